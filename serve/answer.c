@@ -12,10 +12,11 @@
 
 void answer_count(struct server *server, int code)
 {
-	char labels[32];
+	char number[16];
 
-	snprintf(labels, sizeof(labels), "code=\"%d\"", code);
-	store_add(&server->own, F_HTTP_REQUESTS, labels, 1);
+	snprintf(number, sizeof(number), "%d", code);
+	row_add(store_row(&server->own, STORE_REQUESTS, code, &(struct label){"code", number}, 1), 0,
+		1);
 }
 
 bool answer_wants_gzip(struct evhttp_request *request)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "view/prom.h"
+#include "base/hash.h"
 
 static struct shared *shared_new(struct report *report)
 {
@@ -31,21 +31,21 @@ void shared_put(struct shared *shared)
 static void absorb_all(struct collector *c, struct store *store, const struct config *config,
 		       const struct report *report, uint64_t cost_ns)
 {
-	char *labels = prom_labels("collector", c->ops->name, NULL);
-	char *source = prom_labels("collector", c->ops->name, "source",
-				   report && report->source ? report->source : "", NULL);
+	const struct label pairs[] = {{"collector", c->ops->name},
+				      {"source", report && report->source ? report->source : ""}};
+	uint64_t key = labels_hash(HASH_START, c->ops->name);
+	struct series_row *row = store_row(store, STORE_COLLECTORS, key, pairs, 1);
 
-	store_set(store, F_UP, labels, report != NULL);
-	store_add(store, F_UPDATE_COST, labels, cost_ns);
+	row_set(row, COLLECTOR_UP, report != NULL);
+	row_add(row, COLLECTOR_COST, cost_ns);
 	if (report) {
-		store_add(store, F_UPDATES, labels, 1);
-		store_set(store, F_UPDATE_TIME, labels, report->time_unix_ns);
-		store_set(store, F_SOURCE, source, 1);
+		row_add(row, COLLECTOR_UPDATES, 1);
+		row_set(row, COLLECTOR_TIME, report->time_unix_ns);
+		row_set(store_row(store, STORE_SOURCES, labels_hash(key + 1, pairs[1].value), pairs,
+				  2), 0, 1);
 		c->ops->absorb(store, config, c->meter);
 	}
 	store_window_added(store);
-	free(labels);
-	free(source);
 }
 
 int collector_update(struct collector *c, struct store *store, const struct config *config,

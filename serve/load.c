@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "collectors.h"
 #include "measure/load/load.h"
 #include "present/present.h"
@@ -23,58 +24,59 @@ static int load_collector_open(const struct config *config, struct meter *load,
 	return load_open(&opts, ret_meter, err);
 }
 
-static void add_context(struct store *store, const char *cpu, const char *context, uint64_t ns)
+static struct series_row *core_row(struct store *store, unsigned int cpu)
 {
-	char labels[96];
+	struct series_row *row = series_find(&store->tables[STORE_CPUS], cpu, NULL);
+	char number[16];
 
-	snprintf(labels, sizeof(labels), "%s,context=\"%s\"", cpu, context);
-	store_add(store, F_CPU, labels, ns);
+	if (row)
+		return row;
+	snprintf(number, sizeof(number), "%u", cpu);
+	return store_row(store, STORE_CPUS, cpu, &(struct label){"cpu", number}, 1);
 }
 
-static void absorb_contexts(struct store *store, const char *cpu, uint32_t parts,
-			    const struct load_cpu_window *c)
+static void absorb_contexts(struct series_row *row, uint32_t parts, const struct load_cpu_window *c)
 {
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
-			add_context(store, cpu, load_part_name(i), c->part_ns[i]);
+			row_add(row, CORE_PART + i, c->part_ns[i]);
 	/* A source that knows how busy a core is, but not with what. */
 	if (!parts) {
-		add_context(store, cpu, "busy", c->busy_ns);
-		add_context(store, cpu, "idle", c->window_ns - c->busy_ns);
+		row_add(row, CORE_BUSY, c->busy_ns);
+		row_add(row, CORE_IDLE, c->window_ns - c->busy_ns);
 	}
 }
 
 /* The busy share of /proc/stat times the core's own window, so that the two can be compared. */
-static void absorb_procstat(struct store *store, const char *cpu,
-			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
+static void absorb_procstat(struct series_row *row, const struct load_cpu_window *shown,
+			    const struct load_cpu_window *c)
 {
 	if (!shown)
 		return;
-	store_add(store, F_PROCSTAT_BUSY, cpu, llround(shown->busy_ratio * (double)c->window_ns));
-	store_set_f64(store, F_PROCSTAT_ERROR, cpu, shown->busy_ratio - c->busy_ratio);
+	row_add(row, CORE_PROCSTAT_BUSY, llround(shown->busy_ratio * (double)c->window_ns));
+	row_set_f64(row, CORE_PROCSTAT_ERROR, shown->busy_ratio - c->busy_ratio);
 }
 
-static void absorb_void(struct store *store, const char *cpu, uint32_t flags)
+static void absorb_unmeasured(struct store *store, unsigned int cpu, uint32_t flags)
 {
-	char reason[96], labels[160];
+	char number[16], reason[96];
+	const struct label pairs[] = {{"cpu", number}, {"reason", reason}};
 
 	if (flags == LOAD_OFFLINE)
 		return;
+	snprintf(number, sizeof(number), "%u", cpu);
 	load_flags_format(flags, reason, sizeof(reason));
-	snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", cpu, reason);
-	store_add(store, F_CPU_VOID, labels, 1);
+	row_add(store_row(store, STORE_UNMEASURED, labels_hash(HASH_START + cpu, reason), pairs, 2), 0,
+		1);
 }
 
-static void absorb_vecs(struct store *store, const char *cpu, const struct load_vecs *vecs)
+static void absorb_vecs(struct series_row *row, const struct load_vecs *vecs)
 {
-	char labels[96];
-
 	for (int i = 0; i < LOAD_NR_VECS; i++) {
 		if (!vecs->ns[i] && !vecs->count[i])
 			continue;
-		snprintf(labels, sizeof(labels), "%s,vec=\"%s\"", cpu, load_vec_name(i));
-		store_add(store, F_SOFTIRQ, labels, vecs->ns[i]);
-		store_add(store, F_SOFTIRQ_RUNS, labels, vecs->count[i]);
+		row_add(row, CORE_SOFTIRQ + i, vecs->ns[i]);
+		row_add(row, CORE_SOFTIRQ_RUNS + i, vecs->count[i]);
 	}
 }
 
@@ -103,20 +105,19 @@ void load_absorb(struct store *store, const struct config *config, const struct 
 
 	cpuset_for_each(at, &w->cpus) {
 		const struct load_cpu_window *c = &w->cpu[at];
-		char cpu[24];
+		struct series_row *row = core_row(store, at);
 
-		snprintf(cpu, sizeof(cpu), "cpu=\"%u\"", at);
-		store_set(store, F_CPU_ONLINE, cpu, !(c->flags & LOAD_OFFLINE));
+		row_set(row, CORE_ONLINE, !(c->flags & LOAD_OFFLINE));
 		if (c->flags & LOAD_NO_FIGURE) {
-			absorb_void(store, cpu, c->flags);
+			absorb_unmeasured(store, at, c->flags);
 			continue;
 		}
-		absorb_contexts(store, cpu, w->parts, c);
-		absorb_procstat(store, cpu, load_shown(w, "procstat", at), c);
+		absorb_contexts(row, w->parts, c);
+		absorb_procstat(row, load_shown(w, "procstat", at), c);
 		if (w->parts)
-			store_set_f64(store, F_CPU_CLOSURE, cpu, c->closure_error_ratio);
+			row_set_f64(row, CORE_CLOSURE, c->closure_error_ratio);
 		if (w->cpu_vecs)
-			absorb_vecs(store, cpu, &w->cpu_vecs[at]);
+			absorb_vecs(row, &w->cpu_vecs[at]);
 	}
 	absorb_losses(store, &w->losses);
 }

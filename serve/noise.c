@@ -3,14 +3,13 @@
 #include "noise.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "collectors.h"
 #include "measure/noise/noise.h"
 #include "present/present.h"
-#include "view/prom.h"
 
 /*
  * A gauge of one window would show a scraper one of many. So the longest is that of this period and
@@ -29,56 +28,57 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 /* The workers of a pool come and go with new numbers; the pool stays. */
 static void pool_name(const char *name, char *buf, size_t size)
 {
-	size_t len = strlen(name), pool = strcspn(name, ":");
-	bool worker = !strncmp(name, "kworker/", strlen("kworker/")) && pool < len;
-	bool high = worker && name[len - 1] == 'H';
+	size_t len = strlen(name);
+	const char *colon = strchr(name, ':');
 
-	snprintf(buf, size, "%.*s%s", (int)(worker ? pool : len), name, high ? "H" : "");
+	if (!strncmp(name, "kworker/", strlen("kworker/")) && colon)
+		snprintf(buf, size, "%.*s%s", (int)(colon - name), name,
+			 name[len - 1] == 'H' ? "H" : "");
+	else
+		memcpy(buf, name, len + 1);
 }
 
-static char *source_labels(struct store *store, const struct noise_window *w,
-			   const struct noise_source *source)
+static struct series_row *source_row(struct store *store, const struct noise_window *w,
+				     const struct noise_source *source)
 {
-	const struct series *series = &store->series[F_NOISE];
-	const char *kind = noise_kind_name(source->kind);
-	char cpu[24], name[sizeof(source->name)], *labels;
+	const struct series_table *table = &store->tables[STORE_NOISE];
+	uint64_t seed = HASH_START + ((uint64_t)source->cpu * NOISE_KINDS + source->kind);
+	char cpu[16], name[sizeof(source->name)];
+	const struct label pairs[] = {
+		{"cpu", cpu}, {"kind", noise_kind_name(source->kind)}, {"source", name}};
+	struct series_row *row;
 
-	snprintf(cpu, sizeof(cpu), "%u", source->cpu);
 	pool_name(source->name, name, sizeof(name));
-	labels = prom_labels("cpu", cpu, "kind", kind, "source", name, NULL);
-	if (!labels || series->nr < w->nr_cores * NOISE_SERIES_PER_CPU ||
-	    series_find(series, labels) != SERIES_NONE)
-		return labels;
-	free(labels);
-	return prom_labels("cpu", cpu, "kind", kind, "source", "(other)", NULL);
+	row = series_find(table, labels_hash(seed, name), NULL);
+	if (row)
+		return row;
+	if (table->nr >= w->nr_cores * NOISE_SERIES_PER_CPU)
+		snprintf(name, sizeof(name), "(other)");
+	snprintf(cpu, sizeof(cpu), "%u", source->cpu);
+	return store_row(store, STORE_NOISE, labels_hash(seed, name), pairs, 3);
 }
 
-/* Ends the period of a gauge, if it is over. */
-static void longest_turn(union word *words, uint64_t period)
+/* Starts a new period of a gauge, if the last one has ended. */
+static void longest_rotate(union word *words, uint64_t period)
 {
-	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
+	uint64_t was = words[NOISE_LONGEST_PERIOD].u64;
 
 	if (was == period)
 		return;
-	words[STORE_LONGEST_BEFORE].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
-	words[STORE_LONGEST_NOW].u64 = 0;
-	words[STORE_LONGEST_PERIOD].u64 = period;
-	words[STORE_LONGEST_SHOWN].u64 = words[STORE_LONGEST_BEFORE].u64;
+	words[NOISE_LONGEST_BEFORE].u64 = was + 1 == period ? words[NOISE_LONGEST_NOW].u64 : 0;
+	words[NOISE_LONGEST_NOW].u64 = 0;
+	words[NOISE_LONGEST_PERIOD].u64 = period;
+	words[NOISE_LONGEST].u64 = words[NOISE_LONGEST_BEFORE].u64;
 }
 
-static void longest_add(struct series *series, const char *labels, uint64_t period, uint64_t ns)
+static void longest_add(struct series_row *row, uint64_t period, uint64_t ns)
 {
-	size_t row = series_row(series, labels);
-	union word *words;
-
-	if (row == SERIES_NONE)
-		return;
-	words = series_words(series, row);
-	longest_turn(words, period);
-	if (ns > words[STORE_LONGEST_NOW].u64)
-		words[STORE_LONGEST_NOW].u64 = ns;
-	if (ns > words[STORE_LONGEST_SHOWN].u64)
-		words[STORE_LONGEST_SHOWN].u64 = ns;
+	longest_rotate(row->words, period);
+	if (ns > row->words[NOISE_LONGEST_NOW].u64)
+		row->words[NOISE_LONGEST_NOW].u64 = ns;
+	if (ns > row->words[NOISE_LONGEST].u64)
+		row->words[NOISE_LONGEST].u64 = ns;
+	row->shown |= 1ULL << NOISE_LONGEST;
 }
 
 static void absorb_losses(struct store *store, const struct noise_window *w)
@@ -91,23 +91,22 @@ static void absorb_losses(struct store *store, const struct noise_window *w)
 
 void noise_absorb(struct store *store, const struct config *config, const struct noise_window *w)
 {
-	struct series *longest = &store->series[F_NOISE_LONGEST];
+	const struct series_table *table = &store->tables[STORE_NOISE];
 	uint64_t period = w->time_mono_ns / PERIOD_NS;
 
 	for (size_t i = 0; i < w->nr_sources; i++) {
 		const struct noise_source *source = &w->sources[i];
-		char *labels = source_labels(store, w, source);
+		struct series_row *row = source_row(store, w, source);
 
-		if (!labels)
+		if (!row)
 			continue;
-		store_add(store, F_NOISE, labels, source->ns);
-		store_add(store, F_NOISE_EVENTS, labels, source->count);
-		longest_add(longest, labels, period, source->longest_ns);
-		free(labels);
+		row_add(row, NOISE_TIME, source->ns);
+		row_add(row, NOISE_EVENTS, source->count);
+		longest_add(row, period, source->longest_ns);
 	}
-	/* Those that were silent, too. */
-	for (size_t row = 0; row < longest->nr; row++)
-		longest_turn(series_words(longest, row), period);
+	/* Sources that were silent, too. */
+	for (size_t i = 0; i < table->nr; i++)
+		longest_rotate(table->rows[i]->words, period);
 	absorb_losses(store, w);
 }
 

@@ -3,12 +3,11 @@
 #include "wake.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/hash.h"
 #include "collectors.h"
 #include "present/present.h"
 #include "stats/native.h"
-#include "view/prom.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,
@@ -29,32 +28,40 @@ static void add_native(const struct wake_state *s, uint64_t *words)
 	native_fold(grown, 1.0, words);
 }
 
-static void absorb_state(struct series *series, const struct wake_state *s)
+static struct series_row *state_row(struct store *store, const struct wake_state *s)
 {
-	union word *words;
-	char number[24], *labels;
-	size_t at;
+	uint64_t key = labels_hash(HASH_START + s->cpu, s->name);
+	struct series_row *row = series_find(&store->tables[STORE_WAKE], key, NULL);
+	char number[16];
+	const struct label pairs[] = {{"cpu", number}, {"state", s->name}};
 
+	if (row)
+		return row;
 	snprintf(number, sizeof(number), "%u", s->cpu);
-	labels = prom_labels("cpu", number, "state", s->name, NULL);
-	at = labels ? series_row(series, labels) : SERIES_NONE;
-	free(labels);
-	if (at == SERIES_NONE)
+	return store_row(store, STORE_WAKE, key, pairs, 2);
+}
+
+static void absorb_state(struct store *store, const struct wake_state *s)
+{
+	const struct series *series = &store->series[F_WAKE];
+	struct series_row *row = state_row(store, s);
+
+	if (!row)
 		return;
-	words = series_words(series, at);
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
-		words[i].u64 += s->le[i];
-	words[WAKE_NR_LE].u64 += s->summary.count;
-	words[WAKE_NR_LE + 1].u64 += s->sum_ns;
+		row->words[i].u64 += s->le[i];
+	row->words[WAKE_NR_LE + 1].u64 += s->sum_ns;
+	row->words[WAKE_NR_LE].u64 += s->summary.count;
+	row->shown = 1;
 	if (series->native.nr)
-		add_native(s, &words[series->native.at].u64);
+		add_native(s, &row->words[series->native.at].u64);
 }
 
 void wake_absorb(struct store *store, const struct config *config,
 		 const struct wake_window *window)
 {
 	for (size_t i = 0; i < window->nr_states; i++)
-		absorb_state(&store->series[F_WAKE], &window->states[i]);
+		absorb_state(store, &window->states[i]);
 	store_loss(store, "wake", "recursion_misses", window->recursion_misses);
 }
 

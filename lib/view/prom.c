@@ -3,55 +3,12 @@
 #include "view/prom.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/prom_proto.h"
-#include "view/utf8.h"
-
-static char *escape(char *to, const char *from)
-{
-	for (; *from; from++) {
-		if (*from == '\\' || *from == '"' || *from == '\n')
-			*to++ = '\\';
-		*to++ = *from == '\n' ? 'n' : *from;
-	}
-	return to;
-}
-
-char *prom_labels(const char *name, ...)
-{
-	char *labels = NULL, *bigger, *valid;
-	size_t len = 0;
-	va_list ap;
-
-	va_start(ap, name);
-	for (; name; name = va_arg(ap, const char *)) {
-		valid = utf8_valid(va_arg(ap, const char *));
-		bigger = valid ? realloc(labels, len + strlen(name) + 2 * strlen(valid) + 5) : NULL;
-		if (!bigger) {
-			free(valid);
-			free(labels);
-			labels = NULL;
-			break;
-		}
-		labels = bigger;
-		if (len)
-			labels[len++] = ',';
-		len = stpcpy(labels + len, name) - labels;
-		labels[len++] = '=';
-		labels[len++] = '"';
-		len = escape(labels + len, valid) - labels;
-		labels[len++] = '"';
-		labels[len] = '\0';
-		free(valid);
-	}
-	va_end(ap);
-	return labels;
-}
 
 static void puts_(struct prom *p, const char *str)
 {
@@ -145,19 +102,74 @@ static void put_head(struct prom *p, const struct family *f)
 	put_meta(p, "HELP ", f->name, "", f->help);
 }
 
-static void put_line(struct prom *p, const char *head, const char *labels, const char *value,
-		     size_t len)
+/* The labels of a sample without braces: @part of the row's samples. Ends at the result. */
+static char *format_labels(char *to, const struct series *s, const struct series_row *row,
+			   unsigned int part)
 {
-	puts_(p, head);
-	if (*labels) {
-		prom_put(p, "{", 1);
-		puts_(p, labels);
-		puts_(p, series_more(labels));
-		prom_put(p, "}", 1);
+	char *begin = to;
+
+	if (row->labels)
+		to = mempcpy(to, row->labels->data, row->labels->text_len);
+	if (s->nr_parts) {
+		if (to > begin)
+			*to++ = ',';
+		to = stpcpy(stpcpy(to, s->part_name), "=\"");
+		to = labels_escape(to, s->parts[part]);
+		*to++ = '"';
 	}
-	prom_put(p, " ", 1);
-	prom_put(p, value, len);
-	prom_put(p, "\n", 1);
+	if (row->names) {
+		*to++ = ',';
+		to = mempcpy(to, row->names->data, row->names->text_len);
+	}
+	return to;
+}
+
+/* Bytes that format_labels() needs at most. */
+static size_t labels_room(const struct series *s, const struct series_row *row, unsigned int part)
+{
+	size_t room = 8;
+
+	if (row->labels)
+		room += row->labels->text_len;
+	if (s->nr_parts)
+		room += strlen(s->part_name) + 2 * strlen(s->parts[part]);
+	if (row->names)
+		room += row->names->text_len;
+	return room;
+}
+
+/* Makes room for @len contiguous bytes; NULL if a block is smaller. */
+static char *reserve(struct prom *p, size_t len)
+{
+	if (len > sizeof(p->block)) {
+		p->rc = -EOVERFLOW;
+		return NULL;
+	}
+	if (sizeof(p->block) - p->used < len)
+		prom_flush(p);
+	return p->block + p->used;
+}
+
+static void put_line(struct prom *p, const char *head, const struct series *s,
+		     const struct series_row *row, unsigned int part, const char *value, size_t len)
+{
+	size_t head_len = strlen(head);
+	char *to = reserve(p, head_len + labels_room(s, row, part) + 4 + len), *labels;
+
+	if (!to)
+		return;
+	labels = mempcpy(to, head, head_len);
+	to = format_labels(labels + 1, s, row, part);
+	if (to > labels + 1) {
+		*labels = '{';
+		*to++ = '}';
+	} else {
+		to = labels;
+	}
+	*to++ = ' ';
+	to = mempcpy(to, value, len);
+	*to++ = '\n';
+	p->used = to - p->block;
 }
 
 /* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
@@ -170,61 +182,69 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
-/* Makes room for @len contiguous bytes, less than a block. */
-static char *reserve(struct prom *p, size_t len)
-{
-	if (sizeof(p->block) - p->used < len)
-		prom_flush(p);
-	return p->block + p->used;
-}
-
 /* Writes all boundaries of one row; @prefix ends with le=", only number and count vary. */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			unsigned int nr, char (*le)[32])
 {
 	for (unsigned int i = 0; i <= nr; i++) {
-		const char *edge = i < nr ? le[i] : "+Inf";
-		char *to = reserve(p, len + 32 + 3 + 20 + 1), *start = to;
+		char *to = reserve(p, len + 32 + 3 + 20 + 1);
 
-		memcpy(to, prefix, len);
-		to = stpcpy(to + len, edge);
-		memcpy(to, "\"} ", 3);
-		to += 3;
+		if (!to)
+			return;
+		to = stpcpy(mempcpy(to, prefix, len), i < nr ? le[i] : "+Inf");
+		to = stpcpy(to, "\"} ");
 		to += format_u64(to, words[i].u64);
 		*to++ = '\n';
-		p->used += to - start;
+		p->used = to - p->block;
 	}
 }
 
-static void put_histogram(struct prom *p, const struct series *s, size_t row, char (*le)[32])
+static void put_histogram(struct prom *p, const struct series *s, const struct series_row *row,
+			  char (*le)[32])
 {
-	const union word *words = series_words(s, row);
-	const char *name = s->family->name, *labels = s->labels[row], *more = series_more(labels);
-	size_t need = strlen(name) + strlen(labels) + strlen(more) + 16, len;
-	char head[128], value[32], *prefix = need < sizeof(p->block) / 2 ? malloc(need) : NULL;
+	const union word *words = &row->words[s->at];
+	char head[128], value[32], *prefix, *to, *labels;
 
+	prefix = malloc(strlen(s->family->name) + labels_room(s, row, 0) + 16);
 	if (!prefix) {
-		p->rc = need < sizeof(p->block) / 2 ? -ENOMEM : -EOVERFLOW;
+		p->rc = -ENOMEM;
 		return;
 	}
-	len = snprintf(prefix, need, "%s_bucket{%s%s%sle=\"", name, labels, more,
-		       *labels ? "," : "");
-	put_buckets(p, prefix, len, words, s->nr_le, le);
+	labels = stpcpy(stpcpy(prefix, s->family->name), "_bucket{");
+	to = format_labels(labels, s, row, 0);
+	to = stpcpy(to, to > labels ? ",le=\"" : "le=\"");
+	put_buckets(p, prefix, to - prefix, words, s->nr_le, le);
 	free(prefix);
-	snprintf(head, sizeof(head), "%s_sum", name);
-	put_line(p, head, labels, value, format_seconds(value, words[s->nr_le + 1].u64));
-	snprintf(head, sizeof(head), "%s_count", name);
-	put_line(p, head, labels, value, format_u64(value, words[s->nr_le].u64));
+	snprintf(head, sizeof(head), "%s_sum", s->family->name);
+	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));
+	snprintf(head, sizeof(head), "%s_count", s->family->name);
+	put_line(p, head, s, row, 0, value, format_u64(value, words[s->nr_le].u64));
 }
 
-void prom_write(struct prom *p, const struct series *s)
+static void put_samples(struct prom *p, const struct series *s, const struct series_row *row,
+			const char *head, char (*le)[32])
 {
-	char (*le)[32] = NULL, head[128], value[32];
+	char value[32];
 
-	if (!s->nr || p->rc)
+	for (unsigned int part = 0; part < series_parts(s); part++) {
+		if (!series_shows(s, row, part))
+			continue;
+		if (le)
+			put_histogram(p, s, row, le);
+		else
+			put_line(p, head, s, row, part, value,
+				 format_word(value, s->family, row->words[s->at + part]));
+	}
+}
+
+void prom_write(struct prom *p, const struct series *s, const struct series_table *table)
+{
+	char (*le)[32] = NULL, head[128];
+
+	if (p->rc || !series_count(s, table))
 		return;
 	if (p->format == PROM_PROTOBUF) {
-		prom_proto_write(p, s);
+		prom_proto_write(p, s, table);
 		return;
 	}
 	put_head(p, s->family);
@@ -238,13 +258,8 @@ void prom_write(struct prom *p, const struct series *s)
 			format_le(le[i], s->le_ns[i], p->format);
 	}
 	snprintf(head, sizeof(head), "%s%s", s->family->name, family_suffix(s->family));
-	for (size_t i = 0; i < s->nr && !p->rc; i++) {
-		if (le)
-			put_histogram(p, s, i, le);
-		else
-			put_line(p, head, s->labels[i], value,
-				 format_word(value, s->family, *series_words(s, i)));
-	}
+	for (size_t i = 0; i < table->nr && !p->rc; i++)
+		put_samples(p, s, table->rows[i], head, le);
 	free(le);
 }
 

@@ -53,29 +53,22 @@ static void put_double(struct proto_msg *m, unsigned int field, double value)
 	proto_bytes(m, bytes, sizeof(bytes));
 }
 
-/* Pairs as prom_labels() makes them: name="value", escaped, with commas between them and before. */
-static void put_labels(struct proto_msg *m, const char *labels)
+static void put_label(struct proto_msg *m, const char *name, const char *value)
 {
-	while (*labels) {
-		size_t pair = m->len, begin;
-		size_t name_len;
+	size_t pair = m->len;
 
-		labels += *labels == ',';
-		name_len = strcspn(labels, "=");
-		proto_varint(m, PAIR_NAME << 3 | PROTO_BYTES);
-		proto_varint(m, name_len);
-		proto_bytes(m, labels, name_len);
-		labels += name_len + 2;
-		begin = m->len;
-		for (; *labels != '"'; labels++) {
-			bool escaped = *labels == '\\';
+	proto_str(m, PAIR_NAME, name);
+	proto_str(m, PAIR_VALUE, value);
+	proto_close(m, METRIC_LABEL, pair);
+}
 
-			labels += escaped;
-			proto_bytes(m, escaped && *labels == 'n' ? "\n" : labels, 1);
-		}
-		labels++;
-		proto_close(m, PAIR_VALUE, begin);
-		proto_close(m, METRIC_LABEL, pair);
+static void put_labels(struct proto_msg *m, const struct labels *labels)
+{
+	const char *name, *value;
+
+	for (name = labels_first(labels); *name; name = labels_next(value)) {
+		value = labels_next(name);
+		put_label(m, name, value);
 	}
 }
 
@@ -194,14 +187,16 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 		put_native(m, s, words);
 }
 
-static void put_row(struct proto_msg *m, const struct series *s, size_t row)
+static void put_sample(struct proto_msg *m, const struct series *s, const struct series_row *row,
+		       unsigned int part)
 {
-	const union word *words = series_words(s, row);
-	size_t begin;
+	const union word *words = &row->words[s->at + part];
+	size_t metric = m->len, begin;
 
-	m->len = 0;
-	put_labels(m, s->labels[row]);
-	put_labels(m, series_more(s->labels[row]));
+	put_labels(m, row->labels);
+	if (s->nr_parts)
+		put_label(m, s->part_name, s->parts[part]);
+	put_labels(m, row->names);
 	begin = m->len;
 	if (s->family->type == FAMILY_HISTOGRAM) {
 		put_histogram(m, s, words);
@@ -211,7 +206,16 @@ static void put_row(struct proto_msg *m, const struct series *s, size_t row)
 		proto_close(m, s->family->type == FAMILY_COUNTER ? METRIC_COUNTER : METRIC_GAUGE,
 			    begin);
 	}
-	proto_close(m, FAMILY_METRIC, 0);
+	proto_close(m, FAMILY_METRIC, metric);
+}
+
+/* All samples of one row. */
+static void put_row(struct proto_msg *m, const struct series *s, const struct series_row *row)
+{
+	m->len = 0;
+	for (unsigned int part = 0; part < series_parts(s); part++)
+		if (series_shows(s, row, part))
+			put_sample(m, s, row, part);
 }
 
 static void put_head(struct proto_msg *m, const struct family *f)
@@ -228,7 +232,7 @@ static void put_head(struct proto_msg *m, const struct family *f)
 					      : TYPE_GAUGE);
 }
 
-void prom_proto_write(struct prom *p, const struct series *s)
+void prom_proto_write(struct prom *p, const struct series *s, const struct series_table *table)
 {
 	struct proto_msg head = {0}, row = {0};
 	char bytes[PROTO_MAX_VARINT];
@@ -236,16 +240,16 @@ void prom_proto_write(struct prom *p, const struct series *s)
 
 	put_head(&head, s->family);
 	len = head.len;
-	for (size_t i = 0; i < s->nr && !row.failed; i++) {
-		put_row(&row, s, i);
+	for (size_t i = 0; i < table->nr && !row.failed; i++) {
+		put_row(&row, s, table->rows[i]);
 		len += row.len;
 	}
 	if (!head.failed && !row.failed) {
 		prom_put(p, bytes, proto_format_varint(bytes, len));
 		prom_put(p, head.data, head.len);
 	}
-	for (size_t i = 0; i < s->nr && !row.failed && !head.failed && !p->rc; i++) {
-		put_row(&row, s, i);
+	for (size_t i = 0; i < table->nr && !row.failed && !head.failed && !p->rc; i++) {
+		put_row(&row, s, table->rows[i]);
 		prom_put(p, row.data, row.len);
 	}
 	if (head.failed || row.failed)

@@ -179,33 +179,37 @@ static void absorb_wake(void)
 /* What collectors and the exporter count about themselves. */
 static void set_own(void)
 {
-	static const struct {
-		enum family_id id;
-		const char *labels;
-		uint64_t value;
-	} own[] = {
-		{F_BUILD, "version=\"0\",kernel=\"6.1\",machine=\"arm64\"", 1},
-		{F_SOURCE, "collector=\"load\",source=\"bpf\"", 1},
-		{F_UP, "collector=\"load\"", 1},
-		{F_UPDATES, "collector=\"load\"", 3},
-		{F_UPDATE_COST, "collector=\"load\"", 1500},
-		{F_UPDATE_TIME, "collector=\"load\"", 1700000000123456789},
-		{F_BPF_TIME, "program=\"load_switch\"", 999},
-		{F_BPF_RUNS, "program=\"load_switch\"", 9},
-		{F_BPF_MEMORY, "", 4096},
-		{F_HISTORY, "", 65536},
-		{F_HTTP_REQUESTS, "code=\"200\"", 5},
-		{F_HTTP_CONNECTIONS, "", 2},
-		{F_HTTP_RESPONSES, "", 8192},
-		{F_HTTP_CUT, "reason=\"slow\"", 0},
-		{F_PROC_CPU, "", 10000000},
-		{F_PROC_RSS, "", 1 << 20},
-		{F_PROC_VIRTUAL, "", 1 << 30},
-		{F_PROC_START, "", 1700000000000000000},
-	};
+	static const struct label build[] = {
+		{"version", "0"}, {"kernel", "6.1"}, {"machine", "arm64"}};
+	static const struct label collector[] = {{"collector", "load"}, {"source", "bpf"}};
+	static const struct label program = {"program", "load_switch"}, code = {"code", "200"};
+	struct series_row *row = store_row(&store, STORE_COLLECTORS, 0, collector, 1);
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		store_set(&store, own[i].id, own[i].labels, own[i].value);
+	row_set(store_row(&store, STORE_BUILD, 0, build, 3), 0, 1);
+	row_set(store_row(&store, STORE_SOURCES, 0, collector, 2), 0, 1);
+	row_set(row, COLLECTOR_UP, 1);
+	row_set(row, COLLECTOR_UPDATES, 3);
+	row_set(row, COLLECTOR_COST, 1500);
+	row_set(row, COLLECTOR_TIME, 1700000000123456789);
+	row = store_row(&store, STORE_PROGRAMS, 0, &program, 1);
+	row_set(row, PROGRAM_TIME, 999);
+	row_set(row, PROGRAM_RUNS, 9);
+	row_set(store_row(&store, STORE_REQUESTS, 200, &code, 1), 0, 5);
+	row = store_single(&store, STORE_PROCESS);
+	row_set(row, PROCESS_BPF_MEMORY, 4096);
+	row_set(row, PROCESS_HISTORY, 65536);
+	row_set(row, PROCESS_CONNECTIONS, 2);
+	row_set(row, PROCESS_RESPONSES, 8192);
+	row_set(row, PROCESS_CUT, 0);
+	row_set(row, PROCESS_CPU, 10000000);
+	row_set(row, PROCESS_RSS, 1 << 20);
+	row_set(row, PROCESS_VIRTUAL, 1 << 30);
+	row_set(row, PROCESS_START, 1700000000000000000);
+}
+
+static const struct series_table *table_of(int id)
+{
+	return &store.tables[store.series[id].table];
 }
 
 static int sink(void *arg, const char *data, size_t len)
@@ -233,7 +237,7 @@ static bool check(enum prom_format format, const char *path, bool rewrite)
 
 	prom = (struct prom){.format = format, .sink = sink, .arg = out};
 	for (int id = 0; id < FAMILY_NR; id++)
-		prom_write(&prom, &store.series[id]);
+		prom_write(&prom, &store.series[id], table_of(id));
 	if (prom_end(&prom) || fclose(out))
 		return false;
 	file = fopen(path, rewrite ? "w" : "r");
@@ -266,11 +270,12 @@ int main(int argc, char **argv)
 	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
 	int failed = 0;
 
-	if (argc != 2 || config_init(&config) ||
-	    store_init(&store, config.le_ns, config.nr_le))
+	if (argc != 2 || config_init(&config))
 		return 64;
 	config.cgroup_limit = 2;
-	store_native(&store, true);
+	config.native_histograms = config.fine = true;
+	if (store_init(&store, &config))
+		return 64;
 	absorb_load();
 	absorb_noise();
 	absorb_runq(1);
@@ -279,7 +284,7 @@ int main(int argc, char **argv)
 	set_own();
 	printf("1..%d\n", FAMILY_NR + PROM_NR_FORMATS);
 	for (int id = 0; id < FAMILY_NR; id++) {
-		bool has = store.series[id].nr;
+		bool has = series_count(&store.series[id], table_of(id));
 
 		printf("%sok %d - %s is on the page\n", has ? "" : "not ", id + 1,
 		       family_get(id)->name);

@@ -66,15 +66,14 @@ TEST_WITH(test_load, setup, teardown)
 	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
 	/* What the source cannot tell has no series. */
-	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""),
-			 SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
-	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
+	assert_null(find(F_CPU, "cpu=\"3\",context=\"steal\""));
+	assert_null(find(F_CPU_CLOSURE, "cpu=\"2\""));
+	assert_int_equal(count(F_SOFTIRQ), 1);
 	/* Losses are totals already, and only of what the source can lose. */
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
-	assert_int_equal(store.series[F_LOSS].nr, 3);
+	assert_int_equal(count(F_LOSS), 3);
 	/* A window without a figure adds nothing but is counted. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
@@ -83,7 +82,7 @@ TEST_WITH(test_load, setup, teardown)
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
 	/* One that is offline is not even that. */
 	absorb_load(1000000000, 0, LOAD_OFFLINE);
-	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
+	assert_int_equal(count(F_CPU_VOID), 2);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
 }
 
@@ -122,7 +121,7 @@ TEST_WITH(test_losses, setup, teardown)
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
-	assert_int_equal(store.series[F_LOSS].nr, 2);
+	assert_int_equal(count(F_LOSS), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);

@@ -24,7 +24,7 @@ TEST_WITH(test_absorb, setup, teardown)
 
 	wake_absorb(&store, &config, &window);
 	wake_absorb(&store, &config, &window);
-	assert_int_equal(store.series[F_WAKE].nr, 3);
+	assert_int_equal(count(F_WAKE), 3);
 	assert_int_equal(store.series[F_WAKE].nr_le, WAKE_NR_LE);
 	found = words(F_WAKE, "cpu=\"0\",state=\"C1\"");
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {

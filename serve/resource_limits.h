@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the settings need of memory and descriptors, and whether this process may have it. */
-#ifndef SUBTICK_SERVE_NEEDS_H
-#define SUBTICK_SERVE_NEEDS_H
+#ifndef SUBTICK_SERVE_RESOURCE_LIMITS_H
+#define SUBTICK_SERVE_RESOURCE_LIMITS_H
 
 #include <stdint.h>
 
 #include "config.h"
 
 /* As people are told it: never less than is needed. */
-#define NEEDS_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
+#define RESOURCES_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
 
-struct needs {
+struct resources {
 	uint64_t map_bytes;  /* BPF maps, allocated at the start */
 	uint64_t heap_bytes; /* of the process, with series for every cgroup of the limit */
 };
 
 /* For @cpus possible CPUs. Responses that are being sent come on top. */
-void needs_compute(const struct config *config, unsigned int cpus, struct needs *ret_needs);
+void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs);
 /*
  * For how many cgroups there may be slots, whatever exists: together with everything else they take
  * half of @bytes at most. At least the limit.
  */
-uint64_t needs_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
+uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* The same on this machine. */
-uint64_t needs_most_cgroups_here(const struct config *config);
+uint64_t resources_most_cgroups_here(const struct config *config);
 /* Fails if the memory is more than there is, or than a limit of our cgroups allows. */
-int needs_memory(const struct config *config, struct needs *ret_needs, struct err *err);
+int resources_check_memory(const struct config *config, struct resources *ret_needs, struct err *err);
 /* Raises the limit of descriptors, as far as we may, to what connections and our own files need. */
-void needs_raise_files(const struct config *config);
+void resources_raise_files(const struct config *config);
 /*
  * Fails if --max-connections and those that are open now do not fit; else the result is how many
  * connections can be open. Call it when the collectors are open.
  */
-int needs_files(const struct config *config, uint64_t *ret_connections, struct err *err);
+int resources_check_files(const struct config *config, uint64_t *ret_connections, struct err *err);
 
 #endif

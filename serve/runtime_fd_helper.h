@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A process that keeps the right to open files of container runtimes when the exporter drops it. */
-#ifndef SUBTICK_SERVE_KEEPER_H
-#define SUBTICK_SERVE_KEEPER_H
+#ifndef SUBTICK_SERVE_RUNTIME_FD_HELPER_H
+#define SUBTICK_SERVE_RUNTIME_FD_HELPER_H
 
 #include "base/err.h"
 
@@ -11,6 +11,6 @@
  * descriptors over the channel (sys/runtime_channel.h). It ends when nobody holds the other end.
  * Call it before there is a second thread.
  */
-int keeper_start(int *ret_channel, struct err *err);
+int runtime_fd_helper_start(int *ret_channel, struct err *err);
 
 #endif

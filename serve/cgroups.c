@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Gives places to cgroups, and takes places from those that ended or are silent. */
+#include "cgroups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "blame.h"
+#include "view/utf8.h"
+
+/*
+ * The series of a cgroup that ended stay long enough for every scraper to see the last values. The
+ * series of a cgroup without a wait for an hour are dropped too; they start at 0 if it waits again.
+ */
+#define LINGER_NS (5 * 60 * NSEC_PER_SEC)
+#define SILENT_NS (60 * 60 * NSEC_PER_SEC)
+/*
+ * With more busy cgroups than places, cgroups that wait now and then would replace each other in
+ * every window, and each change is a jump of (other): two scrapes at Prometheus' default interval
+ * must lie between.
+ */
+#define KEEP_NS (125 * NSEC_PER_SEC)
+
+static struct cgroup_series *cgroup_of(struct series_row *row)
+{
+	return (struct cgroup_series *)((char *)row - offsetof(struct cgroup_series, row));
+}
+
+struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key)
+{
+	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
+	struct series_row *row;
+	char *valid;
+
+	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
+		return cgroup_of(table->rows[*hint]);
+	/* Two paths that are no UTF-8 can have the same label, and so the same series. */
+	valid = utf8_valid(path);
+	row = valid ? series_find(table, labels_hash(HASH_START, valid), valid) : NULL;
+	free(valid);
+	if (!row)
+		return NULL;
+	*hint = row->index;
+	return cgroup_of(row);
+}
+
+bool cgroups_has_place(struct store *store, const struct runq_group *group)
+{
+	const struct cgroup_series *cgroup = cgroups_find(store, group->path, group->key);
+
+	return cgroup && cgroup->has_place;
+}
+
+static const char *label_name(const struct config *config)
+{
+	switch (config->per) {
+	case CONFIG_PER_NAMESPACE:
+		return "namespace";
+	case CONFIG_PER_QOS:
+		return "qos";
+	default:
+		return "cgroup";
+	}
+}
+
+struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
+				  const char *path, uint64_t key)
+{
+	const struct label label = {label_name(config), path};
+	struct cgroup_series *cgroup = cgroups_find(store, path, key);
+	struct series_row *row;
+
+	if (cgroup)
+		return cgroup;
+	row = series_add(&store->tables[STORE_CGROUPS], labels_hash(HASH_START, path), &label, 1);
+	if (!row)
+		return NULL;
+	cgroup = cgroup_of(row);
+	cgroup->id = ++store->last_cgroup_id;
+	return cgroup;
+}
+
+struct cgroup_series *cgroups_other(struct store *store, const struct config *config)
+{
+	static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
+
+	return cgroups_get(store, config, runq_party_path(&other), RUNQ_KEY_OTHER);
+}
+
+static const char *name_of(const struct runq_group *group, enum config_label label)
+{
+	const struct runq_group_names *names = group->names;
+
+	switch (label) {
+	case CONFIG_LABEL_namespace:
+		return names ? names->namespace : NULL;
+	case CONFIG_LABEL_pod:
+		return names ? names->pod : NULL;
+	case CONFIG_LABEL_container:
+		return names ? names->container : NULL;
+	case CONFIG_LABEL_pod_uid:
+		return group->pod_uid;
+	case CONFIG_LABEL_container_id:
+		return group->container_id;
+	case CONFIG_LABEL_image:
+		return names ? names->image : NULL;
+	default:
+		return group->qos;
+	}
+}
+
+void cgroups_set_names(struct store *store, const struct config *config,
+		       struct cgroup_series *cgroup, const struct runq_group *group)
+{
+	struct label pairs[CONFIG_NR_LABELS];
+	size_t nr = 0;
+
+	/* Only pods and containers have names. */
+	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++) {
+		const char *value = config->labels >> i & 1 ? name_of(group, i) : NULL;
+
+		if (value)
+			pairs[nr++] = (struct label){config_label_names[i], value};
+	}
+	if (series_set_names(&store->tables[STORE_CGROUPS], &cgroup->row, pairs, nr))
+		cgroup->names_seq++;
+}
+
+/* Adds all counters to those of @other, except pressure: wall times do not add up. */
+static void fold(struct store *store, const struct cgroup_series *cgroup,
+		 struct cgroup_series *other)
+{
+	const struct series *latency = &store->series[F_RUNQ];
+	const uint64_t pressure = (1ULL << CGROUP_IDLE) - (1ULL << CGROUP_WAITING);
+
+	for (unsigned int i = 0; i < store->tables[STORE_CGROUPS].width; i++)
+		if (i >= 64 || !(pressure >> i & 1))
+			other->row.words[i].u64 += cgroup->row.words[i].u64;
+	other->row.shown |= cgroup->row.shown & ~pressure;
+	if (series_shows(latency, &cgroup->row, 0))
+		row_add(store_single(store, STORE_RUNQ), RUNQ_ALL_FOLDED_WAITS,
+			cgroup->row.words[latency->at + latency->nr_le].u64);
+}
+
+/* @other: continues the counters; NULL: they end. */
+static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
+			  struct cgroup_series *other)
+{
+	if (other)
+		fold(store, cgroup, other);
+	blame_move(store, cgroup, other);
+	store->nr_cgroups--;
+	series_remove(&store->tables[STORE_CGROUPS], &cgroup->row);
+}
+
+void cgroups_expire(struct store *store, uint64_t now_ns)
+{
+	const struct series_table *table = &store->tables[STORE_CGROUPS];
+
+	for (size_t i = table->nr; i-- > 0;) {
+		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
+
+		if (cgroup->has_place &&
+		    now_ns - cgroup->seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
+			remove_cgroup(store, cgroup, NULL);
+	}
+}
+
+static uint64_t active_now(const struct cgroup_series *cgroup, uint64_t now_ns)
+{
+	return topk_decay(cgroup->active_ns, now_ns - cgroup->seen_ns);
+}
+
+static bool goes_before(const struct cgroup_series *a, const struct cgroup_series *b)
+{
+	if (a->ended != b->ended)
+		return a->ended;
+	if (a->pod != b->pod)
+		return b->pod;
+	return a->seen_ns < b->seen_ns;
+}
+
+static void evict(struct store *store, const struct config *config, struct cgroup_series *cgroup,
+		  unsigned int reason)
+{
+	struct cgroup_series *other = cgroups_other(store, config);
+
+	remove_cgroup(store, cgroup, other);
+	row_add(store_single(store, STORE_RUNQ), reason, 1);
+}
+
+/*
+ * Evicts one cgroup; false if all are alive and have waited lately. @for_pod: cgroups outside pods
+ * are evicted nevertheless. They cannot evict a pod in turn, so no two replace each other forever.
+ */
+static bool evict_idle(struct store *store, const struct config *config, uint64_t now_ns,
+		       bool for_pod)
+{
+	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	struct cgroup_series *first = NULL;
+	bool outside;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
+
+		if (cgroup->has_place && (!first || goes_before(cgroup, first)))
+			first = cgroup;
+	}
+	if (!first)
+		return false;
+	outside = for_pod && !first->pod;
+	if (!first->ended && !outside && now_ns - first->seen_ns < KEEP_NS)
+		return false;
+	evict(store, config, first,
+	      first->ended ? RUNQ_ALL_EVICTED_ENDED
+	      : outside	   ? RUNQ_ALL_EVICTED_PRIORITY
+			   : RUNQ_ALL_EVICTED_SILENT);
+	return true;
+}
+
+/*
+ * The least active cgroup that has had its place for long enough; NULL if there is none. A pod only
+ * if @for_pod is set.
+ */
+static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
+					  uint64_t *ret_active_ns)
+{
+	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	struct cgroup_series *least = NULL;
+
+	*ret_active_ns = UINT64_MAX;
+	for (size_t i = 0; i < table->nr; i++) {
+		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
+		uint64_t active;
+
+		if (!cgroup->has_place || now_ns - cgroup->since_ns < KEEP_NS ||
+		    (cgroup->pod && !for_pod))
+			continue;
+		active = active_now(cgroup, now_ns);
+		if (active >= *ret_active_ns)
+			continue;
+		least = cgroup;
+		*ret_active_ns = active;
+	}
+	return least;
+}
+
+/*
+ * Makes room for a cgroup with the given activity. It must be more than twice as active as the one
+ * that it replaces: with less, two similar cgroups would replace each other.
+ */
+static bool make_room(struct store *store, const struct config *config, bool for_pod,
+		      uint64_t active, uint64_t now_ns)
+{
+	struct topk *topk = &store->topk;
+	uint64_t *least_ns = &topk->least_ns[for_pod];
+	struct cgroup_series *least;
+
+	if (topk->full_ns[for_pod] == now_ns && active / 2 <= *least_ns)
+		return false;
+	if (!evict_idle(store, config, now_ns, for_pod)) {
+		least = least_active(store, for_pod, now_ns, least_ns);
+		if (active / 2 <= *least_ns) {
+			topk->full_ns[for_pod] = now_ns;
+			return false;
+		}
+		evict(store, config, least, RUNQ_ALL_EVICTED_ACTIVITY);
+	}
+	topk->full_ns[0] = topk->full_ns[1] = 0;
+	return true;
+}
+
+/* Gives a place to a cgroup that has none; NULL if there is no room. */
+static struct cgroup_series *enter(struct store *store, const struct config *config,
+				   const struct runq_group_window *group, uint64_t now_ns)
+{
+	const char *path = group->party.group->path;
+	uint64_t active = group->sum_ns, key;
+	struct cgroup_series *cgroup;
+
+	if (store->nr_cgroups >= config->cgroup_limit) {
+		if (group->ended)
+			return NULL;
+		key = labels_hash(HASH_START, path);
+		active = topk_add(&store->topk, key, active, now_ns);
+		/* SIGHUP may have lowered the limit: then several have to go. */
+		while (store->nr_cgroups >= config->cgroup_limit)
+			if (!make_room(store, config, group->party.group->pod_uid, active, now_ns))
+				return NULL;
+		topk_remove(&store->topk, key);
+	}
+	cgroup = cgroups_get(store, config, path, group->party.group->key);
+	if (!cgroup)
+		return NULL;
+	store->nr_cgroups++;
+	cgroup->has_place = true;
+	cgroup->seen_ns = cgroup->since_ns = now_ns;
+	cgroup->active_ns = active;
+	return cgroup;
+}
+
+struct cgroup_series *cgroups_admit(struct store *store, const struct config *config,
+				    const struct runq_group_window *group, uint64_t now_ns)
+{
+	const struct runq_group *who = group->party.group;
+	struct cgroup_series *cgroup = cgroups_find(store, who->path, who->key);
+
+	if (!cgroup || !cgroup->has_place) {
+		cgroup = enter(store, config, group, now_ns);
+		if (!cgroup)
+			return NULL;
+	}
+	/* Once per window, however often it is called. */
+	if (cgroup->seen_ns != now_ns)
+		cgroup->active_ns = active_now(cgroup, now_ns) + group->sum_ns;
+	cgroup->seen_ns = now_ns;
+	cgroup->ended = group->ended;
+	cgroup->pod = who->pod_uid;
+	return cgroup;
+}

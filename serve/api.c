@@ -45,16 +45,16 @@ out:
 struct body *api_body(struct server *server, size_t index, bool gzip)
 {
 	struct cached *cached = &server->json[index][gzip];
-	struct shared *last = collector_last(&server->collectors[index], &server->store);
+	struct collector *c = &server->collectors[index];
+	const struct report *report = collector_report(c);
 
-	if (!last)
+	if (!report)
 		return NULL;
-	if (!cached->body || cached->generation != last->generation) {
+	if (!cached->body || cached->generation != c->report_seq) {
 		body_put(cached->body);
-		cached->body = api_render(last->report, gzip);
-		cached->generation = last->generation;
+		cached->body = api_render(report, gzip);
+		cached->generation = c->report_seq;
 	}
-	shared_put(last);
 	return cached->body;
 }
 
@@ -100,11 +100,13 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 
 void api_forget(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++) {
+		collector_forget_report(&server->collectors[i]);
 		for (int gzip = 0; gzip < 2; gzip++) {
 			body_put(server->json[i][gzip].body);
 			server->json[i][gzip].body = NULL;
 		}
+	}
 }
 
 void api_close(struct server *server)

@@ -3,22 +3,13 @@
 #ifndef SUBTICK_SERVE_COLLECTOR_H
 #define SUBTICK_SERVE_COLLECTOR_H
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "config.h"
 #include "measure/meter.h"
 #include "report/report.h"
 #include "store.h"
-
-/* A report that several responses may share. */
-struct shared {
-	atomic_uint refs;
-	struct report *report;
-	uint64_t generation; /* the store's, with this window: the wall clock can be set back */
-};
-
-void shared_put(struct shared *shared);
 
 struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
@@ -31,21 +22,33 @@ struct collector_ops {
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
 		       const struct meter *meter);
-	/* Report of the window that @meter read last. */
+	/* Builds the report of the window that @meter read last. */
 	int (*present)(const struct meter *meter, struct report **ret_report);
 };
 
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
-	struct shared *last; /* the last window; under the store's lock */
+	/* Held by the sampler's thread to read the meter, by the event loop's to build a report. */
+	pthread_mutex_t lock;
+	uint64_t window_seq; /* windows read so far */
+	bool readable;	     /* the last read filled the window */
 	bool failing;	     /* the last read failed, and that was logged */
+
+	/* Of the event loop's thread. */
+	struct report *report; /* NULL: not asked for */
+	uint64_t report_seq;   /* its window */
+	unsigned int history_skip; /* rounds of the history to skip: the report was too large */
 };
 
-/* Ends the window: reads the meter, adds to the counters, publishes the report. */
+/* Ends the window: reads the meter and adds to the counters. Builds no report. */
 int collector_update(struct collector *collector, struct store *store,
 		     const struct config *config, struct err *err);
-/* A new reference to the last window; NULL if there is none yet. */
-struct shared *collector_last(struct collector *collector, struct store *store);
+/*
+ * The report of the last window, for the event loop's thread; valid until it is called again or
+ * forgotten. Builds it unless that was done. NULL if there is no window yet, or out of memory.
+ */
+const struct report *collector_report(struct collector *collector);
+void collector_forget_report(struct collector *collector);
 
 #endif

@@ -24,6 +24,7 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
 	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
 		collectors[i].ops = entries[i];
+		pthread_mutex_init(&collectors[i].lock, NULL);
 		if (!(config->collect >> i & 1))
 			continue;
 		rc = entries[i]->open(config, collectors[LOAD_COLLECTOR].meter,
@@ -43,8 +44,7 @@ void collectors_close(struct collector *collectors)
 	for (size_t i = 0; i < NR_COLLECTORS; i++) {
 		if (collectors[i].meter)
 			collectors[i].meter->ops->close(collectors[i].meter);
-		shared_put(collectors[i].last);
+		collector_forget_report(&collectors[i]);
 		collectors[i].meter = NULL;
-		collectors[i].last = NULL;
 	}
 }

@@ -15,8 +15,9 @@
 #define HISTORY_SLABS	 16
 #define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
 #define HISTORY_MAX	 2048		      /* entries */
-/* A report with more cells is not kept: rendering it for nobody would cost more than it is worth. */
+/* A report with more cells is not kept, and for some rounds not built: nobody may ever ask for it. */
 #define HISTORY_CELLS 20000
+#define HISTORY_SKIP  30
 
 /* One window of one collector. Entries of one round have the same time. */
 struct history_entry {

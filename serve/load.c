@@ -125,7 +125,10 @@ void load_absorb(struct store *store, const struct config *config, const struct 
 static void load_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter)
 {
-	load_absorb(store, config, load_window(meter));
+	const struct load_window *w = load_window(meter);
+
+	store_window(store, "load", w->source, w->time_unix_ns);
+	load_absorb(store, config, w);
 }
 
 const struct collector_ops collector_load = {

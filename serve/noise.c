@@ -113,7 +113,10 @@ void noise_absorb(struct store *store, const struct config *config, const struct
 static void noise_collector_absorb(struct store *store, const struct config *config,
 				   const struct meter *meter)
 {
-	noise_absorb(store, config, noise_window(meter));
+	const struct noise_window *w = noise_window(meter);
+
+	store_window(store, "noise", "bpf", w->time_unix_ns);
+	noise_absorb(store, config, w);
 }
 
 const struct collector_ops collector_noise = {

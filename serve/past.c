@@ -79,15 +79,18 @@ void past_update(struct server *server)
 		return;
 	for (unsigned int i = 0; i < collector_count(); i++) {
 		struct collector *c = &server->collectors[i];
-		struct shared *last = c->meter ? collector_last(c, &server->store) : NULL;
+		const struct report *report;
 		struct body *body = NULL;
 
-		if (last && cells(last->report) <= HISTORY_CELLS)
+		if (!c->meter || (c->history_skip && c->history_skip--))
+			continue;
+		report = collector_report(c);
+		if (report && cells(report) > HISTORY_CELLS)
+			c->history_skip = HISTORY_SKIP;
+		else
 			body = api_body(server, i, true);
 		if (body)
-			history_add(&server->history, now_ns, last->report->time_unix_ns, i, body);
-		if (last)
-			shared_put(last);
+			history_add(&server->history, now_ns, c->report->time_unix_ns, i, body);
 	}
 }
 
@@ -142,36 +145,37 @@ out:
 	return rc;
 }
 
-/* The windows that the report shows: the last ones, or those of a moment. */
-static size_t gather(struct server *server, uint64_t at_ns, struct report **reports,
-		     struct shared **last)
+/*
+ * The windows that the report shows. @at_ns: those of a moment, and the caller frees their reports.
+ * 0: the last ones, whose reports belong to the collectors.
+ */
+static size_t gather(struct server *server, uint64_t at_ns, const struct report **reports)
 {
 	size_t nr = 0;
 
 	for (unsigned int i = 0; i < collector_count(); i++) {
 		const struct history_entry *entry;
+		struct report *kept;
 
-		last[nr] = NULL;
 		if (!server->collectors[i].meter)
 			continue;
 		if (!at_ns) {
-			last[nr] = collector_last(&server->collectors[i], &server->store);
-			if (last[nr])
-				reports[nr] = last[nr]->report, nr++;
+			reports[nr] = collector_report(&server->collectors[i]);
+			nr += reports[nr] != NULL;
 			continue;
 		}
 		entry = history_find(&server->history, i, at_ns);
-		if (entry && !unpack(entry, &reports[nr]))
-			nr++;
+		if (entry && !unpack(entry, &kept))
+			reports[nr++] = kept;
 	}
 	return nr;
 }
 
-static struct body *render(const struct server *server, struct report *const *reports, size_t nr)
+static struct body *render(const struct server *server, const struct report *const *reports,
+			   size_t nr)
 {
-	struct html_doc doc = {.machine = server->machine,
-			       .reports = (const struct report *const *)reports,
-			       .nr_reports = nr};
+	struct html_doc doc = {
+		.machine = server->machine, .reports = reports, .nr_reports = nr};
 	struct body *body = NULL;
 	char *text = NULL;
 	size_t len = 0;
@@ -214,8 +218,7 @@ static bool moment(const char *query, uint64_t *ret_ns)
 void past_report(struct server *server, struct evhttp_request *request, const char *query)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct report *reports[SERVER_MAX_COLLECTORS] = {NULL};
-	struct shared *last[SERVER_MAX_COLLECTORS + 1] = {NULL};
+	const struct report *reports[SERVER_MAX_COLLECTORS] = {NULL};
 	struct body *body;
 	uint64_t at_ns;
 	size_t nr;
@@ -228,14 +231,10 @@ void past_report(struct server *server, struct evhttp_request *request, const ch
 		answer_full(server, request);
 		return;
 	}
-	nr = gather(server, at_ns, reports, last);
+	nr = gather(server, at_ns, reports);
 	body = nr ? render(server, reports, nr) : NULL;
-	for (size_t i = 0; i < nr; i++) {
-		if (last[i])
-			shared_put(last[i]);
-		else
-			report_free(reports[i]);
-	}
+	for (size_t i = 0; at_ns && i < nr; i++)
+		report_free((struct report *)reports[i]);
 	if (!body) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    nr ? "out of memory" : "no window of that time is kept");

@@ -246,7 +246,10 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 static void runq_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter)
 {
-	runq_absorb(store, config, runq_window(meter));
+	const struct runq_window *w = runq_window(meter);
+
+	store_window(store, "runq", runq_source_names[w->source], w->time_unix_ns);
+	runq_absorb(store, config, w);
 }
 
 const struct collector_ops collector_runq = {

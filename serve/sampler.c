@@ -80,8 +80,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 {
 	struct err err = {0};
 
+	pthread_mutex_lock(&c->lock);
 	if (c->meter->ops->event(c->meter, &err))
 		report_failure(s, c, &err);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /*

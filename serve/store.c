@@ -186,6 +186,16 @@ struct series_row *store_single(struct store *store, enum store_table table)
 	return store_row(store, table, 0, NULL, 0);
 }
 
+void store_window(struct store *store, const char *collector, const char *source,
+		  uint64_t time_unix_ns)
+{
+	const struct label pairs[] = {{"collector", collector}, {"source", source}};
+	uint64_t key = labels_hash(HASH_START, collector);
+
+	row_set(store_row(store, STORE_COLLECTORS, key, pairs, 1), COLLECTOR_TIME, time_unix_ns);
+	row_set(store_row(store, STORE_SOURCES, labels_hash(key + 1, source), pairs, 2), 0, 1);
+}
+
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total)
 {
 	const struct label pairs[] = {{"collector", collector}, {"kind", kind}};

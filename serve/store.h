@@ -135,6 +135,9 @@ struct series_row *store_row(struct store *store, enum store_table table, uint64
 			     const struct label *pairs, size_t nr);
 /* The row of a table that has one. */
 struct series_row *store_single(struct store *store, enum store_table table);
+/* Notes of the collector's last window when it ended and where its figures come from. */
+void store_window(struct store *store, const char *collector, const char *source,
+		  uint64_t time_unix_ns);
 /* @total: since the start. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 

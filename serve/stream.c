@@ -105,16 +105,19 @@ static bool make_room(struct server *server)
 /* The whole window as one event: the JSON's only line break is at its end. */
 static void send_event(struct server *server, struct stream *stream, size_t index)
 {
-	struct body *body = api_body(server, index, false);
+	const char *name = server->collectors[index].ops->name;
 	struct evbuffer *buffer;
+	struct body *body;
 
-	if (!body || (stream->only &&
-		      !config_list_has(stream->only, server->collectors[index].ops->name)))
+	if (stream->only && !config_list_has(stream->only, name))
+		return;
+	body = api_body(server, index, false);
+	if (!body)
 		return;
 	buffer = evbuffer_new();
 	if (!buffer)
 		return;
-	evbuffer_add_printf(buffer, "event: %s\ndata: ", server->collectors[index].ops->name);
+	evbuffer_add_printf(buffer, "event: %s\ndata: ", name);
 	if (!body_send(body, buffer)) {
 		evbuffer_add(buffer, "\n", 1);
 		evhttp_send_reply_chunk(stream->request, buffer);

@@ -68,7 +68,10 @@ void wake_absorb(struct store *store, const struct config *config,
 static void wake_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter)
 {
-	wake_absorb(store, config, wake_window(meter));
+	const struct wake_window *w = wake_window(meter);
+
+	store_window(store, "wake", wake_source_name(WAKE_PASSIVE), w->time_unix_ns);
+	wake_absorb(store, config, w);
 }
 
 const struct collector_ops collector_wake = {

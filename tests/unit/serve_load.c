@@ -94,18 +94,20 @@ static int lossy_read(struct meter *meter, struct err *err)
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
 }
 
+static uint64_t presented; /* reports built */
+
 static int lossy_present(const struct meter *meter, struct report **ret_report)
 {
 	struct report *report = report_new("lossy");
 
-	report_source(report, "made up");
-	report->time_unix_ns = 77;
+	report->time_unix_ns = presented++;
 	*ret_report = report;
 	return 0;
 }
 
 static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
 {
+	store_window(to, "lossy", "made up", 77);
 	store_loss(to, "lossy", "torn", 5);
 	store_loss(to, "lossy", "table_full", 7);
 }
@@ -136,7 +138,36 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
 	assert_int_equal(store.generation, 4);
-	shared_put(collector.last);
+	assert_int_equal(word(F_SOURCE, "collector=\"lossy\",source=\"made up\"", 0), 1);
+}
+
+/* Windows build no report. A request builds one, of the last window that was read, once. */
+TEST_WITH(test_report, setup, teardown)
+{
+	static const struct meter_ops ops = {.read = lossy_read};
+	static const struct collector_ops lossy = {
+		.name = "lossy", .absorb = lossy_absorb, .present = lossy_present};
+	struct meter meter = {.ops = &ops};
+	struct collector collector = {.ops = &lossy, .meter = &meter};
+	struct err err = {0};
+
+	presented = 0;
+	assert_null(collector_report(&collector));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(presented, 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
+	assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
+	/* The window of a failed read is undefined: the last report stays, and none is built. */
+	meter_fails = true;
+	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
+	collector_forget_report(&collector);
+	assert_null(collector_report(&collector));
+	meter_fails = false;
+	assert_int_equal(presented, 2);
 }
 
 TEST_MAIN()

@@ -110,8 +110,6 @@ static void run_begin(struct run *run)
 
 static void run_end(struct run *run)
 {
-	for (size_t i = 0; i < collector_count(); i++)
-		shared_put(run->collectors[i].last);
 	store_free(&run->store);
 	config_free(&run->config);
 }
@@ -248,7 +246,6 @@ TEST(test_removed_labels)
 	assert_int_equal(retired(&store), 0);
 	for (int id = 0; id < STORE_NR_TABLES; id++)
 		series_copy_free(&copy[id]);
-	shared_put(collector.last);
 	store_free(&store);
 	config_free(&config);
 }

@@ -92,7 +92,7 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 		if (body)
 			answer_body(server, request, JSON_TYPE, body);
 		else
-			answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
+			answer_text(server, request, HTTP_SERVUNAVAIL, "no window yet, or the last one could not be read");
 		return;
 	}
 	answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");

@@ -11,6 +11,8 @@
 
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
 #define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
+/* While nobody has watched for the span: a report, its JSON and gzip cost more than all counters. */
+#define HISTORY_UNWATCHED_NS (10ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
 #define HISTORY_SLABS	 16
 #define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
@@ -46,6 +48,7 @@ struct history {
 	size_t bytes; /* of all slabs */
 	uint64_t every_ns; /* 0 before the first */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
+	uint64_t watched_ns; /* CLOCK_MONOTONIC: a page was open, or asked for the history; 0: never */
 };
 
 /* Whether a round is due; if so, add its windows with history_add(). */

@@ -26,16 +26,16 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 }
 
 /* The workers of a pool come and go with new numbers; the pool stays. */
-static void pool_name(const char *name, char *buf, size_t size)
+static void pool_name(const char *name, char *buf)
 {
-	size_t len = strlen(name);
-	const char *colon = strchr(name, ':');
+	size_t len = strlen(name), end = strcspn(name, ":");
 
-	if (!strncmp(name, "kworker/", strlen("kworker/")) && colon)
-		snprintf(buf, size, "%.*s%s", (int)(colon - name), name,
-			 name[len - 1] == 'H' ? "H" : "");
-	else
-		memcpy(buf, name, len + 1);
+	memcpy(buf, name, len + 1);
+	if (end == len || strncmp(name, "kworker/", strlen("kworker/")))
+		return;
+	if (name[len - 1] == 'H')
+		buf[end++] = 'H';
+	buf[end] = '\0';
 }
 
 static struct series_row *source_row(struct store *store, const struct noise_window *w,
@@ -48,7 +48,7 @@ static struct series_row *source_row(struct store *store, const struct noise_win
 		{"cpu", cpu}, {"kind", noise_kind_name(source->kind)}, {"source", name}};
 	struct series_row *row;
 
-	pool_name(source->name, name, sizeof(name));
+	pool_name(source->name, name);
 	row = series_find(table, labels_hash(seed, name), NULL);
 	if (row)
 		return row;

@@ -75,6 +75,8 @@ void past_update(struct server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
 
+	if (server->nr_streams)
+		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
 		return;
 	for (unsigned int i = 0; i < collector_count(); i++) {
@@ -108,6 +110,7 @@ void past_history(struct server *server, struct evhttp_request *request, const c
 	struct evbuffer *buffer = evbuffer_new();
 	int rc = buffer ? 0 : -ENOMEM;
 
+	server->history.watched_ns = clock_mono_ns();
 	for (size_t i = 0; !rc && i < server->history.nr; i++)
 		if (is_asked_for(server, server->history.entries[i].collector, query))
 			rc = history_send(&server->history.entries[i], buffer);

@@ -12,11 +12,10 @@
 
 void answer_count(struct server *server, int code)
 {
-	char number[16];
+	const struct label label = LABEL_NUMBER("code", (unsigned int)code);
+	struct series_row *row = store_row(&server->own, F_HTTP_REQUESTS, &label, 1);
 
-	snprintf(number, sizeof(number), "%d", code);
-	row_add(store_row(&server->own, STORE_REQUESTS, code, &(struct label){"code", number}, 1), 0,
-		1);
+	store_add(&server->own, row, F_HTTP_REQUESTS, 0, 1);
 }
 
 bool answer_wants_gzip(struct evhttp_request *request)

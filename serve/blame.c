@@ -18,7 +18,7 @@ struct blame_series *blame_find(struct store *store, const struct cgroup_series 
 				const struct cgroup_series *culprit)
 {
 	struct series_row *row =
-		series_find(&store->tables[STORE_BLAME], blame_key(victim, culprit), NULL);
+		series_find(&store->tables[F_RUNQ_BLAME], blame_key(victim, culprit), NULL);
 
 	return row ? blame_of(row) : NULL;
 }
@@ -32,7 +32,7 @@ static size_t side_names(const struct cgroup_series *cgroup, const char *side,
 
 	for (; *name; name = labels_next(pairs[nr++].value)) {
 		snprintf(names[nr], sizeof(names[nr]), "%s_%s", side, name);
-		pairs[nr] = (struct label){names[nr], labels_next(name)};
+		pairs[nr] = (struct label)LABEL(names[nr], labels_next(name));
 	}
 	return nr;
 }
@@ -50,18 +50,19 @@ static void blame_set_names(struct store *store, struct blame_series *pair)
 	pair->names_seq = names_seq;
 	nr = side_names(pair->victim, "victim", names, pairs);
 	nr += side_names(pair->culprit, "culprit", names + nr, pairs + nr);
-	series_set_names(&store->tables[STORE_BLAME], &pair->row, pairs, nr);
+	series_set_names(&store->tables[F_RUNQ_BLAME], &pair->row, pairs, nr);
 }
 
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit)
 {
 	struct blame_series *pair = blame_find(store, victim, culprit);
-	const struct label pairs[] = {{"victim", cgroup_path(victim)}, {"culprit", cgroup_path(culprit)}};
+	const struct label pairs[] = {LABEL("victim", cgroup_path(victim)),
+				      LABEL("culprit", cgroup_path(culprit))};
 	struct series_row *row;
 
 	if (!pair) {
-		row = series_add(&store->tables[STORE_BLAME], blame_key(victim, culprit), pairs, 2);
+		row = series_add(&store->tables[F_RUNQ_BLAME], blame_key(victim, culprit), pairs, 2);
 		if (!row)
 			return NULL;
 		pair = blame_of(row);
@@ -75,7 +76,7 @@ struct blame_series *blame_get(struct store *store, struct cgroup_series *victim
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		       struct cgroup_series *other)
 {
-	struct series_table *table = &store->tables[STORE_BLAME];
+	struct series_table *table = &store->tables[F_RUNQ_BLAME];
 
 	/* From the end: the last row, which replaces a removed one, was visited already, or is new. */
 	for (size_t i = table->nr; i-- > 0;) {
@@ -87,7 +88,7 @@ void blame_move(struct store *store, const struct cgroup_series *cgroup,
 			    : blame_get(store, pair->victim == cgroup ? other : pair->victim,
 					pair->culprit == cgroup ? other : pair->culprit);
 		if (to)
-			row_add(&to->row, 0, pair->row.words[0].u64);
+			store_add(store, &to->row, F_RUNQ_BLAME, 0, pair->row.words[0].u64);
 		series_remove(table, &pair->row);
 	}
 }

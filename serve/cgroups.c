@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "blame.h"
 #include "view/utf8.h"
 
@@ -28,9 +27,14 @@ static struct cgroup_series *cgroup_of(struct series_row *row)
 	return (struct cgroup_series *)((char *)row - offsetof(struct cgroup_series, row));
 }
 
+static uint64_t key_of(const char *path)
+{
+	return labels_hash(&(struct label){.value = path}, 1);
+}
+
 struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key)
 {
-	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	const struct series_table *table = &store->tables[F_RUNQ];
 	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
 	struct series_row *row;
 	char *valid;
@@ -39,7 +43,7 @@ struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64
 		return cgroup_of(table->rows[*hint]);
 	/* Two paths that are no UTF-8 can have the same label, and so the same series. */
 	valid = utf8_valid(path);
-	row = valid ? series_find(table, labels_hash(HASH_START, valid), valid) : NULL;
+	row = valid ? series_find(table, key_of(valid), valid) : NULL;
 	free(valid);
 	if (!row)
 		return NULL;
@@ -69,13 +73,13 @@ static const char *label_name(const struct config *config)
 struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
 				  const char *path, uint64_t key)
 {
-	const struct label label = {label_name(config), path};
+	const struct label label = LABEL(label_name(config), path);
 	struct cgroup_series *cgroup = cgroups_find(store, path, key);
 	struct series_row *row;
 
 	if (cgroup)
 		return cgroup;
-	row = series_add(&store->tables[STORE_CGROUPS], labels_hash(HASH_START, path), &label, 1);
+	row = series_add(&store->tables[F_RUNQ], key_of(path), &label, 1);
 	if (!row)
 		return NULL;
 	cgroup = cgroup_of(row);
@@ -123,26 +127,32 @@ void cgroups_set_names(struct store *store, const struct config *config,
 		const char *value = config->labels >> i & 1 ? name_of(group, i) : NULL;
 
 		if (value)
-			pairs[nr++] = (struct label){config_label_names[i], value};
+			pairs[nr++] = (struct label)LABEL(config_label_names[i], value);
 	}
-	if (series_set_names(&store->tables[STORE_CGROUPS], &cgroup->row, pairs, nr))
+	if (series_set_names(&store->tables[F_RUNQ], &cgroup->row, pairs, nr))
 		cgroup->names_seq++;
 }
 
 /* Adds all counters to those of @other, except pressure: wall times do not add up. */
-static void fold(struct store *store, const struct cgroup_series *cgroup,
-		 struct cgroup_series *other)
+static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
+	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS};
 	const struct series *latency = &store->series[F_RUNQ];
-	const uint64_t pressure = (1ULL << CGROUP_IDLE) - (1ULL << CGROUP_WAITING);
+	const union word *words = &cgroup->row.words[latency->at];
 
-	for (unsigned int i = 0; i < store->tables[STORE_CGROUPS].width; i++)
-		if (i >= 64 || !(pressure >> i & 1))
-			other->row.words[i].u64 += cgroup->row.words[i].u64;
-	other->row.shown |= cgroup->row.shown & ~pressure;
-	if (series_shows(latency, &cgroup->row, 0))
-		row_add(store_single(store, STORE_RUNQ), RUNQ_ALL_FOLDED_WAITS,
-			cgroup->row.words[latency->at + latency->nr_le].u64);
+	if (series_shows(latency, &cgroup->row, 0)) {
+		for (unsigned int i = 0; i < latency->words; i++)
+			series_sample(latency, &other->row, 0)[i].u64 += words[i].u64;
+		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS, words[latency->nr_le].u64);
+	}
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct series *series = &store->series[ids[i]];
+
+		for (unsigned int part = 0; part < series->nr_parts; part++)
+			if (series_shows(series, &cgroup->row, part))
+				store_add(store, &other->row, ids[i], part,
+					  cgroup->row.words[series->at + part].u64);
+	}
 }
 
 /* @other: continues the counters; NULL: they end. */
@@ -153,12 +163,12 @@ static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 		fold(store, cgroup, other);
 	blame_move(store, cgroup, other);
 	store->nr_cgroups--;
-	series_remove(&store->tables[STORE_CGROUPS], &cgroup->row);
+	series_remove(&store->tables[F_RUNQ], &cgroup->row);
 }
 
 void cgroups_expire(struct store *store, uint64_t now_ns)
 {
-	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	const struct series_table *table = &store->tables[F_RUNQ];
 
 	for (size_t i = table->nr; i-- > 0;) {
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
@@ -184,12 +194,12 @@ static bool goes_before(const struct cgroup_series *a, const struct cgroup_serie
 }
 
 static void evict(struct store *store, const struct config *config, struct cgroup_series *cgroup,
-		  unsigned int reason)
+		  enum store_evicted reason)
 {
 	struct cgroup_series *other = cgroups_other(store, config);
 
 	remove_cgroup(store, cgroup, other);
-	row_add(store_single(store, STORE_RUNQ), reason, 1);
+	store_count(store, F_RUNQ_EVICTED, reason, 1);
 }
 
 /*
@@ -199,7 +209,7 @@ static void evict(struct store *store, const struct config *config, struct cgrou
 static bool evict_idle(struct store *store, const struct config *config, uint64_t now_ns,
 		       bool for_pod)
 {
-	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	const struct series_table *table = &store->tables[F_RUNQ];
 	struct cgroup_series *first = NULL;
 	bool outside;
 
@@ -215,9 +225,9 @@ static bool evict_idle(struct store *store, const struct config *config, uint64_
 	if (!first->ended && !outside && now_ns - first->seen_ns < KEEP_NS)
 		return false;
 	evict(store, config, first,
-	      first->ended ? RUNQ_ALL_EVICTED_ENDED
-	      : outside	   ? RUNQ_ALL_EVICTED_PRIORITY
-			   : RUNQ_ALL_EVICTED_SILENT);
+	      first->ended ? STORE_ENDED
+	      : outside	   ? STORE_PRIORITY
+			   : STORE_SILENT);
 	return true;
 }
 
@@ -228,7 +238,7 @@ static bool evict_idle(struct store *store, const struct config *config, uint64_
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
 {
-	const struct series_table *table = &store->tables[STORE_CGROUPS];
+	const struct series_table *table = &store->tables[F_RUNQ];
 	struct cgroup_series *least = NULL;
 
 	*ret_active_ns = UINT64_MAX;
@@ -267,7 +277,7 @@ static bool make_room(struct store *store, const struct config *config, bool for
 			topk->full_ns[for_pod] = now_ns;
 			return false;
 		}
-		evict(store, config, least, RUNQ_ALL_EVICTED_ACTIVITY);
+		evict(store, config, least, STORE_ACTIVITY);
 	}
 	topk->full_ns[0] = topk->full_ns[1] = 0;
 	return true;
@@ -284,7 +294,7 @@ static struct cgroup_series *enter(struct store *store, const struct config *con
 	if (store->nr_cgroups >= config->cgroup_limit) {
 		if (group->ended)
 			return NULL;
-		key = labels_hash(HASH_START, path);
+		key = key_of(path);
 		active = topk_add(&store->topk, key, active, now_ns);
 		/* SIGHUP may have lowered the limit: then several have to go. */
 		while (store->nr_cgroups >= config->cgroup_limit)

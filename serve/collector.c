@@ -3,7 +3,6 @@
 #include "collector.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 
 int collector_update(struct collector *c, struct store *store, const struct config *config,
 		     struct err *err)
@@ -18,14 +17,13 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 	c->window_seq += !rc;
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&store->lock);
-	row = store_row(store, STORE_COLLECTORS, labels_hash(HASH_START, c->ops->name),
-			&(struct label){"collector", c->ops->name}, 1);
-	row_set(row, COLLECTOR_UP, !rc);
+	row = store_row(store, F_UP, &(struct label)LABEL("collector", c->ops->name), 1);
+	store_set(store, row, F_UP, 0, !rc);
 	if (!rc) {
-		row_add(row, COLLECTOR_UPDATES, 1);
+		store_add(store, row, F_UPDATES, 0, 1);
 		c->ops->absorb(store, config, c->meter);
 	}
-	row_add(row, COLLECTOR_COST, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+	store_add(store, row, F_UPDATE_COST, 0, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 	store_window_added(store);
 	pthread_mutex_unlock(&store->lock);
 	return rc;

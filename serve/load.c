@@ -3,9 +3,7 @@
 #include "load.h"
 
 #include <math.h>
-#include <stdio.h>
 
-#include "base/hash.h"
 #include "collectors.h"
 #include "measure/load/load.h"
 #include "present/present.h"
@@ -24,59 +22,47 @@ static int load_collector_open(const struct config *config, struct meter *load,
 	return load_open(&opts, ret_meter, err);
 }
 
-static struct series_row *core_row(struct store *store, unsigned int cpu)
-{
-	struct series_row *row = series_find(&store->tables[STORE_CPUS], cpu, NULL);
-	char number[16];
-
-	if (row)
-		return row;
-	snprintf(number, sizeof(number), "%u", cpu);
-	return store_row(store, STORE_CPUS, cpu, &(struct label){"cpu", number}, 1);
-}
-
-static void absorb_contexts(struct series_row *row, uint32_t parts, const struct load_cpu_window *c)
+static void absorb_contexts(struct store *store, struct series_row *row, uint32_t parts,
+			    const struct load_cpu_window *c)
 {
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
-			row_add(row, CORE_PART + i, c->part_ns[i]);
+			store_add(store, row, F_CPU, i, c->part_ns[i]);
 	/* A source that knows how busy a core is, but not with what. */
 	if (!parts) {
-		row_add(row, CORE_BUSY, c->busy_ns);
-		row_add(row, CORE_IDLE, c->window_ns - c->busy_ns);
+		store_add(store, row, F_CPU, STORE_BUSY, c->busy_ns);
+		store_add(store, row, F_CPU, STORE_IDLE, c->window_ns - c->busy_ns);
 	}
 }
 
 /* The busy share of /proc/stat times the core's own window, so that the two can be compared. */
-static void absorb_procstat(struct series_row *row, const struct load_cpu_window *shown,
-			    const struct load_cpu_window *c)
+static void absorb_procstat(struct store *store, struct series_row *row,
+			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {
 	if (!shown)
 		return;
-	row_add(row, CORE_PROCSTAT_BUSY, llround(shown->busy_ratio * (double)c->window_ns));
-	row_set_f64(row, CORE_PROCSTAT_ERROR, shown->busy_ratio - c->busy_ratio);
+	store_add(store, row, F_PROCSTAT_BUSY, 0, llround(shown->busy_ratio * (double)c->window_ns));
+	store_set_f64(store, row, F_PROCSTAT_ERROR, shown->busy_ratio - c->busy_ratio);
 }
 
 static void absorb_unmeasured(struct store *store, unsigned int cpu, uint32_t flags)
 {
-	char number[16], reason[96];
-	const struct label pairs[] = {{"cpu", number}, {"reason", reason}};
+	char reason[96];
+	const struct label pairs[] = {LABEL_NUMBER("cpu", cpu), LABEL("reason", reason)};
 
 	if (flags == LOAD_OFFLINE)
 		return;
-	snprintf(number, sizeof(number), "%u", cpu);
 	load_flags_format(flags, reason, sizeof(reason));
-	row_add(store_row(store, STORE_UNMEASURED, labels_hash(HASH_START + cpu, reason), pairs, 2), 0,
-		1);
+	store_add(store, store_row(store, F_CPU_VOID, pairs, 2), F_CPU_VOID, 0, 1);
 }
 
-static void absorb_vecs(struct series_row *row, const struct load_vecs *vecs)
+static void absorb_vecs(struct store *store, struct series_row *row, const struct load_vecs *vecs)
 {
 	for (int i = 0; i < LOAD_NR_VECS; i++) {
 		if (!vecs->ns[i] && !vecs->count[i])
 			continue;
-		row_add(row, CORE_SOFTIRQ + i, vecs->ns[i]);
-		row_add(row, CORE_SOFTIRQ_RUNS + i, vecs->count[i]);
+		store_add(store, row, F_SOFTIRQ, i, vecs->ns[i]);
+		store_add(store, row, F_SOFTIRQ_RUNS, i, vecs->count[i]);
 	}
 }
 
@@ -105,19 +91,20 @@ void load_absorb(struct store *store, const struct config *config, const struct 
 
 	cpuset_for_each(at, &w->cpus) {
 		const struct load_cpu_window *c = &w->cpu[at];
-		struct series_row *row = core_row(store, at);
+		const struct label label = LABEL_NUMBER("cpu", at);
+		struct series_row *row = store_row(store, F_CPU, &label, 1);
 
-		row_set(row, CORE_ONLINE, !(c->flags & LOAD_OFFLINE));
+		store_set(store, row, F_CPU_ONLINE, 0, !(c->flags & LOAD_OFFLINE));
 		if (c->flags & LOAD_NO_FIGURE) {
 			absorb_unmeasured(store, at, c->flags);
 			continue;
 		}
-		absorb_contexts(row, w->parts, c);
-		absorb_procstat(row, load_shown(w, "procstat", at), c);
+		absorb_contexts(store, row, w->parts, c);
+		absorb_procstat(store, row, load_shown(w, "procstat", at), c);
 		if (w->parts)
-			row_set_f64(row, CORE_CLOSURE, c->closure_error_ratio);
+			store_set_f64(store, row, F_CPU_CLOSURE, c->closure_error_ratio);
 		if (w->cpu_vecs)
-			absorb_vecs(row, &w->cpu_vecs[at]);
+			absorb_vecs(store, row, &w->cpu_vecs[at]);
 	}
 	absorb_losses(store, &w->losses);
 }

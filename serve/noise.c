@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "collectors.h"
 #include "measure/noise/noise.h"
 #include "present/present.h"
@@ -41,44 +40,39 @@ static void pool_name(const char *name, char *buf)
 static struct series_row *source_row(struct store *store, const struct noise_window *w,
 				     const struct noise_source *source)
 {
-	const struct series_table *table = &store->tables[STORE_NOISE];
-	uint64_t seed = HASH_START + ((uint64_t)source->cpu * NOISE_KINDS + source->kind);
-	char cpu[16], name[sizeof(source->name)];
-	const struct label pairs[] = {
-		{"cpu", cpu}, {"kind", noise_kind_name(source->kind)}, {"source", name}};
-	struct series_row *row;
+	const struct series_table *table = &store->tables[F_NOISE];
+	char name[sizeof(source->name)];
+	const struct label pairs[] = {LABEL_NUMBER("cpu", source->cpu),
+				      LABEL("kind", noise_kind_name(source->kind)),
+				      LABEL("source", name)};
 
 	pool_name(source->name, name);
-	row = series_find(table, labels_hash(seed, name), NULL);
-	if (row)
-		return row;
-	if (table->nr >= w->nr_cores * NOISE_SERIES_PER_CPU)
+	if (table->nr >= w->nr_cores * NOISE_SERIES_PER_CPU &&
+	    !series_find(table, labels_hash(pairs, 3), NULL))
 		snprintf(name, sizeof(name), "(other)");
-	snprintf(cpu, sizeof(cpu), "%u", source->cpu);
-	return store_row(store, STORE_NOISE, labels_hash(seed, name), pairs, 3);
+	return store_row(store, F_NOISE, pairs, 3);
 }
 
 /* Starts a new period of a gauge, if the last one has ended. */
 static void longest_rotate(union word *words, uint64_t period)
 {
-	uint64_t was = words[NOISE_LONGEST_PERIOD].u64;
+	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
 
 	if (was == period)
 		return;
-	words[NOISE_LONGEST_BEFORE].u64 = was + 1 == period ? words[NOISE_LONGEST_NOW].u64 : 0;
-	words[NOISE_LONGEST_NOW].u64 = 0;
-	words[NOISE_LONGEST_PERIOD].u64 = period;
-	words[NOISE_LONGEST].u64 = words[NOISE_LONGEST_BEFORE].u64;
+	words[STORE_LONGEST_BEFORE].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
+	words[STORE_LONGEST_NOW].u64 = 0;
+	words[STORE_LONGEST_PERIOD].u64 = period;
+	words[STORE_LONGEST_SHOWN].u64 = words[STORE_LONGEST_BEFORE].u64;
 }
 
-static void longest_add(struct series_row *row, uint64_t period, uint64_t ns)
+static void longest_add(union word *words, uint64_t period, uint64_t ns)
 {
-	longest_rotate(row->words, period);
-	if (ns > row->words[NOISE_LONGEST_NOW].u64)
-		row->words[NOISE_LONGEST_NOW].u64 = ns;
-	if (ns > row->words[NOISE_LONGEST].u64)
-		row->words[NOISE_LONGEST].u64 = ns;
-	row->shown |= 1ULL << NOISE_LONGEST;
+	longest_rotate(words, period);
+	if (ns > words[STORE_LONGEST_NOW].u64)
+		words[STORE_LONGEST_NOW].u64 = ns;
+	if (ns > words[STORE_LONGEST_SHOWN].u64)
+		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
 static void absorb_losses(struct store *store, const struct noise_window *w)
@@ -91,7 +85,8 @@ static void absorb_losses(struct store *store, const struct noise_window *w)
 
 void noise_absorb(struct store *store, const struct config *config, const struct noise_window *w)
 {
-	const struct series_table *table = &store->tables[STORE_NOISE];
+	const struct series *longest = &store->series[F_NOISE_LONGEST];
+	const struct series_table *table = &store->tables[F_NOISE];
 	uint64_t period = w->time_mono_ns / PERIOD_NS;
 
 	for (size_t i = 0; i < w->nr_sources; i++) {
@@ -100,13 +95,13 @@ void noise_absorb(struct store *store, const struct config *config, const struct
 
 		if (!row)
 			continue;
-		row_add(row, NOISE_TIME, source->ns);
-		row_add(row, NOISE_EVENTS, source->count);
-		longest_add(row, period, source->longest_ns);
+		store_add(store, row, F_NOISE, 0, source->ns);
+		store_add(store, row, F_NOISE_EVENTS, 0, source->count);
+		longest_add(series_sample(longest, row, 0), period, source->longest_ns);
 	}
 	/* Sources that were silent, too. */
 	for (size_t i = 0; i < table->nr; i++)
-		longest_rotate(table->rows[i]->words, period);
+		longest_rotate(series_sample(longest, table->rows[i], 0), period);
 	absorb_losses(store, w);
 }
 

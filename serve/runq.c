@@ -62,7 +62,7 @@ static struct cgroup_series *party_row(struct store *store, const struct config 
 static void add_histogram(const struct series *series, struct series_row *row,
 			  const struct runq_window *w, const struct runq_group_window *group)
 {
-	union word *words = &row->words[series->at];
+	union word *words = series_sample(series, row, 0);
 	struct runq_totals totals;
 
 	/* Both lists come from the same settings. */
@@ -71,7 +71,6 @@ static void add_histogram(const struct series *series, struct series_row *row,
 			words[i].u64 += group->le_count[i];
 	words[series->nr_le].u64 += group->count;
 	words[series->nr_le + 1].u64 += group->sum_ns;
-	row->shown |= 1ULL << series->at;
 	if (series->native.at) {
 		runq_unpack(group->totals, &totals);
 		native_fold(totals.count, w->sample_ratio, &words[series->native.at].u64);
@@ -94,7 +93,7 @@ static void absorb_group(struct store *store, const struct config *config,
 		cgroups_set_names(store, config, cgroup, party->group);
 	} else if (own) {
 		cgroup = cgroups_other(store, config);
-		row_add(store_single(store, STORE_RUNQ), RUNQ_ALL_FOLDED_WAITS, group->count);
+		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS, group->count);
 	} else {
 		cgroup = special(store, config, party);
 	}
@@ -104,7 +103,7 @@ static void absorb_group(struct store *store, const struct config *config,
 	/* A cause that this kernel does not report has no series, not one of zeros. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
-			row_add(&cgroup->row, CGROUP_CAUSE + i, group->cause_ns[i]);
+			store_add(store, &cgroup->row, F_RUNQ_CAUSE, i, group->cause_ns[i]);
 }
 
 static void absorb_blame(struct store *store, const struct config *config,
@@ -116,14 +115,14 @@ static void absorb_blame(struct store *store, const struct config *config,
 
 	if (!victim || !culprit)
 		return;
-	if (store->tables[STORE_BLAME].nr >= config->blame_limit &&
+	if (store->tables[F_RUNQ_BLAME].nr >= config->blame_limit &&
 	    !blame_find(store, victim, culprit)) {
 		victim = culprit = cgroups_other(store, config);
-		row_add(store_single(store, STORE_RUNQ), RUNQ_ALL_FOLDED_BLAME, blame->count);
+		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME, blame->count);
 	}
 	pair = victim ? blame_get(store, victim, culprit) : NULL;
 	if (pair)
-		row_add(&pair->row, 0, blame->wait_ns);
+		store_add(store, &pair->row, F_RUNQ_BLAME, 0, blame->wait_ns);
 }
 
 /* The number of an idle state; STORE_IDLE_STATES if there are too many. */
@@ -148,8 +147,8 @@ static void absorb_idle(struct store *store, const struct config *config,
 
 	if (!cgroup || state == STORE_IDLE_STATES)
 		return;
-	row_add(&cgroup->row, CGROUP_IDLE + state, s->wait_ns);
-	row_add(&cgroup->row, CGROUP_IDLE_WAITS + state, s->count);
+	store_add(store, &cgroup->row, F_RUNQ_IDLE, state, s->wait_ns);
+	store_add(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state, s->count);
 }
 
 /* Wall times do not add up: cgroups without a place have none in (other) either. */
@@ -166,8 +165,8 @@ static void absorb_pressure(struct store *store, const struct config *config,
 		return;
 	cgroups_set_names(store, config, cgroup, group);
 	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
-		row_add(&cgroup->row, CGROUP_WAITING + i, pressed->times.waiting_ns[i]);
-		row_add(&cgroup->row, CGROUP_STALLED + i, pressed->times.stalled_ns[i]);
+		store_add(store, &cgroup->row, F_RUNQ_WAITING, i, pressed->times.waiting_ns[i]);
+		store_add(store, &cgroup->row, F_RUNQ_STALLED, i, pressed->times.stalled_ns[i]);
 	}
 }
 
@@ -205,7 +204,7 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_idle(store, config, &w->idle_states[i]);
 	for (size_t i = 0; i < w->nr_pressed; i++)
 		absorb_pressure(store, config, &w->pressed[i]);
-	row_set(store_single(store, STORE_RUNQ), RUNQ_ALL_CGROUPS, store->nr_cgroups);
+	store_gauge(store, F_RUNQ_GROUPS, store->nr_cgroups);
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
 	store_loss(store, "runq", "table_full", w->losses.table_full);

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 
-static void collect_memory(struct server *server, struct series_row *row)
+static void collect_memory(struct server *server)
 {
 	unsigned long long size = 0, resident = 0;
 	long page = sysconf(_SC_PAGESIZE);
@@ -22,8 +21,8 @@ static void collect_memory(struct server *server, struct series_row *row)
 	text[len] = '\0';
 	if (sscanf(text, "%llu %llu", &size, &resident) != 2)
 		return;
-	row_set(row, PROCESS_VIRTUAL, size * page);
-	row_set(row, PROCESS_RSS, resident * page);
+	store_gauge(&server->own, F_PROC_VIRTUAL, size * page);
+	store_gauge(&server->own, F_PROC_RSS, resident * page);
 }
 
 /* While the kernel does not count (kernel.bpf_stats_enabled is off), there are no series. */
@@ -35,10 +34,9 @@ static void collect_bpf(struct server *server)
 
 		if (sys_bpf_own_cost(server->bpf.progs[i], &cost) || !cost.runs)
 			continue;
-		row = store_row(&server->own, STORE_PROGRAMS, labels_hash(HASH_START, cost.name),
-				&(struct label){"program", cost.name}, 1);
-		row_set(row, PROGRAM_TIME, cost.run_ns);
-		row_set(row, PROGRAM_RUNS, cost.runs);
+		row = store_row(&server->own, F_BPF_TIME, &(struct label)LABEL("program", cost.name), 1);
+		store_set(&server->own, row, F_BPF_TIME, 0, cost.run_ns);
+		store_set(&server->own, row, F_BPF_RUNS, 0, cost.runs);
 	}
 }
 
@@ -47,33 +45,34 @@ static void collect_build(struct server *server)
 	/* The node's name in a cluster; the host name would be the pod's. */
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
-	const struct label pairs[] = {{"version", SUBTICK_VERSION},
-				      {"kernel", name.release},
-				      {"machine", name.machine},
-				      {"node", node}};
+	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
+				      LABEL("kernel", name.release),
+				      LABEL("machine", name.machine),
+				      LABEL("node", node)};
+	struct series_row *row;
 
-	if (server->own.tables[STORE_BUILD].nr || uname(&name))
+	if (server->own.tables[F_BUILD].nr || uname(&name))
 		return;
-	row_set(store_row(&server->own, STORE_BUILD, 0, pairs, node && *node ? 4 : 3), 0, 1);
+	row = store_row(&server->own, F_BUILD, pairs, node && *node ? 4 : 3);
+	store_set(&server->own, row, F_BUILD, 0, 1);
 }
-
-_Static_assert(CONN_NR_CUTS == PROCESS_NR_WORDS - PROCESS_CUT, "a word for each reason");
 
 void self_metrics_collect(struct server *server)
 {
-	struct series_row *row = store_single(&server->own, STORE_PROCESS);
+	struct store *own = &server->own;
+	struct series_row *cuts = store_row(own, F_HTTP_CUT, NULL, 0);
 
 	collect_build(server);
-	collect_memory(server, row);
+	collect_memory(server);
 	collect_bpf(server);
 	if (server->bpf.map_bytes)
-		row_set(row, PROCESS_BPF_MEMORY, server->bpf.map_bytes);
-	row_set(row, PROCESS_CPU, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-	row_set(row, PROCESS_START, server->start_unix_ns);
-	row_set(row, PROCESS_HISTORY, server->history.bytes);
+		store_gauge(own, F_BPF_MEMORY, server->bpf.map_bytes);
+	store_gauge(own, F_PROC_CPU, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	store_gauge(own, F_PROC_START, server->start_unix_ns);
+	store_gauge(own, F_HISTORY, server->history.bytes);
 	/* The kept windows are bodies, too. */
-	row_set(row, PROCESS_RESPONSES, body_total() - server->history.bytes);
-	row_set(row, PROCESS_CONNECTIONS, server->conns.nr);
+	store_gauge(own, F_HTTP_RESPONSES, body_total() - server->history.bytes);
+	store_gauge(own, F_HTTP_CONNECTIONS, server->conns.nr);
 	for (int i = 0; i < CONN_NR_CUTS; i++)
-		row_set(row, PROCESS_CUT + i, server->conns.cut[i]);
+		store_set(own, cuts, F_HTTP_CUT, i, server->conns.cut[i]);
 }

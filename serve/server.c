@@ -166,8 +166,8 @@ static int attach(struct server *s, struct err *err)
 	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for responses "
 		 "to clients that read slowly",
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
-	if (store_init(&s->store, &s->config) || store_init(&s->own, &s->config))
-		return err_set(err, -ENOMEM, "out of memory");
+	store_init(&s->store, &s->config);
+	store_init(&s->own, &s->config);
 	sys_bpf_own_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
@@ -239,7 +239,7 @@ int server_run(struct server *s, struct err *err)
 	past_close(s);
 	close_events(s);
 	collectors_close(s->collectors);
-	for (int i = 0; i < STORE_NR_TABLES; i++)
+	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&s->copy[i]);
 	store_free(&s->store);
 	store_free(&s->own);

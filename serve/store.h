@@ -4,113 +4,37 @@
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "config.h"
-#include "measure/runq/pressure.h"
+#include "measure/wake/window.h"
 #include "stats/load.h"
 #include "topk.h"
 #include "view/series.h"
 
-/* The tables; the words of their rows are below. */
-enum store_table {
-	STORE_CPUS,	    /* key: CPU number */
-	STORE_UNMEASURED,   /* one word; key: hash of CPU and reason */
-	STORE_NOISE,	    /* key: hash of CPU, kind and source */
-	STORE_CGROUPS,	    /* struct cgroup_series */
-	STORE_BLAME,	    /* struct blame_series; one word */
-	STORE_RUNQ,	    /* one row */
-	STORE_WAKE,	    /* one histogram; key: hash of CPU and state */
-	STORE_LOSSES,	    /* one word; key: hash of collector and kind */
-	STORE_COLLECTORS,   /* key: hash of the name */
-	STORE_SOURCES,	    /* one word; key: hash of collector and source */
-	STORE_BUILD,	    /* one word */
-	STORE_PROGRAMS,	    /* key: hash of the name */
-	STORE_REQUESTS,	    /* one word; key: status code */
-	STORE_PROCESS,	    /* one row */
-	STORE_NR_TABLES,
-};
-
-enum store_core {
-	CORE_ONLINE,
-	CORE_CLOSURE,
-	CORE_PROCSTAT_BUSY,
-	CORE_PROCSTAT_ERROR,
-	CORE_PART,
-	/* Of a source that has no parts. */
-	CORE_BUSY = CORE_PART + LOAD_NR_PARTS,
-	CORE_IDLE,
-	CORE_SOFTIRQ,
-	CORE_SOFTIRQ_RUNS = CORE_SOFTIRQ + LOAD_NR_VECS,
-	CORE_NR_WORDS = CORE_SOFTIRQ_RUNS + LOAD_NR_VECS,
-};
-
-enum store_noise {
-	NOISE_TIME,
-	NOISE_EVENTS,
-	NOISE_LONGEST,
-	NOISE_LONGEST_NOW,    /* of the current period */
-	NOISE_LONGEST_BEFORE, /* of the previous one */
-	NOISE_LONGEST_PERIOD, /* number of the current one */
-	NOISE_NR_WORDS,
-};
-
 /* A driver has at most 10 idle states; a kernel without one has two, and there is "unknown". */
 #define STORE_IDLE_STATES 13
 
-enum store_cgroup {
-	CGROUP_CAUSE,
-	CGROUP_WAITING = CGROUP_CAUSE + RUNQ_NR_CAUSES,
-	CGROUP_STALLED = CGROUP_WAITING + RUNQ_PRESSURE_NR_CAUSES,
-	CGROUP_IDLE = CGROUP_STALLED + RUNQ_PRESSURE_NR_CAUSES,
-	CGROUP_IDLE_WAITS = CGROUP_IDLE + STORE_IDLE_STATES,
-	CGROUP_LATENCY = CGROUP_IDLE_WAITS + STORE_IDLE_STATES,
-};
+/* Parts of F_CPU behind those of enum load_part: a source that has no parts. */
+enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
+/* Parts of F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
+enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
+enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-enum store_runq {
-	RUNQ_ALL_CGROUPS,
-	RUNQ_ALL_FOLDED_WAITS,
-	RUNQ_ALL_FOLDED_BLAME,
-	RUNQ_ALL_EVICTED_ENDED,
-	RUNQ_ALL_EVICTED_PRIORITY,
-	RUNQ_ALL_EVICTED_SILENT,
-	RUNQ_ALL_EVICTED_ACTIVITY,
-	RUNQ_ALL_NR_WORDS,
-};
-
-enum store_collector {
-	COLLECTOR_UP,
-	COLLECTOR_UPDATES,
-	COLLECTOR_COST,
-	COLLECTOR_TIME,
-	COLLECTOR_NR_WORDS,
-};
-
-enum store_program {
-	PROGRAM_TIME,
-	PROGRAM_RUNS,
-	PROGRAM_NR_WORDS,
-};
-
-enum store_process {
-	PROCESS_CPU,
-	PROCESS_RSS,
-	PROCESS_VIRTUAL,
-	PROCESS_START,
-	PROCESS_BPF_MEMORY,
-	PROCESS_HISTORY,
-	PROCESS_CONNECTIONS,
-	PROCESS_RESPONSES,
-	PROCESS_CUT, /* by enum conn_cut */
-	PROCESS_NR_WORDS = PROCESS_CUT + 3,
+/* The words of F_NOISE_LONGEST; the first is on the page. */
+enum store_longest {
+	STORE_LONGEST_SHOWN,
+	STORE_LONGEST_NOW,    /* of the current period */
+	STORE_LONGEST_BEFORE, /* of the previous one */
+	STORE_LONGEST_PERIOD, /* number of the current one */
+	STORE_NR_LONGEST,
 };
 
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
-	struct series_table tables[STORE_NR_TABLES];
 	struct series series[FAMILY_NR];
-	uint64_t *le_ns; /* boundaries of F_RUNQ, then of F_WAKE */
+	struct series_table tables[FAMILY_NR]; /* families whose rows have the same labels share one */
+	uint64_t wake_le_ns[WAKE_NR_LE];
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
 
@@ -119,22 +43,31 @@ struct store {
 	uint32_t last_cgroup_id;
 	struct topk topk; /* the most active cgroups that have none */
 	uint32_t hints[16384]; /* by the low bits of a group's key: index of its row, if not stale */
-	/* Labels of the parts that are named at run time; only ever added. */
+	/* Values of part labels; idle states are only ever added. */
+	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
 	char idle_names[STORE_IDLE_STATES][32];
-	const char *idle_states[STORE_IDLE_STATES];
 	unsigned int nr_idle_states;
-	const char *contexts[LOAD_NR_PARTS + 2], *vecs[LOAD_NR_VECS];
 };
 
-/* @config: boundaries of run-queue latency, native histograms. */
-int store_init(struct store *store, const struct config *config);
+/* @config: boundaries of run-queue latency, native histograms; must outlive the store. */
+void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
-/* For the thread that measures, with the lock held. NULL if out of memory. */
-struct series_row *store_row(struct store *store, enum store_table table, uint64_t key,
-			     const struct label *pairs, size_t nr);
-/* The row of a table that has one. */
-struct series_row *store_single(struct store *store, enum store_table table);
+/*
+ * For the thread that measures, with the lock held. The row of the family's table with these labels,
+ * added if there is none. NULL if out of memory; then samples are dropped.
+ */
+struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
+			     size_t nr);
+/* @part: 0 in families without parts. */
+void store_add(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
+	       uint64_t delta);
+void store_set(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
+	       uint64_t value);
+void store_set_f64(struct store *store, struct series_row *row, enum family_id id, double value);
+/* Of a family without labels, apart from the part's. */
+void store_count(struct store *store, enum family_id id, unsigned int part, uint64_t delta);
+void store_gauge(struct store *store, enum family_id id, uint64_t value);
 /* Notes of the collector's last window when it ended and where its figures come from. */
 void store_window(struct store *store, const char *collector, const char *source,
 		  uint64_t time_unix_ns);
@@ -145,8 +78,7 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 void store_window_added(struct store *store);
 
 /* A consistent copy of all tables and its generation; call store_copy_done() soon. */
-int store_copy(struct store *store, struct series_table copy[STORE_NR_TABLES],
-	       uint64_t *ret_generation);
+int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation);
 void store_copy_done(struct store *store);
 
 #endif

@@ -2,9 +2,6 @@
 /* Passive wake latency windows as histograms. */
 #include "wake.h"
 
-#include <stdio.h>
-
-#include "base/hash.h"
 #include "collectors.h"
 #include "present/present.h"
 #include "stats/native.h"
@@ -28,33 +25,22 @@ static void add_native(const struct wake_state *s, uint64_t *words)
 	native_fold(grown, 1.0, words);
 }
 
-static struct series_row *state_row(struct store *store, const struct wake_state *s)
-{
-	uint64_t key = labels_hash(HASH_START + s->cpu, s->name);
-	struct series_row *row = series_find(&store->tables[STORE_WAKE], key, NULL);
-	char number[16];
-	const struct label pairs[] = {{"cpu", number}, {"state", s->name}};
-
-	if (row)
-		return row;
-	snprintf(number, sizeof(number), "%u", s->cpu);
-	return store_row(store, STORE_WAKE, key, pairs, 2);
-}
-
 static void absorb_state(struct store *store, const struct wake_state *s)
 {
+	const struct label pairs[] = {LABEL_NUMBER("cpu", s->cpu), LABEL("state", s->name)};
 	const struct series *series = &store->series[F_WAKE];
-	struct series_row *row = state_row(store, s);
+	struct series_row *row = store_row(store, F_WAKE, pairs, 2);
+	union word *words;
 
 	if (!row)
 		return;
+	words = series_sample(series, row, 0);
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
-		row->words[i].u64 += s->le[i];
-	row->words[WAKE_NR_LE + 1].u64 += s->sum_ns;
-	row->words[WAKE_NR_LE].u64 += s->summary.count;
-	row->shown = 1;
+		words[i].u64 += s->le[i];
+	words[WAKE_NR_LE].u64 += s->summary.count;
+	words[WAKE_NR_LE + 1].u64 += s->sum_ns;
 	if (series->native.nr)
-		add_native(s, &row->words[series->native.at].u64);
+		add_native(s, &words[series->native.at].u64);
 }
 
 void wake_absorb(struct store *store, const struct config *config,

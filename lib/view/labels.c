@@ -2,6 +2,7 @@
 /* Renders label pairs as text and keeps them for protobuf. */
 #include "view/labels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,78 +19,88 @@ char *labels_escape(char *to, const char *value)
 	return to;
 }
 
-/* @valid: the values as UTF-8. */
-static struct labels *render(const struct label *pairs, char *const *valid, size_t nr)
+/* The value as UTF-8, allocated. */
+static char *value_of(const struct label *label)
 {
-	struct labels *labels, *smaller;
-	size_t size = sizeof(*labels) + 2;
-	char *to;
+	char number[16];
 
-	for (size_t i = 0; i < nr; i++)
-		size += 2 * strlen(pairs[i].name) + 3 * strlen(valid[i]) + 6;
-	labels = malloc(size);
-	if (!labels)
-		return NULL;
-	labels->next = NULL;
-	to = labels->data;
+	if (label->value)
+		return utf8_valid(label->value);
+	snprintf(number, sizeof(number), "%u", label->number);
+	return strdup(number);
+}
+
+static void render(struct labels *labels, const struct label *pairs, char *const *values, size_t nr)
+{
+	char *to = labels->data;
+
 	for (size_t i = 0; i < nr; i++) {
 		if (i)
 			*to++ = ',';
-		to = stpcpy(stpcpy(to, pairs[i].name), "=\"");
-		to = labels_escape(to, valid[i]);
+		to = labels_escape(stpcpy(stpcpy(to, pairs[i].name), "=\""), values[i]);
 		*to++ = '"';
 	}
-	*to++ = '\0';
-	labels->text_len = to - labels->data - 1;
+	*to = '\0';
+	labels->next = NULL;
+	labels->text_len = to++ - labels->data;
 	for (size_t i = 0; i < nr; i++)
-		to = stpcpy(stpcpy(to, pairs[i].name) + 1, valid[i]) + 1;
-	*to++ = '\0';
-	smaller = realloc(labels, to - (char *)labels);
-	return smaller ? smaller : labels;
+		to = stpcpy(stpcpy(to, pairs[i].name) + 1, values[i]) + 1;
+	*to = '\0';
 }
 
 struct labels *labels_new(const struct label *pairs, size_t nr)
 {
-	char *valid[LABELS_MAX] = {NULL};
 	struct labels *labels = NULL;
-	size_t done = 0;
+	size_t size = sizeof(*labels) + 2, done = 0;
+	char *values[LABELS_MAX];
 
-	while (done < nr && (valid[done] = utf8_valid(pairs[done].value)))
+	while (done < nr && (values[done] = value_of(&pairs[done]))) {
+		size += 2 * strlen(pairs[done].name) + 3 * strlen(values[done]) + 6;
 		done++;
+	}
 	if (done == nr)
-		labels = render(pairs, valid, nr);
+		labels = malloc(size);
+	if (labels)
+		render(labels, pairs, values, nr);
 	while (done)
-		free(valid[--done]);
+		free(values[--done]);
 	return labels;
 }
 
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr)
 {
-	const char *str = labels_first(labels);
+	const char *name = labels_first(labels), *value;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (strcmp(str, pairs[i].name))
+		value = labels_next(name);
+		if (strcmp(name, pairs[i].name) || strcmp(value, pairs[i].value))
 			return false;
-		str = labels_next(str);
-		if (strcmp(str, pairs[i].value))
-			return false;
-		str = labels_next(str);
+		name = labels_next(value);
 	}
-	return !*str;
+	return !*name;
 }
 
-uint64_t labels_hash(uint64_t hash, const char *value)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	unsigned char bits = 0;
-	size_t len = 0;
-	char *valid;
+	char *valid = NULL;
 
-	for (; value[len]; len++)
-		bits |= value[len];
-	if (bits < 0x80)
-		return hash_bytes(hash, value, len);
-	valid = utf8_valid(value);
-	hash = hash_bytes(hash, valid ? valid : value, valid ? strlen(valid) : len);
+	for (const char *byte = text; *byte; byte++)
+		bits |= *byte;
+	if (bits >= 0x80)
+		valid = utf8_valid(text);
+	text = valid ? valid : text;
+	hash = hash_bytes(hash, text, strlen(text) + 1);
 	free(valid);
+	return hash;
+}
+
+uint64_t labels_hash(const struct label *pairs, size_t nr)
+{
+	uint64_t hash = HASH_START;
+
+	for (size_t i = 0; i < nr; i++)
+		hash = pairs[i].value ? hash_text(hash, pairs[i].value) :
+					hash_bytes(hash, &pairs[i].number, sizeof(pairs[i].number));
 	return hash;
 }

@@ -13,7 +13,10 @@
 /* The name needs no escaping; the value can be any text. */
 struct label {
 	const char *name, *value;
+	unsigned int number; /* the value, if that is NULL */
 };
+#define LABEL(name, value)	   {name, value, 0}
+#define LABEL_NUMBER(name, number) {name, NULL, number}
 
 /* Immutable. Free it with free(). */
 struct labels {
@@ -25,10 +28,10 @@ struct labels {
 
 /* Bytes of a value that are not UTF-8 become U+FFFD. NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
-/* True if labels_new() would return the same. @labels: NULL for no labels. */
+/* True if labels_new() would return the same. @labels: NULL for no labels. No numbers. */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
-/* Adds a value to a hash; values that labels_new() makes equal have the same hash. */
-uint64_t labels_hash(uint64_t hash, const char *value);
+/* Hash of the values: the same if labels_new() would return the same. */
+uint64_t labels_hash(const struct label *pairs, size_t nr);
 /* Writes a value as the text has it; returns the end. @to needs twice the room. */
 char *labels_escape(char *to, const char *value);
 

@@ -6,71 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of the hash table per row. */
-#define SLOTS 2
-
-static size_t home(const struct series_table *t, uint64_t key)
+static struct series_row **bucket(const struct series_table *t, uint64_t key)
 {
 	/* Fibonacci hashing: keys can be small numbers. */
-	return (key * 0x9e3779b97f4a7c15ULL >> 32) & (SLOTS * t->room - 1);
-}
-
-static size_t next(const struct series_table *t, size_t slot)
-{
-	return (slot + 1) & (SLOTS * t->room - 1);
+	return &t->buckets[(key * 0x9e3779b97f4a7c15ULL >> 32) & (t->room - 1)];
 }
 
 struct series_row *series_find(const struct series_table *t, uint64_t key, const char *value)
 {
-	if (!t->room)
-		return NULL;
-	for (size_t slot = home(t, key); t->hash[slot]; slot = next(t, slot)) {
-		struct series_row *row = t->rows[t->hash[slot] - 1];
+	struct series_row *row = t->room ? *bucket(t, key) : NULL;
 
-		if (row->key == key &&
-		    (!value || !strcmp(labels_next(labels_first(row->labels)), value)))
-			return row;
-	}
-	return NULL;
+	while (row && (row->key != key ||
+		       (value && strcmp(labels_next(labels_first(row->labels)), value))))
+		row = row->next;
+	return row;
 }
 
-static void hash_add(struct series_table *t, const struct series_row *row)
+static void link_row(struct series_table *t, struct series_row *row)
 {
-	size_t slot = home(t, row->key);
-
-	while (t->hash[slot])
-		slot = next(t, slot);
-	t->hash[slot] = row->index + 1;
+	row->next = *bucket(t, row->key);
+	*bucket(t, row->key) = row;
 }
 
 static int grow(struct series_table *t)
 {
 	size_t room = t->room ? t->room * 2 : 8;
-	struct series_row **rows = reallocarray(t->rows, room, sizeof(struct series_row *));
-	uint32_t *hash;
+	struct series_row **rows = reallocarray(t->rows, room, sizeof(*rows));
+	struct series_row **buckets;
 
 	if (!rows)
 		return -ENOMEM;
 	t->rows = rows;
-	hash = calloc(SLOTS * room, sizeof(*hash));
-	if (!hash)
+	buckets = calloc(room, sizeof(*buckets));
+	if (!buckets)
 		return -ENOMEM;
-	free(t->hash);
-	t->hash = hash;
+	free(t->buckets);
+	t->buckets = buckets;
 	t->room = room;
 	for (size_t i = 0; i < t->nr; i++)
-		hash_add(t, t->rows[i]);
+		link_row(t, t->rows[i]);
 	return 0;
 }
 
 static size_t row_size(const struct series_table *t)
 {
 	return sizeof(struct series_row) + t->width * sizeof(union word);
-}
-
-static void row_free(const struct series_table *t, struct series_row *row)
-{
-	free((char *)row - t->head);
 }
 
 struct series_row *series_add(struct series_table *t, uint64_t key, const struct label *pairs,
@@ -94,7 +74,7 @@ struct series_row *series_add(struct series_table *t, uint64_t key, const struct
 	row->key = key;
 	row->index = t->nr;
 	t->rows[t->nr++] = row;
-	hash_add(t, row);
+	link_row(t, row);
 	return row;
 }
 
@@ -121,45 +101,18 @@ bool series_set_names(struct series_table *t, struct series_row *row, const stru
 	return true;
 }
 
-static size_t slot_of(const struct series_table *t, const struct series_row *row)
-{
-	size_t slot = home(t, row->key);
-
-	while (t->hash[slot] != row->index + 1)
-		slot = next(t, slot);
-	return slot;
-}
-
-/* Empties a slot, and moves up later rows that a search would not reach any more. */
-static void hash_remove(struct series_table *t, size_t hole)
-{
-	size_t mask = SLOTS * t->room - 1;
-
-	for (size_t slot = next(t, hole); t->hash[slot]; slot = next(t, slot)) {
-		size_t from = home(t, t->rows[t->hash[slot] - 1]->key);
-
-		if (((slot - from) & mask) < ((slot - hole) & mask))
-			continue;
-		t->hash[hole] = t->hash[slot];
-		hole = slot;
-	}
-	t->hash[hole] = 0;
-}
-
 void series_remove(struct series_table *t, struct series_row *row)
 {
-	struct series_row *last = t->rows[t->nr - 1];
+	struct series_row **link = bucket(t, row->key), *last = t->rows[--t->nr];
 
-	hash_remove(t, slot_of(t, row));
-	if (last != row) {
-		t->hash[slot_of(t, last)] = row->index + 1;
-		last->index = row->index;
-		t->rows[row->index] = last;
-	}
-	t->nr--;
+	while (*link != row)
+		link = &(*link)->next;
+	*link = row->next;
+	last->index = row->index;
+	t->rows[row->index] = last;
 	retire(t, row->labels);
 	retire(t, row->names);
-	row_free(t, row);
+	free((char *)row - t->head);
 }
 
 void series_reclaim(struct series_table *t)
@@ -178,7 +131,7 @@ void series_free(struct series_table *t)
 		series_remove(t, t->rows[t->nr - 1]);
 	series_reclaim(t);
 	free(t->rows);
-	free(t->hash);
+	free(t->buckets);
 	memset(t, 0, sizeof(*t));
 }
 

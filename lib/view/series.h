@@ -16,15 +16,13 @@ union word {
 	double f64;
 };
 
-/*
- * All counters of one holder. A histogram needs several words: one per boundary (count up to it),
- * count, sum_ns, then the words of a native histogram.
- */
+/* All counters of one holder. */
 struct series_row {
 	struct labels *labels; /* unique in the table; NULL: none */
 	struct labels *names;  /* written after them: names that may change; NULL: none */
+	struct series_row *next; /* in the bucket of the hash table */
 	uint64_t key;
-	uint64_t shown; /* bit N: a sample begins at word N; others are not on the page */
+	uint64_t shown; /* bit N: sample N is on the page */
 	size_t index;	/* in the table */
 	union word words[];
 };
@@ -33,9 +31,10 @@ struct series_row {
 struct series_table {
 	size_t head; /* bytes of the caller's struct before its struct series_row */
 	unsigned int width; /* words of a row */
+	unsigned int samples; /* bits of shown in use */
 	struct series_row **rows;
+	struct series_row **buckets; /* by key */
 	size_t nr, room;
-	uint32_t *hash; /* open addressing by key: index of the row + 1, 0 for none */
 	struct labels *retired; /* that a copy may still use */
 	char *block; /* of a copy: its rows */
 };
@@ -53,12 +52,17 @@ struct series_native {
 	unsigned int at;
 };
 
-/* A family: which samples of which table it has. */
+/*
+ * A family: samples of the rows of a table. A histogram needs several words: one per boundary (count
+ * up to it), count, sum_ns, then the words of a native histogram.
+ */
 struct series {
 	const struct family *family;
-	unsigned int table;
-	unsigned int at; /* first word of the sample, less than 64 */
-	/* With parts, a row has one sample for each, at one word after the other, and one more label. */
+	unsigned int table; /* number of the table */
+	unsigned int at;    /* first word of the sample */
+	unsigned int words; /* of all its samples of a row */
+	unsigned int bit;   /* in shown */
+	/* With parts, a row has a sample of one word for each part, with one more label. */
 	const char *part_name;
 	const char *const *parts;
 	unsigned int nr_parts;
@@ -88,43 +92,26 @@ void series_free(struct series_table *table);
 int series_copy(struct series_table *copy, const struct series_table *table);
 void series_copy_free(struct series_table *copy);
 
-static inline bool series_shows(const struct series *series, const struct series_row *row,
-				unsigned int part)
-{
-	return row->shown >> (series->at + part) & 1;
-}
-
 static inline unsigned int series_parts(const struct series *series)
 {
 	return series->nr_parts ? series->nr_parts : 1;
 }
 
+/* The sample of a part, 0 without parts, now on the page. */
+static inline union word *series_sample(const struct series *series, struct series_row *row,
+					unsigned int part)
+{
+	row->shown |= 1ULL << (series->bit + part);
+	return &row->words[series->at + part];
+}
+
+static inline bool series_shows(const struct series *series, const struct series_row *row,
+				unsigned int part)
+{
+	return row->shown >> (series->bit + part) & 1;
+}
+
 /* Samples of the family. */
 size_t series_count(const struct series *series, const struct series_table *table);
-
-/* Each shows the sample. @row: NULL is ignored, for a row that found no memory. */
-static inline void row_add(struct series_row *row, unsigned int at, uint64_t delta)
-{
-	if (!row)
-		return;
-	row->words[at].u64 += delta;
-	row->shown |= 1ULL << at;
-}
-
-static inline void row_set(struct series_row *row, unsigned int at, uint64_t value)
-{
-	if (!row)
-		return;
-	row->words[at].u64 = value;
-	row->shown |= 1ULL << at;
-}
-
-static inline void row_set_f64(struct series_row *row, unsigned int at, double value)
-{
-	if (!row)
-		return;
-	row->words[at].f64 = value;
-	row->shown |= 1ULL << at;
-}
 
 #endif

@@ -108,13 +108,14 @@ static void bench_size(unsigned int nr)
 {
 	double add[ROUNDS], copying[ROUNDS], text[ROUNDS], gzipped[ROUNDS];
 	size_t bytes = 0, small = 0, before = mallinfo2().uordblks, held;
-	struct series_table copy[STORE_NR_TABLES] = {0};
+	struct series_table copy[FAMILY_NR] = {0};
 	struct config config;
 	struct store store;
 	uint64_t generation;
 
-	if (config_init(&config) || store_init(&store, &config))
+	if (config_init(&config))
 		return;
+	store_init(&store, &config);
 	config.cgroup_limit = nr;
 	for (int i = 0; i < ROUNDS; i++) {
 		struct fixture fixture;
@@ -145,7 +146,7 @@ static void bench_size(unsigned int nr)
 	held = mallinfo2().uordblks - before;
 	printf("%7u %12zu %12zu %10.2f %10.2f %10.2f %10.2f %10.1f\n", nr, bytes, small,
 	       median(add), median(copying), median(text), median(gzipped), held / 1048576.0);
-	for (int i = 0; i < STORE_NR_TABLES; i++)
+	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&copy[i]);
 	store_free(&store);
 	config_free(&config);

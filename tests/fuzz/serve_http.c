@@ -56,7 +56,7 @@ static void check(const char *text)
 	char value[16] = "", bearer[AUTH_TOKEN_MAX + 16];
 	struct address address;
 	struct err err = {0};
-	const struct label label = {"a", text};
+	const struct label label = LABEL("a", text);
 	struct labels *labels;
 
 	FUZZ_CHECK(prom_accept(text, false) != PROM_PROTOBUF);

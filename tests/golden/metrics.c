@@ -180,31 +180,30 @@ static void absorb_wake(void)
 static void set_own(void)
 {
 	static const struct label build[] = {
-		{"version", "0"}, {"kernel", "6.1"}, {"machine", "arm64"}};
-	static const struct label collector[] = {{"collector", "load"}, {"source", "bpf"}};
-	static const struct label program = {"program", "load_switch"}, code = {"code", "200"};
-	struct series_row *row = store_row(&store, STORE_COLLECTORS, 0, collector, 1);
+		LABEL("version", "0"), LABEL("kernel", "6.1"), LABEL("machine", "arm64")};
+	static const struct label collector = LABEL("collector", "load"),
+				  program = LABEL("program", "load_switch"),
+				  code = LABEL_NUMBER("code", 200);
+	struct series_row *row = store_row(&store, F_UP, &collector, 1);
 
-	row_set(store_row(&store, STORE_BUILD, 0, build, 3), 0, 1);
-	row_set(store_row(&store, STORE_SOURCES, 0, collector, 2), 0, 1);
-	row_set(row, COLLECTOR_UP, 1);
-	row_set(row, COLLECTOR_UPDATES, 3);
-	row_set(row, COLLECTOR_COST, 1500);
-	row_set(row, COLLECTOR_TIME, 1700000000123456789);
-	row = store_row(&store, STORE_PROGRAMS, 0, &program, 1);
-	row_set(row, PROGRAM_TIME, 999);
-	row_set(row, PROGRAM_RUNS, 9);
-	row_set(store_row(&store, STORE_REQUESTS, 200, &code, 1), 0, 5);
-	row = store_single(&store, STORE_PROCESS);
-	row_set(row, PROCESS_BPF_MEMORY, 4096);
-	row_set(row, PROCESS_HISTORY, 65536);
-	row_set(row, PROCESS_CONNECTIONS, 2);
-	row_set(row, PROCESS_RESPONSES, 8192);
-	row_set(row, PROCESS_CUT, 0);
-	row_set(row, PROCESS_CPU, 10000000);
-	row_set(row, PROCESS_RSS, 1 << 20);
-	row_set(row, PROCESS_VIRTUAL, 1 << 30);
-	row_set(row, PROCESS_START, 1700000000000000000);
+	store_set(&store, store_row(&store, F_BUILD, build, 3), F_BUILD, 0, 1);
+	store_window(&store, "load", "bpf", 1700000000123456789);
+	store_set(&store, row, F_UP, 0, 1);
+	store_set(&store, row, F_UPDATES, 0, 3);
+	store_set(&store, row, F_UPDATE_COST, 0, 1500);
+	row = store_row(&store, F_BPF_TIME, &program, 1);
+	store_set(&store, row, F_BPF_TIME, 0, 999);
+	store_set(&store, row, F_BPF_RUNS, 0, 9);
+	store_set(&store, store_row(&store, F_HTTP_REQUESTS, &code, 1), F_HTTP_REQUESTS, 0, 5);
+	store_gauge(&store, F_BPF_MEMORY, 4096);
+	store_gauge(&store, F_HISTORY, 65536);
+	store_gauge(&store, F_HTTP_CONNECTIONS, 2);
+	store_gauge(&store, F_HTTP_RESPONSES, 8192);
+	store_count(&store, F_HTTP_CUT, 0, 0);
+	store_gauge(&store, F_PROC_CPU, 10000000);
+	store_gauge(&store, F_PROC_RSS, 1 << 20);
+	store_gauge(&store, F_PROC_VIRTUAL, 1 << 30);
+	store_gauge(&store, F_PROC_START, 1700000000000000000);
 }
 
 static const struct series_table *table_of(int id)
@@ -274,8 +273,7 @@ int main(int argc, char **argv)
 		return 64;
 	config.cgroup_limit = 2;
 	config.native_histograms = config.fine = true;
-	if (store_init(&store, &config))
-		return 64;
+	store_init(&store, &config);
 	absorb_load();
 	absorb_noise();
 	absorb_runq(1);

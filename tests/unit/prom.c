@@ -41,10 +41,10 @@ TEST(test_counter)
 	assert_string_equal(render(PROM_TEXT), "");
 	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
 	/* Beyond 2^53 ns a double would lose the last digits. */
-	ADD({"cpu", "0"}, {"context", "task"})->words[0].u64 = 123456789012345678ULL;
+	ADD(LABEL("cpu", "0"), LABEL("context", "task"))->words[0].u64 = 123456789012345678ULL;
 	/* A word that is not shown has no sample. */
-	ADD({"cpu", "2"}, {"context", "task"})->shown = 2;
-	ADD({"cpu", "1"}, {"context", "task"})->words[0].u64 = 5000000000ULL;
+	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
+	ADD(LABEL("cpu", "1"), LABEL("context", "task"))->words[0].u64 = 5000000000ULL;
 	assert_string_equal(
 		render(PROM_TEXT),
 		"# HELP subtick_cpu_seconds_total Time of each core by context; the contexts of a "
@@ -70,7 +70,7 @@ TEST(test_histogram)
 	union word *words;
 
 	begin(F_RUNQ, le, 3);
-	words = ADD({"cgroup", "/a"})->words;
+	words = ADD(LABEL("cgroup", "/a"))->words;
 	for (int i = 0; i < 3; i++)
 		words[i].u64 = 10 * (i + 1);
 	words[3].u64 = 31;
@@ -83,7 +83,7 @@ TEST(test_histogram)
 			       "subtick_runqueue_latency_seconds_sum{cgroup=\"/a\"} 1.5\n"
 			       "subtick_runqueue_latency_seconds_count{cgroup=\"/a\"} 31\n"));
 	/* What is shown beside the labels is in every line, before le. */
-	assert_true(series_set_names(&table, table.rows[0], &(struct label){"pod", "web"}, 1));
+	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	assert_non_null(strstr(render(PROM_TEXT), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
 	assert_non_null(strstr(render(PROM_TEXT), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
 	/* OpenMetrics wants its canonical floats in le. */
@@ -95,13 +95,13 @@ TEST(test_gauges)
 {
 
 	begin(F_PROCSTAT_ERROR, NULL, 0);
-	ADD({"cpu", "0"})->words[0].f64 = -0.25;
+	ADD(LABEL("cpu", "0"))->words[0].f64 = -0.25;
 	assert_non_null(strstr(render(PROM_OPENMETRICS),
 			       "# UNIT subtick_procstat_error_ratio ratio\n"));
 	assert_non_null(strstr(render(PROM_TEXT), "subtick_procstat_error_ratio{cpu=\"0\"} -0.25\n"));
 	series_free(&table);
 	begin(F_BUILD, NULL, 0);
-	ADD({"version", "1"})->words[0].u64 = 1;
+	ADD(LABEL("version", "1"))->words[0].u64 = 1;
 	assert_non_null(strstr(render(PROM_TEXT), "# TYPE subtick_build_info gauge\n"
 						      "subtick_build_info{version=\"1\"} 1\n"));
 	assert_non_null(strstr(render(PROM_OPENMETRICS), "# TYPE subtick_build info\n"));
@@ -121,15 +121,16 @@ TEST(test_parts)
 
 	begin(F_RUNQ_IDLE_WAITS, NULL, 0);
 	s.at = 1;
+	s.bit = 2;
 	s.part_name = "state";
 	s.parts = states;
 	s.nr_parts = 3;
-	row = ADD({"cgroup", "/a"});
+	row = ADD(LABEL("cgroup", "/a"));
 	assert_string_equal(render(PROM_TEXT), "");
 	for (int i = 0; i < 4; i++)
 		row->words[i].u64 = 10 + i;
-	row->shown = 1 << 1 | 1 << 2;
-	assert_true(series_set_names(&table, row, &(struct label){"pod", "web"}, 1));
+	row->shown = 1 << 2 | 1 << 3;
+	assert_true(series_set_names(&table, row, &(struct label)LABEL("pod", "web"), 1));
 	assert_non_null(strstr(render(PROM_TEXT),
 			       "subtick_runqueue_idle_waits_total{cgroup=\"/a\",state=\"C1\",pod=\"web\"} 11\n"
 			       "subtick_runqueue_idle_waits_total{cgroup=\"/a\",state=\"\\\"\\n\",pod=\"web\"} 12\n"));
@@ -139,15 +140,16 @@ TEST(test_parts)
 
 TEST(test_labels)
 {
-	static const struct label pairs[] = {{"a", "x\\y\"z\nw"}, {"b", "\xff<script>"}};
+	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw"), LABEL("b", "\xff<script>")};
 	struct labels *labels = labels_new(pairs, 2);
 
 	assert_string_equal(labels->data, "a=\"x\\\\y\\\"z\\nw\",b=\"\xef\xbf\xbd<script>\"");
-	assert_true(labels_equal(labels, (struct label[]){pairs[0], {"b", "\xef\xbf\xbd<script>"}}, 2));
+	assert_true(labels_equal(labels, (struct label[]){pairs[0], LABEL("b", "\xef\xbf\xbd<script>")}, 2));
 	assert_false(labels_equal(labels, pairs, 1));
 	assert_false(labels_equal(NULL, pairs, 2));
 	assert_true(labels_equal(NULL, NULL, 0));
-	assert_true(labels_hash(1, "\xff<") == labels_hash(1, "\xfe<"));
+	assert_true(labels_hash(&(struct label)LABEL("a", "\xff<"), 1) ==
+		    labels_hash(&(struct label)LABEL("a", "\xfe<"), 1));
 	free(labels);
 }
 
@@ -214,7 +216,7 @@ TEST(test_blocks)
 	begin(F_LOSS, NULL, 0);
 	for (unsigned int i = 0; i < 3000; i++) {
 		snprintf(kind, sizeof(kind), "%u", i);
-		ADD({"collector", "c"}, {"kind", kind})->words[0].u64 = i;
+		ADD(LABEL("collector", "c"), LABEL("kind", kind))->words[0].u64 = i;
 	}
 	text = render(PROM_TEXT);
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {

@@ -91,8 +91,8 @@ TEST(test_nearest)
 TEST(test_labels)
 {
 	begin(F_UP, NULL, 0);
-	ADD({"a", "x\\y\"z\nw"}, {"b", ""})->words->u64 = 1;
-	assert_true(series_set_names(&table, table.rows[0], &(struct label){"pod", "web"}, 1));
+	ADD(LABEL("a", "x\\y\"z\nw"), LABEL("b", ""))->words->u64 = 1;
+	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	ENDS(render(), "\x18\x01" /* gauge */
 			 "\x22\x2c"
 			 "\x0a\x0c\x0a\x01" "a" "\x12\x07" "x\\y\"z\nw"
@@ -181,7 +181,7 @@ TEST(test_blocks)
 	begin(F_LOSS, NULL, 0);
 	for (unsigned int row = 0; row < 3000; row++) {
 		snprintf(kind, sizeof(kind), "%0*u", 1 + (int)row % 300, row);
-		ADD({"kind", kind});
+		ADD(LABEL("kind", kind));
 	}
 	page = render();
 	do
@@ -200,7 +200,7 @@ TEST(test_memory)
 	int rc;
 
 	begin(F_UP, NULL, 0);
-	ADD({"collector", "runq"});
+	ADD(LABEL("collector", "runq"));
 	for (unsigned long at = 0; at < 20; at++) {
 		oom_arm(at, false);
 		rc = write_page(&page);

@@ -65,7 +65,7 @@ static void add(struct series_table *t, int i)
 	struct series_row *row = series_find(t, key_of(i), truth[i].value);
 
 	if (!row) {
-		row = series_add(t, key_of(i), &(struct label){"cgroup", truth[i].value}, 1);
+		row = series_add(t, key_of(i), &(struct label)LABEL("cgroup", truth[i].value), 1);
 		assert_non_null(row);
 		((struct holder *)((char *)row - offsetof(struct holder, row)))->number = i;
 	}
@@ -118,8 +118,8 @@ TEST(test_copy)
 	assert_int_equal(series_copy(&copy, &t), 0);
 	for (int i = 0; i < 40; i++)
 		add(&t, i);
-	assert_true(series_set_names(&t, t.rows[0], &(struct label){"pod", "web"}, 1));
-	assert_false(series_set_names(&t, t.rows[0], &(struct label){"pod", "web"}, 1));
+	assert_true(series_set_names(&t, t.rows[0], &(struct label)LABEL("pod", "web"), 1));
+	assert_false(series_set_names(&t, t.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	while (t.nr > 3)
 		series_remove(&t, t.rows[0]);
 	assert_int_equal(copy.nr, 40);

@@ -99,7 +99,7 @@ static void run_begin(struct run *run)
 	*run = (struct run){.collectors = {{.ops = &fake_ops, .meter = &fake_meter}}};
 	assert_int_equal(config_init(&run->config), 0);
 	run->config.interval_ns = NSEC_PER_MSEC;
-	assert_int_equal(store_init(&run->store, &run->config), 0);
+	store_init(&run->store, &run->config);
 	run->sampler = (struct sampler){.collectors = run->collectors,
 					.store = &run->store,
 					.config = &run->config,
@@ -193,13 +193,13 @@ TEST(test_trim)
 static void churn_absorb(struct store *store, const struct config *config,
 			 const struct meter *meter)
 {
-	struct series_table *table = &store->tables[STORE_CGROUPS];
+	struct series_table *table = &store->tables[F_RUNQ];
 	char path[32];
 
 	if (table->nr)
 		series_remove(table, table->rows[0]);
 	snprintf(path, sizeof(path), "/%llu", (unsigned long long)store->generation);
-	store_row(store, STORE_CGROUPS, store->generation, &(struct label){"cgroup", path}, 1);
+	store_row(store, F_RUNQ, &(struct label)LABEL("cgroup", path), 1);
 }
 
 static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb, .present = fake_present};
@@ -216,7 +216,7 @@ static size_t retired(const struct store *store)
 {
 	size_t nr = 0;
 
-	for (const struct labels *l = store->tables[STORE_CGROUPS].retired; l; l = l->next)
+	for (const struct labels *l = store->tables[F_RUNQ].retired; l; l = l->next)
 		nr++;
 	return nr;
 }
@@ -224,27 +224,27 @@ static size_t retired(const struct store *store)
 TEST(test_removed_labels)
 {
 	struct collector collector = {.ops = &churn_ops, .meter = &fake_meter};
-	struct series_table copy[STORE_NR_TABLES] = {0};
+	struct series_table copy[FAMILY_NR] = {0};
 	uint64_t generation;
 	struct config config;
 	struct store store;
 
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
-	assert_int_equal(store_init(&store, &config), 0);
+	store_init(&store, &config);
 	/* Nobody scrapes. */
 	windows(&collector, &store, &config);
-	assert_int_equal(store.tables[STORE_CGROUPS].nr, 1);
+	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);
 	/* While a page is rendered its labels stay, until it is done. */
 	assert_int_equal(store_copy(&store, copy, &generation), 0);
 	assert_int_equal(generation, 10);
 	windows(&collector, &store, &config);
 	assert_int_equal(retired(&store), 10);
-	assert_string_equal(copy[STORE_CGROUPS].rows[0]->labels->data, "cgroup=\"/9\"");
+	assert_string_equal(copy[F_RUNQ].rows[0]->labels->data, "cgroup=\"/9\"");
 	store_copy_done(&store);
 	assert_int_equal(retired(&store), 0);
-	for (int id = 0; id < STORE_NR_TABLES; id++)
+	for (int id = 0; id < FAMILY_NR; id++)
 		series_copy_free(&copy[id]);
 	store_free(&store);
 	config_free(&config);

@@ -15,7 +15,10 @@ static struct store store;
 
 static int setup(void **state)
 {
-	return config_init(&config) || store_init(&store, &config);
+	if (config_init(&config))
+		return -1;
+	store_init(&store, &config);
+	return 0;
 }
 
 static int teardown(void **state)

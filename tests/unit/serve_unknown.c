@@ -56,7 +56,7 @@ TEST_WITH(test_unknown, setup, teardown)
 	assert_true(count(F_RUNQ_BLAME) <= LIMIT + 1);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 5 * NR);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 7 * NR);
-	for (int id = 0; id < STORE_NR_TABLES; id++)
+	for (int id = 0; id < FAMILY_NR; id++)
 		for (size_t i = 0; i < store.tables[id].nr; i++) {
 			const struct series_row *row = store.tables[id].rows[i];
 

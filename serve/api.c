@@ -10,7 +10,6 @@
 #include <event2/http.h>
 
 #include "answer.h"
-#include "collectors.h"
 #include "view/view.h"
 
 #define JSON_TYPE "application/json"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pairs of cgroups: found by the ids of both. */
-#include "blame.h"
+#include "cgroups.h"
 
 #include <stdio.h>
 

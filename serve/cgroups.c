@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "blame.h"
 #include "view/utf8.h"
 
 /*
@@ -32,23 +31,52 @@ static uint64_t key_of(const char *path)
 	return labels_hash(&(struct label){.value = path}, 1);
 }
 
-struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key)
+/* @path: UTF-8. */
+static struct cgroup_series *add(struct store *store, const struct config *config, const char *path)
+{
+	static const char *const names[] = {
+		[CONFIG_PER_CGROUP] = "cgroup",
+		[CONFIG_PER_POD] = "cgroup",
+		[CONFIG_PER_NAMESPACE] = "namespace",
+		[CONFIG_PER_QOS] = "qos",
+	};
+	const struct label label = LABEL(names[config->per], path);
+	struct series_row *row = series_add(&store->tables[F_RUNQ], key_of(path), &label, 1);
+
+	if (!row)
+		return NULL;
+	cgroup_of(row)->id = ++store->last_cgroup_id;
+	return cgroup_of(row);
+}
+
+/* @config: NULL to add none. */
+struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
+				  const char *path, uint64_t key)
 {
 	const struct series_table *table = &store->tables[F_RUNQ];
 	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
+	struct cgroup_series *cgroup = NULL;
 	struct series_row *row;
 	char *valid;
 
 	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
 		return cgroup_of(table->rows[*hint]);
-	/* Two paths that are no UTF-8 can have the same label, and so the same series. */
+	/* Two paths that are not UTF-8 can have the same label, and so the same series. */
 	valid = utf8_valid(path);
 	row = valid ? series_find(table, key_of(valid), valid) : NULL;
+	if (row)
+		cgroup = cgroup_of(row);
+	else if (valid && config)
+		cgroup = add(store, config, valid);
 	free(valid);
-	if (!row)
-		return NULL;
-	*hint = row->index;
-	return cgroup_of(row);
+	if (cgroup)
+		*hint = cgroup->row.index;
+	return cgroup;
+}
+
+struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key)
+{
+	return cgroups_get(store, NULL, path, key);
 }
 
 bool cgroups_has_place(struct store *store, const struct runq_group *group)
@@ -58,35 +86,6 @@ bool cgroups_has_place(struct store *store, const struct runq_group *group)
 	return cgroup && cgroup->has_place;
 }
 
-static const char *label_name(const struct config *config)
-{
-	switch (config->per) {
-	case CONFIG_PER_NAMESPACE:
-		return "namespace";
-	case CONFIG_PER_QOS:
-		return "qos";
-	default:
-		return "cgroup";
-	}
-}
-
-struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
-				  const char *path, uint64_t key)
-{
-	const struct label label = LABEL(label_name(config), path);
-	struct cgroup_series *cgroup = cgroups_find(store, path, key);
-	struct series_row *row;
-
-	if (cgroup)
-		return cgroup;
-	row = series_add(&store->tables[F_RUNQ], key_of(path), &label, 1);
-	if (!row)
-		return NULL;
-	cgroup = cgroup_of(row);
-	cgroup->id = ++store->last_cgroup_id;
-	return cgroup;
-}
-
 struct cgroup_series *cgroups_other(struct store *store, const struct config *config)
 {
 	static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
@@ -94,41 +93,27 @@ struct cgroup_series *cgroups_other(struct store *store, const struct config *co
 	return cgroups_get(store, config, runq_party_path(&other), RUNQ_KEY_OTHER);
 }
 
-static const char *name_of(const struct runq_group *group, enum config_label label)
-{
-	const struct runq_group_names *names = group->names;
-
-	switch (label) {
-	case CONFIG_LABEL_namespace:
-		return names ? names->namespace : NULL;
-	case CONFIG_LABEL_pod:
-		return names ? names->pod : NULL;
-	case CONFIG_LABEL_container:
-		return names ? names->container : NULL;
-	case CONFIG_LABEL_pod_uid:
-		return group->pod_uid;
-	case CONFIG_LABEL_container_id:
-		return group->container_id;
-	case CONFIG_LABEL_image:
-		return names ? names->image : NULL;
-	default:
-		return group->qos;
-	}
-}
-
 void cgroups_set_names(struct store *store, const struct config *config,
 		       struct cgroup_series *cgroup, const struct runq_group *group)
 {
+	static const struct runq_group_names unknown;
+	const struct runq_group_names *names = group->names ? group->names : &unknown;
+	const char *const values[CONFIG_NR_LABELS] = {
+		[CONFIG_LABEL_namespace] = names->namespace,
+		[CONFIG_LABEL_pod] = names->pod,
+		[CONFIG_LABEL_container] = names->container,
+		[CONFIG_LABEL_pod_uid] = group->pod_uid,
+		[CONFIG_LABEL_container_id] = group->container_id,
+		[CONFIG_LABEL_image] = names->image,
+		[CONFIG_LABEL_qos] = group->qos,
+	};
 	struct label pairs[CONFIG_NR_LABELS];
 	size_t nr = 0;
 
 	/* Only pods and containers have names. */
-	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++) {
-		const char *value = config->labels >> i & 1 ? name_of(group, i) : NULL;
-
-		if (value)
-			pairs[nr++] = (struct label)LABEL(config_label_names[i], value);
-	}
+	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++)
+		if (config->labels >> i & 1 && values[i])
+			pairs[nr++] = (struct label)LABEL(config_label_names[i], values[i]);
 	if (series_set_names(&store->tables[F_RUNQ], &cgroup->row, pairs, nr))
 		cgroup->names_seq++;
 }

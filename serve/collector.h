@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A collector: how to open a meter, and how its windows become counters. */
+/* Collectors: how to open a meter, and how its windows become counters. */
 #ifndef SUBTICK_SERVE_COLLECTOR_H
 #define SUBTICK_SERVE_COLLECTOR_H
 
@@ -41,6 +41,17 @@ struct collector {
 	unsigned int history_skip; /* rounds of the history to skip: the report was too large */
 };
 
+/* Each is defined in the file of its name. */
+#define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
+COLLECTORS(COLLECTOR_DECLARE)
+#undef COLLECTOR_DECLARE
+
+size_t collector_count(void);
+
+/* Opens and starts the collectors that @config names. On failure all are closed. */
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
+void collectors_close(struct collector *collectors);
+
 /* Ends the window: reads the meter and adds to the counters. Builds no report. */
 int collector_update(struct collector *collector, struct store *store,
 		     const struct config *config, struct err *err);
@@ -50,5 +61,20 @@ int collector_update(struct collector *collector, struct store *store,
  */
 const struct report *collector_report(struct collector *collector);
 void collector_forget_report(struct collector *collector);
+
+/* Series of each counter of noise, for each core on average; later sources are in (other). */
+#define NOISE_SERIES_PER_CPU 128
+
+struct load_window;
+struct noise_window;
+struct runq_window;
+struct wake_window;
+
+/* Add a window to the counters, with the store's lock held. */
+void load_absorb(struct store *store, const struct load_window *window);
+void noise_absorb(struct store *store, const struct noise_window *window);
+void runq_absorb(struct store *store, const struct config *config,
+		 const struct runq_window *window);
+void wake_absorb(struct store *store, const struct wake_window *window);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds the nanoseconds of load windows to the counters. */
-#include "load.h"
-
 #include <math.h>
 
-#include "collectors.h"
+#include "collector.h"
 #include "measure/load/load.h"
 #include "present/present.h"
 
@@ -85,7 +83,7 @@ static void absorb_losses(struct store *store, const struct load_losses *losses)
 			store_loss(store, "load", all[i].kind, all[i].total);
 }
 
-void load_absorb(struct store *store, const struct config *config, const struct load_window *w)
+void load_absorb(struct store *store, const struct load_window *w)
 {
 	unsigned int at;
 
@@ -115,7 +113,7 @@ static void load_collector_absorb(struct store *store, const struct config *conf
 	const struct load_window *w = load_window(meter);
 
 	store_window(store, "load", w->source, w->time_unix_ns);
-	load_absorb(store, config, w);
+	load_absorb(store, w);
 }
 
 const struct collector_ops collector_load = {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds what took time from the tasks of each core to the counters, by source. */
-#include "noise.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "collectors.h"
+#include "collector.h"
 #include "measure/noise/noise.h"
 #include "present/present.h"
 
@@ -83,7 +81,7 @@ static void absorb_losses(struct store *store, const struct noise_window *w)
 	store_loss(store, "noise", "odd_edges", w->losses.odd_edges);
 }
 
-void noise_absorb(struct store *store, const struct config *config, const struct noise_window *w)
+void noise_absorb(struct store *store, const struct noise_window *w)
 {
 	const struct series *longest = &store->series[F_NOISE_LONGEST];
 	const struct series_table *table = &store->tables[F_NOISE];
@@ -111,7 +109,7 @@ static void noise_collector_absorb(struct store *store, const struct config *con
 	const struct noise_window *w = noise_window(meter);
 
 	store_window(store, "noise", "bpf", w->time_unix_ns);
-	noise_absorb(store, config, w);
+	noise_absorb(store, w);
 }
 
 const struct collector_ops collector_noise = {

@@ -17,7 +17,6 @@
 #include "answer.h"
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
 #include "report/read_json.h"
 #include "view/html/html.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds run-queue windows to the counters. */
-#include "runq.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "blame.h"
-#include "collectors.h"
+#include "cgroups.h"
+#include "collector.h"
 #include "measure/runq/runq.h"
 #include "present/present.h"
 #include "resource_limits.h"

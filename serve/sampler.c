@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collectors.h"
 #include "sys/meminfo.h"
 
 #define MAX_FDS 16

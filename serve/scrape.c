@@ -8,7 +8,6 @@
 #include <event2/http.h>
 
 #include "answer.h"
-#include "self_metrics.h"
 #include "view/prom_accept.h"
 
 static int sink(void *arg, const char *data, size_t len)
@@ -26,11 +25,7 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 	int rc = body && prom ? 0 : -ENOMEM;
 
 	if (!rc) {
-		prom->format = format;
-		prom->sink = sink;
-		prom->arg = body;
-		prom->used = 0;
-		prom->rc = 0;
+		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
 		/* A table has rows either of the measurement or of the event loop. */
 		for (int id = 0; id < FAMILY_NR; id++) {
 			const struct series *series = &server->store.series[id];

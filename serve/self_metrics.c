@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Metrics about the exporter itself. */
-#include "self_metrics.h"
+#include "scrape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

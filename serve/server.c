@@ -15,14 +15,12 @@
 
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
 #include "http.h"
 #include "log.h"
 #include "resource_limits.h"
 #include "past.h"
 #include "sandbox.h"
 #include "scrape.h"
-#include "self_metrics.h"
 #include "stream.h"
 #include "traces.h"
 

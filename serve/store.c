@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "blame.h"
+#include "cgroups.h"
 #include "measure/wake/wake.h"
 #include "stats/native.h"
 

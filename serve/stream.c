@@ -13,7 +13,6 @@
 #include "answer.h"
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
 
 /* A client with this many unsent bytes is disconnected: it will not catch up. */
 #define MAX_UNSENT (8 * 1024 * 1024)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Passive wake latency windows as histograms. */
-#include "wake.h"
-
-#include "collectors.h"
+#include "collector.h"
+#include "measure/wake/wake.h"
 #include "present/present.h"
 #include "stats/native.h"
 
@@ -43,8 +42,7 @@ static void absorb_state(struct store *store, const struct wake_state *s)
 		add_native(s, &words[series->native.at].u64);
 }
 
-void wake_absorb(struct store *store, const struct config *config,
-		 const struct wake_window *window)
+void wake_absorb(struct store *store, const struct wake_window *window)
 {
 	for (size_t i = 0; i < window->nr_states; i++)
 		absorb_state(store, &window->states[i]);
@@ -57,7 +55,7 @@ static void wake_collector_absorb(struct store *store, const struct config *conf
 	const struct wake_window *w = wake_window(meter);
 
 	store_window(store, "wake", wake_source_name(WAKE_PASSIVE), w->time_unix_ns);
-	wake_absorb(store, config, w);
+	wake_absorb(store, w);
 }
 
 const struct collector_ops collector_wake = {

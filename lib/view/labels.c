@@ -80,27 +80,12 @@ bool labels_equal(const struct labels *labels, const struct label *pairs, size_t
 	return !*name;
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	unsigned char bits = 0;
-	char *valid = NULL;
-
-	for (const char *byte = text; *byte; byte++)
-		bits |= *byte;
-	if (bits >= 0x80)
-		valid = utf8_valid(text);
-	text = valid ? valid : text;
-	hash = hash_bytes(hash, text, strlen(text) + 1);
-	free(valid);
-	return hash;
-}
-
 uint64_t labels_hash(const struct label *pairs, size_t nr)
 {
 	uint64_t hash = HASH_START;
 
 	for (size_t i = 0; i < nr; i++)
-		hash = pairs[i].value ? hash_text(hash, pairs[i].value) :
+		hash = pairs[i].value ? hash_bytes(hash, pairs[i].value, strlen(pairs[i].value) + 1) :
 					hash_bytes(hash, &pairs[i].number, sizeof(pairs[i].number));
 	return hash;
 }

@@ -102,74 +102,42 @@ static void put_head(struct prom *p, const struct family *f)
 	put_meta(p, "HELP ", f->name, "", f->help);
 }
 
-/* The labels of a sample without braces: @part of the row's samples. Ends at the result. */
-static char *format_labels(char *to, const struct series *s, const struct series_row *row,
-			   unsigned int part)
+static void put_labels(struct prom *p, const struct series *s, const struct series_row *row,
+		       unsigned int part)
 {
-	char *begin = to;
+	char value[128], *to;
 
-	if (row->labels)
-		to = mempcpy(to, row->labels->data, row->labels->text_len);
+	value[0] = '{';
+	if (row->labels) {
+		prom_put(p, value, 1);
+		prom_put(p, row->labels->data, row->labels->text_len);
+		value[0] = ',';
+	}
 	if (s->nr_parts) {
-		if (to > begin)
-			*to++ = ',';
-		to = stpcpy(stpcpy(to, s->part_name), "=\"");
-		to = labels_escape(to, s->parts[part]);
-		*to++ = '"';
+		to = stpcpy(stpcpy(value + 1, s->part_name), "=\"");
+		to = stpcpy(labels_escape(to, s->parts[part]), "\"");
+		prom_put(p, value, to - value);
+		value[0] = ',';
 	}
 	if (row->names) {
-		*to++ = ',';
-		to = mempcpy(to, row->names->data, row->names->text_len);
+		prom_put(p, value, 1);
+		prom_put(p, row->names->data, row->names->text_len);
 	}
-	return to;
+	if (value[0] == ',')
+		prom_put(p, "}", 1);
 }
 
-/* Bytes that format_labels() needs at most. */
-static size_t labels_room(const struct series *s, const struct series_row *row, unsigned int part)
-{
-	size_t room = 8;
-
-	if (row->labels)
-		room += row->labels->text_len;
-	if (s->nr_parts)
-		room += strlen(s->part_name) + 2 * strlen(s->parts[part]);
-	if (row->names)
-		room += row->names->text_len;
-	return room;
-}
-
-/* Makes room for @len contiguous bytes; NULL if a block is smaller. */
-static char *reserve(struct prom *p, size_t len)
-{
-	if (len > sizeof(p->block)) {
-		p->rc = -EOVERFLOW;
-		return NULL;
-	}
-	if (sizeof(p->block) - p->used < len)
-		prom_flush(p);
-	return p->block + p->used;
-}
-
+/* @part: of the row's samples. */
 static void put_line(struct prom *p, const char *head, const struct series *s,
 		     const struct series_row *row, unsigned int part, const char *value, size_t len)
 {
-	size_t head_len = strlen(head);
-	char *to = reserve(p, head_len + labels_room(s, row, part) + 4 + len), *labels;
+	char end[40], *to = mempcpy(end + 1, value, len);
 
-	if (!to)
-		return;
-	labels = mempcpy(to, head, head_len);
-	to = format_labels(labels + 1, s, row, part);
-	if (to > labels + 1) {
-		*labels = '{';
-		*to++ = '}';
-	} else {
-		to = labels;
-	}
-	*to++ = ' ';
-	to = mempcpy(to, value, len);
+	end[0] = ' ';
 	*to++ = '\n';
-	p->used = to - p->block;
+	puts_(p, head);
+	put_labels(p, s, row, part);
+	prom_put(p, end, to - end);
 }
 
 /* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
@@ -182,6 +150,14 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
+/* Makes room for @len contiguous bytes, less than a block. */
+static char *reserve(struct prom *p, size_t len)
+{
+	if (sizeof(p->block) - p->used < len)
+		prom_flush(p);
+	return p->block + p->used;
+}
+
 /* Writes all boundaries of one row; @prefix ends with le=", only number and count vary. */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			unsigned int nr, char (*le)[32])
@@ -189,8 +165,6 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 	for (unsigned int i = 0; i <= nr; i++) {
 		char *to = reserve(p, len + 32 + 3 + 20 + 1);
 
-		if (!to)
-			return;
 		to = stpcpy(mempcpy(to, prefix, len), i < nr ? le[i] : "+Inf");
 		to = stpcpy(to, "\"} ");
 		to += format_u64(to, words[i].u64);
@@ -199,21 +173,24 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 	}
 }
 
+/* A histogram has no parts. */
 static void put_histogram(struct prom *p, const struct series *s, const struct series_row *row,
 			  char (*le)[32])
 {
 	const union word *words = &row->words[s->at];
-	char head[128], value[32], *prefix, *to, *labels;
+	const char *labels = row->labels ? row->labels->data : "";
+	const char *names = row->names ? row->names->data : "";
+	char head[128], value[32], *prefix;
+	int len = asprintf(&prefix, "%s_bucket{%s%s%s%sle=\"", s->family->name, labels,
+			   *names ? "," : "", names, *labels ? "," : "");
 
-	prefix = malloc(strlen(s->family->name) + labels_room(s, row, 0) + 16);
-	if (!prefix) {
-		p->rc = -ENOMEM;
+	if (len < 0 || (size_t)len > sizeof(p->block) / 2) {
+		p->rc = len < 0 ? -ENOMEM : -EOVERFLOW;
+		if (len >= 0)
+			free(prefix);
 		return;
 	}
-	labels = stpcpy(stpcpy(prefix, s->family->name), "_bucket{");
-	to = format_labels(labels, s, row, 0);
-	to = stpcpy(to, to > labels ? ",le=\"" : "le=\"");
-	put_buckets(p, prefix, to - prefix, words, s->nr_le, le);
+	put_buckets(p, prefix, len, words, s->nr_le, le);
 	free(prefix);
 	snprintf(head, sizeof(head), "%s_sum", s->family->name);
 	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/runq/runq.h"
 #include "bench.h"
 #include "measure/runq/window.h"
 #include "serve/body.h"
-#include "serve/collectors.h"
-#include "serve/runq.h"
+#include "serve/collector.h"
 #include "view/prom.h"
 
 #define ROUNDS 7

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "serve/load.h"
-#include "serve/noise.h"
-#include "serve/runq.h"
-#include "serve/wake.h"
+#include "measure/load/load.h"
+#include "measure/noise/noise.h"
+#include "measure/wake/wake.h"
+#include "measure/runq/runq.h"
+#include "serve/collector.h"
 #include "stats/hist.h"
 #include "view/prom.h"
 
@@ -45,15 +46,15 @@ static void absorb_load(void)
 	for (int i = 0; i < LOAD_NR_VECS; i++)
 		vecs[0].ns[i] = vecs[0].count[i] = i;
 	cpu[1].flags = LOAD_TORN;
-	load_absorb(&store, &config, &w);
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
+	load_absorb(&store, &w);
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
 	cpuset_del(&w.cpus, 0);
 	cpuset_del(&w.cpus, 1);
 	cpuset_add(&w.cpus, 2);
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 }
 
 /* One source of each kind, two workers of one pool, and a name that needs escaping. */
@@ -81,7 +82,7 @@ static void absorb_noise(void)
 		.losses = {.odd_edges = 22, .recursion_misses = 23},
 	};
 
-	noise_absorb(&store, &config, &w);
+	noise_absorb(&store, &w);
 }
 
 /* Names that need escaping, a limit that folds one of them, and a cgroup that gives way. */
@@ -173,7 +174,7 @@ static void absorb_wake(void)
 		now.count[hist_index(wake_le_ns(i))] = 7 + 2 * !!i;
 	}
 	now.count[hist_index(wake_le_ns(WAKE_NR_LE))] = 12;
-	wake_absorb(&store, &config, &w);
+	wake_absorb(&store, &w);
 }
 
 /* What collectors and the exporter count about themselves. */

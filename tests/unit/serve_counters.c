@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of waits become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
-#include "serve/runq.h"
+#include "serve/collector.h"
 
 #include "base/clock.h"
+#include "measure/runq/runq.h"
 #include "measure/runq/window.h"
 #include "serve_store.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of load become counters, and what every collector tells of itself. */
-#include "serve/load.h"
 
 #include "base/clock.h"
-#include "serve/collectors.h"
+#include "measure/load/load.h"
+#include "serve/collector.h"
 #include "serve_store.h"
 
 static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
@@ -36,7 +36,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	shown[3] = (struct load_cpu_window){.window_ns = window_ns, .busy_ratio = 1.0};
 	vecs[3].ns[3] = 70;
 	vecs[3].count[3] = 2;
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 	/* The same core as a source without parts sees it. */
 	w.parts = 0;
 	w.nr_shown = 0;
@@ -44,7 +44,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	cpuset_del(&w.cpus, 3);
 	cpuset_add(&w.cpus, 2);
 	cpu[2] = cpu[3];
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 }
 
 TEST_WITH(test_load, setup, teardown)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
-#include "serve/runq.h"
-#include "serve/wake.h"
+#include "serve/collector.h"
+
+#include "measure/wake/wake.h"
+#include "measure/runq/runq.h"
 
 #include "measure/runq/window.h"
 #include "serve_store.h"
@@ -147,7 +149,7 @@ TEST_WITH(test_wake, setup, teardown)
 			for (unsigned int i = 200; i < 500; i++)
 				now.count[i] += second;
 			one.summary.count = 300 * second;
-			wake_absorb(&store, &config, &w);
+			wake_absorb(&store, &w);
 			assert_int_equal(count_of(F_WAKE, "cpu=\"3\",state=\"C6\""),
 					 150 * second * (second + 1));
 		}

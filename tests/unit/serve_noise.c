@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of noise become counters by source, in a bounded number of series. */
-#include "serve/noise.h"
+#include "serve/collector.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "measure/noise/noise.h"
 #include "serve_store.h"
 
 #define THREAD(of, ran, max)                                                                       \
@@ -21,7 +22,7 @@ static void absorb(uint64_t second, const struct noise_source *sources, size_t n
 		.losses = {.odd_edges = 7, .recursion_misses = 8},
 	};
 
-	noise_absorb(&store, &config, &w);
+	noise_absorb(&store, &w);
 }
 
 static uint64_t word(enum family_id id, const char *labels)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/collectors.h"
+#include "serve/collector.h"
 #include "serve/sampler.h"
 
 static atomic_bool broken;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Thousands of containers whose names nobody knows: no series called unknown, and few of them. */
-#include "serve/runq.h"
+#include "serve/collector.h"
+
+#include "measure/runq/runq.h"
 
 #include "measure/runq/window.h"
 #include "serve_store.h"

@@ -24,8 +24,8 @@ struct blame_series *blame_find(struct store *store, const struct cgroup_series 
 }
 
 /* Names of one side: victim_pod, … */
-static size_t side_names(const struct cgroup_series *cgroup, const char *side,
-			 char (*names)[64], struct label *pairs)
+static size_t side_names(const struct cgroup_series *cgroup, const char *side, char (*names)[64],
+			 struct label *pairs)
 {
 	const char *name = labels_first(cgroup->row.names);
 	size_t nr = 0;
@@ -62,7 +62,8 @@ struct blame_series *blame_get(struct store *store, struct cgroup_series *victim
 	struct series_row *row;
 
 	if (!pair) {
-		row = series_add(&store->tables[F_RUNQ_BLAME], blame_key(victim, culprit), pairs, 2);
+		row = series_add(&store->tables[F_RUNQ_BLAME], blame_key(victim, culprit), pairs,
+				 2);
 		if (!row)
 			return NULL;
 		pair = blame_of(row);
@@ -74,7 +75,7 @@ struct blame_series *blame_get(struct store *store, struct cgroup_series *victim
 }
 
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
-		       struct cgroup_series *other)
+		struct cgroup_series *other)
 {
 	struct series_table *table = &store->tables[F_RUNQ_BLAME];
 

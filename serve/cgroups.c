@@ -118,7 +118,7 @@ void cgroups_set_names(struct store *store, const struct config *config,
 		cgroup->names_seq++;
 }
 
-/* Adds all counters to those of @other, except pressure: wall times do not add up. */
+/* Adds all counters to @other, except pressure: wall times do not add up. */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
 	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS};
@@ -140,7 +140,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	}
 }
 
-/* @other: continues the counters; NULL: they end. */
+/* @other: gets the counters; NULL drops them. */
 static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 			  struct cgroup_series *other)
 {
@@ -216,10 +216,7 @@ static bool evict_idle(struct store *store, const struct config *config, uint64_
 	return true;
 }
 
-/*
- * The least active cgroup that has had its place for long enough; NULL if there is none. A pod only
- * if @for_pod is set.
- */
+/* The least active cgroup that has had its place for KEEP_NS; a pod only if @for_pod. NULL: none. */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
 {
@@ -268,7 +265,7 @@ static bool make_room(struct store *store, const struct config *config, bool for
 	return true;
 }
 
-/* Gives a place to a cgroup that has none; NULL if there is no room. */
+/* Gives a place to a cgroup; NULL: no room. */
 static struct cgroup_series *enter(struct store *store, const struct config *config,
 				   const struct runq_group_window *group, uint64_t now_ns)
 {

@@ -33,19 +33,19 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 	return labels_next(labels_first(cgroup->row.labels));
 }
 
-/* The cgroup with that path; NULL if there is none. @key: speeds it up, if it is the same each time. */
+/* Finds a cgroup by path; NULL: not found. @key: of the group, for the fast path. */
 struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key);
 bool cgroups_has_place(struct store *store, const struct runq_group *group);
-/* Adds the cgroup, without a place, if there is none. NULL if out of memory. */
+/* Finds a cgroup, or adds it without a place. NULL: out of memory. */
 struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
 				  const char *path, uint64_t key);
 /* Holds the counters of all cgroups without a place. */
 struct cgroup_series *cgroups_other(struct store *store, const struct config *config);
 /*
- * Gives the group of a window a place if it has none, and notes its activity. If all places are
- * taken, a live cgroup replaces the one that ended longest ago, else the one that has been silent
- * longest. A pod replaces a cgroup outside pods, silent or not. Else a cgroup that waits more than
- * twice as long as another, over some minutes, replaces that one. NULL if it has no place.
+ * Gives the group of a window a place and updates its activity. If all places are taken, a live
+ * cgroup evicts the cgroup that ended longest ago, or else the cgroup that has been silent longest. A
+ * pod evicts a cgroup outside pods, silent or not. Otherwise a cgroup evicts the least active one if
+ * it is more than twice as active. NULL: no place.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct config *config,
 				    const struct runq_group_window *group, uint64_t now_ns);
@@ -63,13 +63,13 @@ struct blame_series {
 	struct series_row row;
 };
 
-/* The pair; NULL if there is none. */
+/* NULL: not found. */
 struct blame_series *blame_find(struct store *store, const struct cgroup_series *victim,
 				const struct cgroup_series *culprit);
-/* Adds the pair if there is none. NULL if out of memory. */
+/* Finds a pair, or adds it. NULL: out of memory. */
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit);
-/* Adds the pairs of a cgroup to those of @other, or drops them if @other is NULL. */
+/* Replaces a cgroup by @other in all pairs; NULL: removes its pairs. */
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 

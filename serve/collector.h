@@ -14,8 +14,8 @@
 struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
 	/*
-	 * Called with all privileges; afterwards the meter must work without them. @load: the meter
-	 * of load, for those that can share its programs; NULL if it is not collected.
+	 * Called with all privileges; later the meter must work without them. @load: meter of load,
+	 * whose programs others can share. NULL: load is not collected.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
@@ -35,7 +35,7 @@ struct collector {
 	bool readable;	     /* the last read filled the window */
 	bool failing;	     /* the last read failed, and that was logged */
 
-	/* Of the event loop's thread. */
+	/* Used by the event loop's thread only. */
 	struct report *report; /* NULL: not asked for */
 	uint64_t report_seq;   /* its window */
 	unsigned int history_skip; /* rounds of the history to skip: the report was too large */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which windows are kept, and which go. */
+/* Keeps windows in slabs and drops old ones. */
 #include "history.h"
 
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "present/present.h"
 
 /*
- * A gauge of one window would show a scraper one of many. So the longest is that of this period and
- * the one before: every scraper that comes once a minute sees all of them.
+ * Scrapes are rarer than windows. The gauge has the maximum of the current and the previous period,
+ * so a scrape per minute sees every maximum.
  */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
@@ -22,7 +22,7 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/* The workers of a pool come and go with new numbers; the pool stays. */
+/* Names a kworker by its pool: the numbers of workers change. */
 static void pool_name(const char *name, char *buf)
 {
 	size_t len = strlen(name), end = strcspn(name, ":");
@@ -97,7 +97,7 @@ void noise_absorb(struct store *store, const struct noise_window *w)
 		store_add(store, row, F_NOISE_EVENTS, 0, source->count);
 		longest_add(series_sample(longest, row, 0), period, source->longest_ns);
 	}
-	/* Sources that were silent, too. */
+	/* Sources without an event in this window. */
 	for (size_t i = 0; i < table->nr; i++)
 		longest_rotate(series_sample(longest, table->rows[i], 0), period);
 	absorb_losses(store, w);

@@ -24,7 +24,7 @@ static uint64_t boot_unix_ns(void)
 {
 	struct timespec up;
 
-	/* Also the time that the machine was suspended: it has been up since then. */
+	/* CLOCK_BOOTTIME includes time in suspend. */
 	if (clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
@@ -148,8 +148,8 @@ out:
 }
 
 /*
- * The windows that the report shows. @at_ns: those of a moment, and the caller frees their reports.
- * 0: the last ones, whose reports belong to the collectors.
+ * Reports to show. @at_ns: of the kept windows nearest to that time; the caller frees them. 0: of
+ * the last windows; the collectors own them.
  */
 static size_t gather(struct server *server, uint64_t at_ns, const struct report **reports)
 {
@@ -200,7 +200,7 @@ static struct body *render(const struct server *server, const struct report *con
 	return body;
 }
 
-/* Seconds with a fraction, as a link of the page has them; 0: none was asked for. False: no such time. */
+/* Parses at=SECONDS, with a fraction. 0: not given. False: invalid. */
 static bool moment(const char *query, uint64_t *ret_ns)
 {
 	char at[32], *end;

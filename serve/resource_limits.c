@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares what the settings need with what there is, before the OOM killer or accept() does. */
+/* Refuses settings that need more memory or descriptors than the machine or a limit allows. */
 #include "resource_limits.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define CPU_BYTES    (16ULL << 10)
 /* Three series of each source of a core, with labels, and the copy; the lists of a window. */
 #define NOISE_BYTES (128ULL << 10)
-/* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
+/* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
 #define MORE_FILES 32
 /* More than we ever have open beside connections. */
 #define OWN_FILES 512
@@ -51,7 +51,7 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 	*ret_needs = needs;
 }
 
-/* What the machine has, or a limit of our cgroups allows. */
+/* Available memory, or the memory limit of our cgroups if that is lower. */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
@@ -87,7 +87,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	struct err err = {0};
 	uint64_t limit;
 
-	/* What the CPUs are was asked before, and known. */
+	/* Cannot fail: the collectors have read the same list. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));

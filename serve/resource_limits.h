@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the settings need of memory and descriptors, and whether this process may have it. */
+/* Memory and descriptors that the settings need, against the limits of this process. */
 #ifndef SUBTICK_SERVE_RESOURCE_LIMITS_H
 #define SUBTICK_SERVE_RESOURCE_LIMITS_H
 
@@ -7,7 +7,7 @@
 
 #include "config.h"
 
-/* As people are told it: never less than is needed. */
+/* For messages: rounded up. */
 #define RESOURCES_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
 
 struct resources {
@@ -18,15 +18,15 @@ struct resources {
 /* For @cpus possible CPUs. Responses that are being sent come on top. */
 void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs);
 /*
- * For how many cgroups there may be slots, whatever exists: together with everything else they take
- * half of @bytes at most. At least the limit.
+ * Maximum number of slots for cgroups: with everything else they take at most half of @bytes. Never
+ * less than the limit.
  */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
-/* The same on this machine. */
+/* For the CPUs and the memory of this machine. */
 uint64_t resources_most_cgroups_here(const struct config *config);
-/* Fails if the memory is more than there is, or than a limit of our cgroups allows. */
+/* Fails if the settings need more memory than is available or than a limit of our cgroups allows. */
 int resources_check_memory(const struct config *config, struct resources *ret_needs, struct err *err);
-/* Raises the limit of descriptors, as far as we may, to what connections and our own files need. */
+/* Raises the soft limit of descriptors for connections and our own files, at most to the hard limit. */
 void resources_raise_files(const struct config *config);
 /*
  * Fails if --max-connections and those that are open now do not fit; else the result is how many

@@ -32,7 +32,7 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 	return !runq_rules_pass(&config->rules, &known);
 }
 
-/* The row of a party that is not one cgroup: (other), (idle), …; paths of cgroups begin with a slash. */
+/* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct config *config,
 				     const struct runq_party *party)
 {
@@ -149,7 +149,7 @@ static void absorb_idle(struct store *store, const struct config *config,
 	store_add(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state, s->count);
 }
 
-/* Wall times do not add up: cgroups without a place have none in (other) either. */
+/* Wall times do not add up, so (other) has no pressure. */
 static void absorb_pressure(struct store *store, const struct config *config,
 			    const struct runq_pressed *pressed)
 {

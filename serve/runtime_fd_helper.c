@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks the keeper of names: watches, opens, sends; nothing else. */
+/* Forks the helper, which watches, opens and sends files of runtimes, and does nothing else. */
 #include "runtime_fd_helper.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "base/err.h"
 
 /*
- * The exporter parses what runtimes wrote and answers clients, so it must not be able to open any
- * file of root's. Its keeper can, and does neither: it finds the files, opens them and sends the
- * descriptors over the channel (sys/runtime_channel.h). It ends when nobody holds the other end.
+ * The exporter parses files of runtimes and answers clients, so it must not be able to open files of
+ * root. The helper can, and does neither: it finds the files, opens them and sends the descriptors
+ * over the channel (sys/runtime_channel.h). It exits when the other end of the channel is closed.
  * Call it before there is a second thread.
  */
 int runtime_fd_helper_start(int *ret_channel, struct err *err);

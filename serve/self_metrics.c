@@ -34,7 +34,8 @@ static void collect_bpf(struct server *server)
 
 		if (sys_bpf_own_cost(server->bpf.progs[i], &cost) || !cost.runs)
 			continue;
-		row = store_row(&server->own, F_BPF_TIME, &(struct label)LABEL("program", cost.name), 1);
+		row = store_row(&server->own, F_BPF_TIME,
+				&(struct label)LABEL("program", cost.name), 1);
 		store_set(&server->own, row, F_BPF_TIME, 0, cost.run_ns);
 		store_set(&server->own, row, F_BPF_RUNS, 0, cost.runs);
 	}
@@ -46,8 +47,7 @@ static void collect_build(struct server *server)
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
-				      LABEL("kernel", name.release),
-				      LABEL("machine", name.machine),
+				      LABEL("kernel", name.release), LABEL("machine", name.machine),
 				      LABEL("node", node)};
 	struct series_row *row;
 
@@ -70,7 +70,7 @@ void self_metrics_collect(struct server *server)
 	store_gauge(own, F_PROC_CPU, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	store_gauge(own, F_PROC_START, server->start_unix_ns);
 	store_gauge(own, F_HISTORY, server->history.bytes);
-	/* The kept windows are bodies, too. */
+	/* body_total() includes the kept windows. */
 	store_gauge(own, F_HTTP_RESPONSES, body_total() - server->history.bytes);
 	store_gauge(own, F_HTTP_CONNECTIONS, server->conns.nr);
 	for (int i = 0; i < CONN_NR_CUTS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which family has which samples; one writer adds windows, readers copy. */
+/* Layout of the tables; one writer adds windows, readers copy. */
 #include "store.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "stats/native.h"
 
 static const char *const causes[RUNQ_NR_CAUSES] = {
-	[RUNQ_IDLE] = "idle_exit",	   [RUNQ_SAME] = "same_group",
-	[RUNQ_OTHER] = "other_group",	   [RUNQ_KTHREAD] = "kernel_thread",
-	[RUNQ_PREEMPTED] = "preempted",	   [RUNQ_THROTTLED] = "throttled",
-	[RUNQ_MIGRATED] = "migrated",	   [RUNQ_UNKNOWN] = "unknown",
+	[RUNQ_IDLE] = "idle_exit",	[RUNQ_SAME] = "same_group",
+	[RUNQ_OTHER] = "other_group",	[RUNQ_KTHREAD] = "kernel_thread",
+	[RUNQ_PREEMPTED] = "preempted", [RUNQ_THROTTLED] = "throttled",
+	[RUNQ_MIGRATED] = "migrated",	[RUNQ_UNKNOWN] = "unknown",
 };
 static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 	[RUNQ_PRESSURE_QUOTA] = "quota",
@@ -24,7 +24,8 @@ static const char *const folded[] = {"waits", "blame"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
 static const char *const cuts[] = {"slow", "full", "stalled"};
 
-#define PARTS(name, list) .part_name = name, .parts = list, .nr_parts = sizeof(list) / sizeof((list)[0])
+#define PARTS(name, list) \
+	.part_name = name, .parts = list, .nr_parts = sizeof(list) / sizeof((list)[0])
 
 /* Families that share the table of another one, and families with parts; others have one of their own. */
 static const struct series layouts[FAMILY_NR] = {
@@ -39,7 +40,9 @@ static const struct series layouts[FAMILY_NR] = {
 	[F_NOISE_LONGEST] = {.table = F_NOISE},
 	[F_RUNQ_CAUSE] = {.table = F_RUNQ, PARTS("cause", causes)},
 	[F_RUNQ_IDLE] = {.table = F_RUNQ, .part_name = "state", .nr_parts = STORE_IDLE_STATES},
-	[F_RUNQ_IDLE_WAITS] = {.table = F_RUNQ, .part_name = "state", .nr_parts = STORE_IDLE_STATES},
+	[F_RUNQ_IDLE_WAITS] = {.table = F_RUNQ,
+			       .part_name = "state",
+			       .nr_parts = STORE_IDLE_STATES},
 	[F_RUNQ_WAITING] = {.table = F_RUNQ, PARTS("cause", pressure_causes)},
 	[F_RUNQ_STALLED] = {.table = F_RUNQ, PARTS("cause", pressure_causes)},
 	[F_RUNQ_FOLDED] = {PARTS("kind", folded)},
@@ -63,7 +66,8 @@ static void init_parts(struct store *store)
 	store->series[F_SOFTIRQ].parts = store->series[F_SOFTIRQ_RUNS].parts = store->vecs;
 	for (int i = 0; i < STORE_IDLE_STATES; i++)
 		store->idle_states[i] = store->idle_names[i];
-	store->series[F_RUNQ_IDLE].parts = store->series[F_RUNQ_IDLE_WAITS].parts = store->idle_states;
+	store->series[F_RUNQ_IDLE].parts = store->series[F_RUNQ_IDLE_WAITS].parts =
+		store->idle_states;
 }
 
 /* @fine: with words for the buckets of native_fine, else of the boundaries. */

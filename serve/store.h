@@ -15,7 +15,7 @@
 /* A driver has at most 10 idle states; a kernel without one has two, and there is "unknown". */
 #define STORE_IDLE_STATES 13
 
-/* Parts of F_CPU behind those of enum load_part: a source that has no parts. */
+/* Parts of F_CPU after enum load_part, for sources without parts. */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
@@ -41,7 +41,7 @@ struct store {
 	/* Cgroups with series of their own; see cgroups.h. */
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
-	struct topk topk; /* the most active cgroups that have none */
+	struct topk topk; /* the most active cgroups without a place */
 	uint32_t hints[16384]; /* by the low bits of a group's key: index of its row, if not stale */
 	/* Values of part labels; idle states are only ever added. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
@@ -54,8 +54,8 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * For the thread that measures, with the lock held. The row of the family's table with these labels,
- * added if there is none. NULL if out of memory; then samples are dropped.
+ * For the thread that measures, with the lock held. Finds or adds the row with these labels in the
+ * family's table. NULL: out of memory, and the functions below drop the sample.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
@@ -65,7 +65,7 @@ void store_add(struct store *store, struct series_row *row, enum family_id id, u
 void store_set(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
 	       uint64_t value);
 void store_set_f64(struct store *store, struct series_row *row, enum family_id id, double value);
-/* Of a family without labels, apart from the part's. */
+/* For families whose only label is the part. */
 void store_count(struct store *store, enum family_id id, unsigned int part, uint64_t delta);
 void store_gauge(struct store *store, enum family_id id, uint64_t value);
 /* Notes of the collector's last window when it ended and where its figures come from. */

@@ -16,7 +16,7 @@
 
 /* A client with this many unsent bytes is disconnected: it will not catch up. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, one whose client has received nothing for so long gives way. */
+/* At the limit of streams, a stream without progress for this long is closed for a new one. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 static void forget(struct server *server, size_t i)

@@ -85,7 +85,7 @@ uint64_t labels_hash(const struct label *pairs, size_t nr)
 	uint64_t hash = HASH_START;
 
 	for (size_t i = 0; i < nr; i++)
-		hash = pairs[i].value ? hash_bytes(hash, pairs[i].value, strlen(pairs[i].value) + 1) :
-					hash_bytes(hash, &pairs[i].number, sizeof(pairs[i].number));
+		hash = pairs[i].value ? hash_bytes(hash, pairs[i].value, strlen(pairs[i].value) + 1)
+				      : hash_bytes(hash, &pairs[i].number, sizeof(pairs[i].number));
 	return hash;
 }

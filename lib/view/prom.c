@@ -216,7 +216,7 @@ static void put_samples(struct prom *p, const struct series *s, const struct ser
 
 void prom_write(struct prom *p, const struct series *s, const struct series_table *table)
 {
-	char (*le)[32] = NULL, head[128];
+	char(*le)[32] = NULL, head[128];
 
 	if (p->rc || !series_count(s, table))
 		return;

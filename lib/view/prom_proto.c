@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes metrics as protobuf. The numbers of the fields are those of
- * io/prometheus/client/metrics.proto of prometheus/client_model.
+ * Writes metrics as protobuf. Field numbers: io/prometheus/client/metrics.proto of
+ * prometheus/client_model.
  */
 #include "view/prom_proto.h"
 
@@ -32,7 +32,7 @@ enum {
 enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
-/* So many empty buckets cost less than a span of their own behind them. */
+/* Up to this many empty buckets cost less than another span. */
 #define MAX_GAP 2
 
 /* Signed numbers are 0, -1, 1, -2, … */
@@ -95,7 +95,7 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/* The zero bucket is 0, that of index first is 1. */
+/* @i: 0 is the zero bucket, 1 is the bucket with index first. */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
@@ -104,7 +104,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
-/* The next bucket from @from on that is not empty; one behind the last if there is none. */
+/* The next nonempty bucket from @from on; nr + 1: no more. */
 static unsigned int native_next(const struct series *s, const union word *words, unsigned int from)
 {
 	while (from <= s->native.nr && !native_count(s, words, from))
@@ -112,7 +112,7 @@ static unsigned int native_next(const struct series *s, const union word *words,
 	return from;
 }
 
-/* Where a run of buckets ends: behind its last one before a gap. */
+/* End of a run of buckets: after the last bucket before a gap. */
 static unsigned int span_end(const struct series *s, const union word *words, unsigned int begin)
 {
 	unsigned int end = begin, next = begin;
@@ -124,7 +124,7 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 	return end;
 }
 
-/* The offset of the first span is its index, that of others the distance from the one before. */
+/* Offset of the first span: its index. Offset of later spans: distance from the previous span. */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	int expected = 1 - s->native.first;
@@ -141,7 +141,7 @@ static void put_spans(struct proto_msg *m, const struct series *s, const union w
 	}
 }
 
-/* The counts of the same buckets, each minus the one before. */
+/* Counts of the same buckets, each minus the previous count. */
 static void put_deltas(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	unsigned int begin = native_next(s, words, 1), end;
@@ -175,7 +175,7 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 {
 	proto_u64(m, HISTOGRAM_COUNT, words[s->nr_le].u64);
 	put_double(m, HISTOGRAM_SUM, seconds(words[s->nr_le + 1].u64));
-	/* That of +Inf is the count. */
+	/* The bucket +Inf is the count. */
 	for (unsigned int i = 0; i < s->nr_le; i++) {
 		size_t bucket = m->len;
 

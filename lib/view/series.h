@@ -47,8 +47,8 @@ struct series_native {
 	int schema;
 	int first;
 	unsigned int nr; /* 0: no native histogram */
-	/* Word of the zero bucket, from the sample's first word on. 0: there are no such words; the
-	 * buckets are the differences between the boundaries, and what is above the last boundary. */
+	/* Word of the zero bucket, from the sample's first word on. 0: the buckets are the differences
+	 * between the boundaries, and everything above the last boundary. */
 	unsigned int at;
 };
 

@@ -89,7 +89,8 @@ void blame_move(struct store *store, const struct cgroup_series *cgroup,
 			    : blame_get(store, pair->victim == cgroup ? other : pair->victim,
 					pair->culprit == cgroup ? other : pair->culprit);
 		if (to)
-			store_add(store, &to->row, F_RUNQ_BLAME, 0, pair->row.words[0].u64);
+			store_sample(store, &to->row, F_RUNQ_BLAME, 0)->u64 +=
+				pair->row.words[0].u64;
 		series_remove(table, &pair->row);
 	}
 }

@@ -128,15 +128,16 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	if (series_shows(latency, &cgroup->row, 0)) {
 		for (unsigned int i = 0; i < latency->words; i++)
 			series_sample(latency, &other->row, 0)[i].u64 += words[i].u64;
-		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS, words[latency->nr_le].u64);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 +=
+			words[latency->nr_le].u64;
 	}
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct series *series = &store->series[ids[i]];
 
 		for (unsigned int part = 0; part < series->nr_parts; part++)
 			if (series_shows(series, &cgroup->row, part))
-				store_add(store, &other->row, ids[i], part,
-					  cgroup->row.words[series->at + part].u64);
+				store_sample(store, &other->row, ids[i], part)->u64 +=
+					cgroup->row.words[series->at + part].u64;
 	}
 }
 
@@ -184,7 +185,7 @@ static void evict(struct store *store, const struct config *config, struct cgrou
 	struct cgroup_series *other = cgroups_other(store, config);
 
 	remove_cgroup(store, cgroup, other);
-	store_count(store, F_RUNQ_EVICTED, reason, 1);
+	store_single(store, F_RUNQ_EVICTED, reason)->u64++;
 }
 
 /*

@@ -65,12 +65,13 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&store->lock);
 	row = store_row(store, F_UP, &(struct label)LABEL("collector", c->ops->name), 1);
-	store_set(store, row, F_UP, 0, !rc);
+	store_sample(store, row, F_UP, 0)->u64 = !rc;
 	if (!rc) {
-		store_add(store, row, F_UPDATES, 0, 1);
+		store_sample(store, row, F_UPDATES, 0)->u64++;
 		c->ops->absorb(store, config, c->meter);
 	}
-	store_add(store, row, F_UPDATE_COST, 0, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
+		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 	store_window_added(store);
 	pthread_mutex_unlock(&store->lock);
 	return rc;

@@ -25,11 +25,11 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 {
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
-			store_add(store, row, F_CPU, i, c->part_ns[i]);
+			store_sample(store, row, F_CPU, i)->u64 += c->part_ns[i];
 	/* A source that knows how busy a core is, but not with what. */
 	if (!parts) {
-		store_add(store, row, F_CPU, STORE_BUSY, c->busy_ns);
-		store_add(store, row, F_CPU, STORE_IDLE, c->window_ns - c->busy_ns);
+		store_sample(store, row, F_CPU, STORE_BUSY)->u64 += c->busy_ns;
+		store_sample(store, row, F_CPU, STORE_IDLE)->u64 += c->window_ns - c->busy_ns;
 	}
 }
 
@@ -39,8 +39,9 @@ static void absorb_procstat(struct store *store, struct series_row *row,
 {
 	if (!shown)
 		return;
-	store_add(store, row, F_PROCSTAT_BUSY, 0, llround(shown->busy_ratio * (double)c->window_ns));
-	store_set_f64(store, row, F_PROCSTAT_ERROR, shown->busy_ratio - c->busy_ratio);
+	store_sample(store, row, F_PROCSTAT_BUSY, 0)->u64 +=
+		llround(shown->busy_ratio * (double)c->window_ns);
+	store_sample(store, row, F_PROCSTAT_ERROR, 0)->f64 = shown->busy_ratio - c->busy_ratio;
 }
 
 static void absorb_unmeasured(struct store *store, unsigned int cpu, uint32_t flags)
@@ -51,7 +52,7 @@ static void absorb_unmeasured(struct store *store, unsigned int cpu, uint32_t fl
 	if (flags == LOAD_OFFLINE)
 		return;
 	load_flags_format(flags, reason, sizeof(reason));
-	store_add(store, store_row(store, F_CPU_VOID, pairs, 2), F_CPU_VOID, 0, 1);
+	store_sample(store, store_row(store, F_CPU_VOID, pairs, 2), F_CPU_VOID, 0)->u64++;
 }
 
 static void absorb_vecs(struct store *store, struct series_row *row, const struct load_vecs *vecs)
@@ -59,8 +60,8 @@ static void absorb_vecs(struct store *store, struct series_row *row, const struc
 	for (int i = 0; i < LOAD_NR_VECS; i++) {
 		if (!vecs->ns[i] && !vecs->count[i])
 			continue;
-		store_add(store, row, F_SOFTIRQ, i, vecs->ns[i]);
-		store_add(store, row, F_SOFTIRQ_RUNS, i, vecs->count[i]);
+		store_sample(store, row, F_SOFTIRQ, i)->u64 += vecs->ns[i];
+		store_sample(store, row, F_SOFTIRQ_RUNS, i)->u64 += vecs->count[i];
 	}
 }
 
@@ -92,7 +93,7 @@ void load_absorb(struct store *store, const struct load_window *w)
 		const struct label label = LABEL_NUMBER("cpu", at);
 		struct series_row *row = store_row(store, F_CPU, &label, 1);
 
-		store_set(store, row, F_CPU_ONLINE, 0, !(c->flags & LOAD_OFFLINE));
+		store_sample(store, row, F_CPU_ONLINE, 0)->u64 = !(c->flags & LOAD_OFFLINE);
 		if (c->flags & LOAD_NO_FIGURE) {
 			absorb_unmeasured(store, at, c->flags);
 			continue;
@@ -100,7 +101,7 @@ void load_absorb(struct store *store, const struct load_window *w)
 		absorb_contexts(store, row, w->parts, c);
 		absorb_procstat(store, row, load_shown(w, "procstat", at), c);
 		if (w->parts)
-			store_set_f64(store, row, F_CPU_CLOSURE, c->closure_error_ratio);
+			store_sample(store, row, F_CPU_CLOSURE, 0)->f64 = c->closure_error_ratio;
 		if (w->cpu_vecs)
 			absorb_vecs(store, row, &w->cpu_vecs[at]);
 	}

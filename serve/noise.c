@@ -93,8 +93,8 @@ void noise_absorb(struct store *store, const struct noise_window *w)
 
 		if (!row)
 			continue;
-		store_add(store, row, F_NOISE, 0, source->ns);
-		store_add(store, row, F_NOISE_EVENTS, 0, source->count);
+		store_sample(store, row, F_NOISE, 0)->u64 += source->ns;
+		store_sample(store, row, F_NOISE_EVENTS, 0)->u64 += source->count;
 		longest_add(series_sample(longest, row, 0), period, source->longest_ns);
 	}
 	/* Sources without an event in this window. */

@@ -20,15 +20,16 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 
 	if (!config->rules.nr || party->kind != RUNQ_PARTY_GROUP)
 		return false;
-	known = (struct runq_rules_names){.name = {
-		[RUNQ_RULE_CGROUP] = group->path,
-		[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
-				     : names				 ? names->namespace
-									 : NULL,
-		[RUNQ_RULE_POD] = names ? names->pod : NULL,
-		[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
-		[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
-	}};
+	known = (struct runq_rules_names){
+		.name = {
+			[RUNQ_RULE_CGROUP] = group->path,
+			[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
+						: names ? names->namespace
+							: NULL,
+			[RUNQ_RULE_POD] = names ? names->pod : NULL,
+			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+			[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
+		}};
 	return !runq_rules_pass(&config->rules, &known);
 }
 
@@ -91,7 +92,7 @@ static void absorb_group(struct store *store, const struct config *config,
 		cgroups_set_names(store, config, cgroup, party->group);
 	} else if (own) {
 		cgroup = cgroups_other(store, config);
-		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS, group->count);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 += group->count;
 	} else {
 		cgroup = special(store, config, party);
 	}
@@ -101,7 +102,8 @@ static void absorb_group(struct store *store, const struct config *config,
 	/* A cause that this kernel does not report has no series, not one of zeros. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
-			store_add(store, &cgroup->row, F_RUNQ_CAUSE, i, group->cause_ns[i]);
+			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
+				group->cause_ns[i];
 }
 
 static void absorb_blame(struct store *store, const struct config *config,
@@ -116,11 +118,11 @@ static void absorb_blame(struct store *store, const struct config *config,
 	if (store->tables[F_RUNQ_BLAME].nr >= config->blame_limit &&
 	    !blame_find(store, victim, culprit)) {
 		victim = culprit = cgroups_other(store, config);
-		store_count(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME, blame->count);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME)->u64 += blame->count;
 	}
 	pair = victim ? blame_get(store, victim, culprit) : NULL;
 	if (pair)
-		store_add(store, &pair->row, F_RUNQ_BLAME, 0, blame->wait_ns);
+		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
 }
 
 /* The number of an idle state; STORE_IDLE_STATES if there are too many. */
@@ -145,8 +147,8 @@ static void absorb_idle(struct store *store, const struct config *config,
 
 	if (!cgroup || state == STORE_IDLE_STATES)
 		return;
-	store_add(store, &cgroup->row, F_RUNQ_IDLE, state, s->wait_ns);
-	store_add(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state, s->count);
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE, state)->u64 += s->wait_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
 }
 
 /* Wall times do not add up, so (other) has no pressure. */
@@ -155,16 +157,17 @@ static void absorb_pressure(struct store *store, const struct config *config,
 {
 	const struct runq_group *group = pressed->group;
 	bool machine = !strcmp(group->path, "/");
-	struct cgroup_series *cgroup =
-		machine ? cgroups_get(store, config, group->path, group->key) :
-			  cgroups_find(store, group->path, group->key);
+	struct cgroup_series *cgroup = machine ? cgroups_get(store, config, group->path, group->key)
+					       : cgroups_find(store, group->path, group->key);
 
 	if (!cgroup || (!machine && !cgroup->has_place))
 		return;
 	cgroups_set_names(store, config, cgroup, group);
 	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
-		store_add(store, &cgroup->row, F_RUNQ_WAITING, i, pressed->times.waiting_ns[i]);
-		store_add(store, &cgroup->row, F_RUNQ_STALLED, i, pressed->times.stalled_ns[i]);
+		store_sample(store, &cgroup->row, F_RUNQ_WAITING, i)->u64 +=
+			pressed->times.waiting_ns[i];
+		store_sample(store, &cgroup->row, F_RUNQ_STALLED, i)->u64 +=
+			pressed->times.stalled_ns[i];
 	}
 }
 
@@ -202,7 +205,7 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_idle(store, config, &w->idle_states[i]);
 	for (size_t i = 0; i < w->nr_pressed; i++)
 		absorb_pressure(store, config, &w->pressed[i]);
-	store_gauge(store, F_RUNQ_GROUPS, store->nr_cgroups);
+	store_single(store, F_RUNQ_GROUPS, 0)->u64 = store->nr_cgroups;
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
 	store_loss(store, "runq", "table_full", w->losses.table_full);

@@ -21,8 +21,8 @@ static void collect_memory(struct server *server)
 	text[len] = '\0';
 	if (sscanf(text, "%llu %llu", &size, &resident) != 2)
 		return;
-	store_gauge(&server->own, F_PROC_VIRTUAL, size * page);
-	store_gauge(&server->own, F_PROC_RSS, resident * page);
+	store_single(&server->own, F_PROC_VIRTUAL, 0)->u64 = size * page;
+	store_single(&server->own, F_PROC_RSS, 0)->u64 = resident * page;
 }
 
 /* While the kernel does not count (kernel.bpf_stats_enabled is off), there are no series. */
@@ -36,8 +36,8 @@ static void collect_bpf(struct server *server)
 			continue;
 		row = store_row(&server->own, F_BPF_TIME,
 				&(struct label)LABEL("program", cost.name), 1);
-		store_set(&server->own, row, F_BPF_TIME, 0, cost.run_ns);
-		store_set(&server->own, row, F_BPF_RUNS, 0, cost.runs);
+		store_sample(&server->own, row, F_BPF_TIME, 0)->u64 = cost.run_ns;
+		store_sample(&server->own, row, F_BPF_RUNS, 0)->u64 = cost.runs;
 	}
 }
 
@@ -54,7 +54,7 @@ static void collect_build(struct server *server)
 	if (server->own.tables[F_BUILD].nr || uname(&name))
 		return;
 	row = store_row(&server->own, F_BUILD, pairs, node && *node ? 4 : 3);
-	store_set(&server->own, row, F_BUILD, 0, 1);
+	store_sample(&server->own, row, F_BUILD, 0)->u64 = 1;
 }
 
 void self_metrics_collect(struct server *server)
@@ -66,13 +66,13 @@ void self_metrics_collect(struct server *server)
 	collect_memory(server);
 	collect_bpf(server);
 	if (server->bpf.map_bytes)
-		store_gauge(own, F_BPF_MEMORY, server->bpf.map_bytes);
-	store_gauge(own, F_PROC_CPU, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
-	store_gauge(own, F_PROC_START, server->start_unix_ns);
-	store_gauge(own, F_HISTORY, server->history.bytes);
+		store_single(own, F_BPF_MEMORY, 0)->u64 = server->bpf.map_bytes;
+	store_single(own, F_PROC_CPU, 0)->u64 = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	store_single(own, F_PROC_START, 0)->u64 = server->start_unix_ns;
+	store_single(own, F_HISTORY, 0)->u64 = server->history.bytes;
 	/* body_total() includes the kept windows. */
-	store_gauge(own, F_HTTP_RESPONSES, body_total() - server->history.bytes);
-	store_gauge(own, F_HTTP_CONNECTIONS, server->conns.nr);
+	store_single(own, F_HTTP_RESPONSES, 0)->u64 = body_total() - server->history.bytes;
+	store_single(own, F_HTTP_CONNECTIONS, 0)->u64 = server->conns.nr;
 	for (int i = 0; i < CONN_NR_CUTS; i++)
-		store_set(own, cuts, F_HTTP_CUT, i, server->conns.cut[i]);
+		store_sample(own, cuts, F_HTTP_CUT, i)->u64 = server->conns.cut[i];
 }

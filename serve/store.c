@@ -147,34 +147,15 @@ struct series_row *store_row(struct store *store, enum family_id id, const struc
 	return row ? row : series_add(table, key, pairs, nr);
 }
 
-void store_add(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
-	       uint64_t delta)
+union word *store_sample(struct store *store, struct series_row *row, enum family_id id,
+			 unsigned int part)
 {
-	if (row)
-		series_sample(&store->series[id], row, part)->u64 += delta;
+	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
 }
 
-void store_set(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
-	       uint64_t value)
+union word *store_single(struct store *store, enum family_id id, unsigned int part)
 {
-	if (row)
-		series_sample(&store->series[id], row, part)->u64 = value;
-}
-
-void store_set_f64(struct store *store, struct series_row *row, enum family_id id, double value)
-{
-	if (row)
-		series_sample(&store->series[id], row, 0)->f64 = value;
-}
-
-void store_count(struct store *store, enum family_id id, unsigned int part, uint64_t delta)
-{
-	store_add(store, store_row(store, id, NULL, 0), id, part, delta);
-}
-
-void store_gauge(struct store *store, enum family_id id, uint64_t value)
-{
-	store_set(store, store_row(store, id, NULL, 0), id, 0, value);
+	return store_sample(store, store_row(store, id, NULL, 0), id, part);
 }
 
 void store_window(struct store *store, const char *collector, const char *source,
@@ -182,15 +163,15 @@ void store_window(struct store *store, const char *collector, const char *source
 {
 	const struct label pairs[] = {LABEL("collector", collector), LABEL("source", source)};
 
-	store_set(store, store_row(store, F_UP, pairs, 1), F_UPDATE_TIME, 0, time_unix_ns);
-	store_set(store, store_row(store, F_SOURCE, pairs, 2), F_SOURCE, 0, 1);
+	store_sample(store, store_row(store, F_UP, pairs, 1), F_UPDATE_TIME, 0)->u64 = time_unix_ns;
+	store_sample(store, store_row(store, F_SOURCE, pairs, 2), F_SOURCE, 0)->u64 = 1;
 }
 
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total)
 {
 	const struct label pairs[] = {LABEL("collector", collector), LABEL("kind", kind)};
 
-	store_set(store, store_row(store, F_LOSS, pairs, 2), F_LOSS, 0, total);
+	store_sample(store, store_row(store, F_LOSS, pairs, 2), F_LOSS, 0)->u64 = total;
 }
 
 /* With the lock held. A copy shares the labels: they outlive their row until it is done. */

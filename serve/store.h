@@ -37,6 +37,7 @@ struct store {
 	uint64_t wake_le_ns[WAKE_NR_LE];
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
+	union word dropped; /* samples that found no memory */
 
 	/* Cgroups with series of their own; see cgroups.h. */
 	size_t nr_cgroups;
@@ -55,19 +56,15 @@ void store_free(struct store *store);
 
 /*
  * For the thread that measures, with the lock held. Finds or adds the row with these labels in the
- * family's table. NULL: out of memory, and the functions below drop the sample.
+ * family's table. NULL: out of memory.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
-/* @part: 0 in families without parts. */
-void store_add(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
-	       uint64_t delta);
-void store_set(struct store *store, struct series_row *row, enum family_id id, unsigned int part,
-	       uint64_t value);
-void store_set_f64(struct store *store, struct series_row *row, enum family_id id, double value);
-/* For families whose only label is the part. */
-void store_count(struct store *store, enum family_id id, unsigned int part, uint64_t delta);
-void store_gauge(struct store *store, enum family_id id, uint64_t value);
+/* The sample of a row, now on the page. @row: NULL drops it. @part: 0 in families without parts. */
+union word *store_sample(struct store *store, struct series_row *row, enum family_id id,
+			 unsigned int part);
+/* The sample of a family whose only label is the part. */
+union word *store_single(struct store *store, enum family_id id, unsigned int part);
 /* Notes of the collector's last window when it ended and where its figures come from. */
 void store_window(struct store *store, const char *collector, const char *source,
 		  uint64_t time_unix_ns);

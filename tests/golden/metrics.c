@@ -187,24 +187,24 @@ static void set_own(void)
 				  code = LABEL_NUMBER("code", 200);
 	struct series_row *row = store_row(&store, F_UP, &collector, 1);
 
-	store_set(&store, store_row(&store, F_BUILD, build, 3), F_BUILD, 0, 1);
+	store_sample(&store, store_row(&store, F_BUILD, build, 3), F_BUILD, 0)->u64 = 1;
 	store_window(&store, "load", "bpf", 1700000000123456789);
-	store_set(&store, row, F_UP, 0, 1);
-	store_set(&store, row, F_UPDATES, 0, 3);
-	store_set(&store, row, F_UPDATE_COST, 0, 1500);
+	store_sample(&store, row, F_UP, 0)->u64 = 1;
+	store_sample(&store, row, F_UPDATES, 0)->u64 = 3;
+	store_sample(&store, row, F_UPDATE_COST, 0)->u64 = 1500;
 	row = store_row(&store, F_BPF_TIME, &program, 1);
-	store_set(&store, row, F_BPF_TIME, 0, 999);
-	store_set(&store, row, F_BPF_RUNS, 0, 9);
-	store_set(&store, store_row(&store, F_HTTP_REQUESTS, &code, 1), F_HTTP_REQUESTS, 0, 5);
-	store_gauge(&store, F_BPF_MEMORY, 4096);
-	store_gauge(&store, F_HISTORY, 65536);
-	store_gauge(&store, F_HTTP_CONNECTIONS, 2);
-	store_gauge(&store, F_HTTP_RESPONSES, 8192);
-	store_count(&store, F_HTTP_CUT, 0, 0);
-	store_gauge(&store, F_PROC_CPU, 10000000);
-	store_gauge(&store, F_PROC_RSS, 1 << 20);
-	store_gauge(&store, F_PROC_VIRTUAL, 1 << 30);
-	store_gauge(&store, F_PROC_START, 1700000000000000000);
+	store_sample(&store, row, F_BPF_TIME, 0)->u64 = 999;
+	store_sample(&store, row, F_BPF_RUNS, 0)->u64 = 9;
+	store_sample(&store, store_row(&store, F_HTTP_REQUESTS, &code, 1), F_HTTP_REQUESTS, 0)->u64 = 5;
+	store_single(&store, F_BPF_MEMORY, 0)->u64 = 4096;
+	store_single(&store, F_HISTORY, 0)->u64 = 65536;
+	store_single(&store, F_HTTP_CONNECTIONS, 0)->u64 = 2;
+	store_single(&store, F_HTTP_RESPONSES, 0)->u64 = 8192;
+	store_single(&store, F_HTTP_CUT, 0)->u64 = 0;
+	store_single(&store, F_PROC_CPU, 0)->u64 = 10000000;
+	store_single(&store, F_PROC_RSS, 0)->u64 = 1 << 20;
+	store_single(&store, F_PROC_VIRTUAL, 0)->u64 = 1 << 30;
+	store_single(&store, F_PROC_START, 0)->u64 = 1700000000000000000;
 }
 
 static const struct series_table *table_of(int id)

@@ -369,6 +369,8 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
+	/* Wall times do not add up. */
+	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 8);

@@ -147,12 +147,6 @@ struct series_row *store_row(struct store *store, enum family_id id, const struc
 	return row ? row : series_add(table, key, pairs, nr);
 }
 
-union word *store_sample(struct store *store, struct series_row *row, enum family_id id,
-			 unsigned int part)
-{
-	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
-}
-
 union word *store_single(struct store *store, enum family_id id, unsigned int part)
 {
 	return store_sample(store, store_row(store, id, NULL, 0), id, part);

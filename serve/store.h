@@ -61,8 +61,12 @@ void store_free(struct store *store);
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
 /* The sample of a row, now on the page. @row: NULL drops it. @part: 0 in families without parts. */
-union word *store_sample(struct store *store, struct series_row *row, enum family_id id,
-			 unsigned int part);
+static inline union word *store_sample(struct store *store, struct series_row *row,
+				       enum family_id id, unsigned int part)
+{
+	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
+}
+
 /* The sample of a family whose only label is the part. */
 union word *store_single(struct store *store, enum family_id id, unsigned int part);
 /* Notes of the collector's last window when it ended and where its figures come from. */

@@ -12,10 +12,10 @@
 
 void answer_count(struct server *server, int code)
 {
-	char labels[32];
+	const struct label label = LABEL_NUMBER("code", (unsigned int)code);
+	struct series_row *row = store_row(&server->own, F_HTTP_REQUESTS, &label, 1);
 
-	snprintf(labels, sizeof(labels), "code=\"%d\"", code);
-	store_add(&server->own, F_HTTP_REQUESTS, labels, 1);
+	store_sample(&server->own, row, F_HTTP_REQUESTS, 0)->u64++;
 }
 
 bool answer_wants_gzip(struct evhttp_request *request)
@@ -60,11 +60,12 @@ bool answer_has_room(struct server *server, struct evhttp_request *request, size
 
 void answer_full(struct server *server, struct evhttp_request *request)
 {
-	answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory for responses; try again later");
+	answer_text(server, request, HTTP_SERVUNAVAIL,
+		    "out of memory for responses; try again later");
 }
 
 void answer_body(struct server *server, struct evhttp_request *request, const char *type,
-	       struct body *body)
+		 struct body *body)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *buffer = evbuffer_new();

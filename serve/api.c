@@ -10,7 +10,6 @@
 #include <event2/http.h>
 
 #include "answer.h"
-#include "collectors.h"
 #include "view/view.h"
 
 #define JSON_TYPE "application/json"
@@ -45,16 +44,16 @@ out:
 struct body *api_body(struct server *server, size_t index, bool gzip)
 {
 	struct cached *cached = &server->json[index][gzip];
-	struct shared *last = collector_last(&server->collectors[index], &server->store);
+	struct collector *c = &server->collectors[index];
+	const struct report *report = collector_report(c);
 
-	if (!last)
+	if (!report)
 		return NULL;
-	if (!cached->body || cached->generation != last->generation) {
+	if (!cached->body || cached->generation != c->report_seq) {
 		body_put(cached->body);
-		cached->body = api_render(last->report, gzip);
-		cached->generation = last->generation;
+		cached->body = api_render(report, gzip);
+		cached->generation = c->report_seq;
 	}
-	shared_put(last);
 	return cached->body;
 }
 
@@ -92,7 +91,7 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 		if (body)
 			answer_body(server, request, JSON_TYPE, body);
 		else
-			answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
+			answer_text(server, request, HTTP_SERVUNAVAIL, "no window yet, or the last one could not be read");
 		return;
 	}
 	answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
@@ -100,11 +99,13 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 
 void api_forget(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++) {
+		collector_forget_report(&server->collectors[i]);
 		for (int gzip = 0; gzip < 2; gzip++) {
 			body_put(server->json[i][gzip].body);
 			server->json[i][gzip].body = NULL;
 		}
+	}
 }
 
 void api_close(struct server *server)

@@ -1,90 +1,100 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads one meter, adds its window to the counters, publishes its report. */
+/* Opens meters, adds their windows to the counters, builds the report of a window on request. */
 #include "collector.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "view/prom.h"
 
-static struct shared *shared_new(struct report *report)
+#define COLLECTOR_ENTRY(name) &collector_##name,
+static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
+
+#define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
+
+/* The first, so that it is open before the others. */
+#define LOAD_COLLECTOR 0
+
+size_t collector_count(void)
 {
-	struct shared *shared = malloc(sizeof(*shared));
-
-	if (!shared)
-		return NULL;
-	atomic_init(&shared->refs, 1);
-	shared->report = report;
-	return shared;
+	return NR_COLLECTORS;
 }
 
-void shared_put(struct shared *shared)
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
 {
-	if (!shared || atomic_fetch_sub(&shared->refs, 1) > 1)
-		return;
-	report_free(shared->report);
-	free(shared);
-}
+	int rc = 0;
 
-static void absorb_all(struct collector *c, struct store *store, const struct config *config,
-		       const struct report *report, uint64_t cost_ns)
-{
-	char *labels = prom_labels("collector", c->ops->name, NULL);
-	char *source = prom_labels("collector", c->ops->name, "source",
-				   report && report->source ? report->source : "", NULL);
-
-	store_set(store, F_UP, labels, report != NULL);
-	store_add(store, F_UPDATE_COST, labels, cost_ns);
-	if (report) {
-		store_add(store, F_UPDATES, labels, 1);
-		store_set(store, F_UPDATE_TIME, labels, report->time_unix_ns);
-		store_set(store, F_SOURCE, source, 1);
-		c->ops->absorb(store, config, c->meter);
+	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
+	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
+		collectors[i].ops = entries[i];
+		pthread_mutex_init(&collectors[i].lock, NULL);
+		if (!(config->collect >> i & 1))
+			continue;
+		rc = entries[i]->open(config, collectors[LOAD_COLLECTOR].meter,
+				      &collectors[i].meter, err);
+		if (!rc)
+			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
+		if (rc)
+			err_prefix(err, "%s", entries[i]->name);
 	}
-	store_window_added(store);
-	free(labels);
-	free(source);
+	if (rc)
+		collectors_close(collectors);
+	return rc;
+}
+
+void collectors_close(struct collector *collectors)
+{
+	for (size_t i = 0; i < NR_COLLECTORS; i++) {
+		if (collectors[i].meter)
+			collectors[i].meter->ops->close(collectors[i].meter);
+		collector_forget_report(&collectors[i]);
+		collectors[i].meter = NULL;
+	}
 }
 
 int collector_update(struct collector *c, struct store *store, const struct config *config,
 		     struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct shared *fresh, *old = NULL;
-	struct report *report = NULL;
+	struct series_row *row;
 	int rc;
 
+	pthread_mutex_lock(&c->lock);
 	rc = c->meter->ops->read(c->meter, err);
-	if (!rc)
-		rc = c->ops->present(c->meter, &report) ? err_set(err, -ENOMEM, "out of memory") : 0;
-	fresh = rc ? NULL : shared_new(report);
-	if (!rc && !fresh) {
-		report_free(report);
-		rc = err_set(err, -ENOMEM, "out of memory");
-		report = NULL;
-	}
+	c->readable = !rc;
+	c->window_seq += !rc;
+	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&store->lock);
-	absorb_all(c, store, config, report, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
-	if (fresh) {
-		fresh->generation = store->generation;
-		old = c->last;
-		c->last = fresh;
+	row = store_row(store, F_UP, &(struct label)LABEL("collector", c->ops->name), 1);
+	store_sample(store, row, F_UP, 0)->u64 = !rc;
+	if (!rc) {
+		store_sample(store, row, F_UPDATES, 0)->u64++;
+		c->ops->absorb(store, config, c->meter);
 	}
+	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
+		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+	store_window_added(store);
 	pthread_mutex_unlock(&store->lock);
-	shared_put(old);
 	return rc;
 }
 
-struct shared *collector_last(struct collector *c, struct store *store)
+const struct report *collector_report(struct collector *c)
 {
-	struct shared *last;
+	struct report *report = NULL;
 
-	pthread_mutex_lock(&store->lock);
-	last = c->last;
-	if (last)
-		atomic_fetch_add(&last->refs, 1);
-	pthread_mutex_unlock(&store->lock);
-	return last;
+	pthread_mutex_lock(&c->lock);
+	if (c->readable && (!c->report || c->report_seq != c->window_seq)) {
+		if (!c->ops->present(c->meter, &report)) {
+			report_free(c->report);
+			c->report = report;
+			c->report_seq = c->window_seq;
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return c->report;
+}
+
+void collector_forget_report(struct collector *c)
+{
+	report_free(c->report);
+	c->report = NULL;
 }

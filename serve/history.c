@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which windows are kept, and which go. */
+/* Keeps windows in slabs and drops old ones. */
 #include "history.h"
 
 #include <string.h>
@@ -113,9 +113,13 @@ static void thin(struct history *h)
 
 bool history_due(struct history *h, uint64_t now_ns)
 {
+	bool watched = h->watched_ns && now_ns - h->watched_ns < HISTORY_SPAN_NS;
+	uint64_t every_ns;
+
 	if (!h->every_ns)
 		h->every_ns = HISTORY_EVERY_NS;
-	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < h->every_ns)
+	every_ns = watched || h->every_ns > HISTORY_UNWATCHED_NS ? h->every_ns : HISTORY_UNWATCHED_NS;
+	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < every_ns)
 		return false;
 	h->last_ns = now_ns;
 	/* There is room again, such as after cgroups have ended. */

@@ -11,12 +11,15 @@
 
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
 #define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
+/* While no page is open: a report, its JSON and gzip cost more than all counters. */
+#define HISTORY_UNWATCHED_NS (10ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
 #define HISTORY_SLABS	 16
 #define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
 #define HISTORY_MAX	 2048		      /* entries */
-/* A report with more cells is not kept: rendering it for nobody would cost more than it is worth. */
+/* A larger report is not kept, and not built again for some rounds: its cost exceeds its use. */
 #define HISTORY_CELLS 20000
+#define HISTORY_SKIP  30
 
 /* One window of one collector. Entries of one round have the same time. */
 struct history_entry {
@@ -45,19 +48,20 @@ struct history {
 	size_t bytes; /* of all slabs */
 	uint64_t every_ns; /* 0 before the first */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
+	uint64_t watched_ns; /* last time that a page was open or asked for it, CLOCK_MONOTONIC */
 };
 
-/* Whether a round is due; if so, add its windows with history_add(). */
+/* True if a round is due: then add its windows with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
- * Copies @body, which is gzip. What is older than the span goes. If there is
- * no room, every second round goes and from then on only half as many are kept: so the span stays.
+ * Copies @body, which is gzip. Drops windows older than the span. Without room, drops every second
+ * round and from then on keeps half as many: the span stays the same.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
 		 unsigned int collector, const struct body *body);
 /* Adds the window's bytes to @buffer without copying them. */
 int history_send(const struct history_entry *entry, struct evbuffer *buffer);
-/* The collector's entry whose window ended nearest to @unix_ns; NULL if it has none. */
+/* The collector's entry whose window ended nearest to @unix_ns; NULL: no entry. */
 const struct history_entry *history_find(const struct history *history, unsigned int collector,
 					 uint64_t unix_ns);
 void history_free(struct history *history);

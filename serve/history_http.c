@@ -17,7 +17,7 @@
 #include "answer.h"
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
+#include "collector.h"
 #include "view/html/html.h"
 
 static uint64_t boot_unix_ns(void)
@@ -72,19 +72,24 @@ void history_http_update(struct server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
 
+	if (server->nr_streams)
+		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
 		return;
 	for (unsigned int i = 0; i < collector_count(); i++) {
 		struct collector *c = &server->collectors[i];
-		struct shared *last = c->meter ? collector_last(c, &server->store) : NULL;
+		const struct report *report;
 		struct body *body = NULL;
 
-		if (last && cells(last->report) <= HISTORY_CELLS)
+		if (!c->meter || (c->history_skip && c->history_skip--))
+			continue;
+		report = collector_report(c);
+		if (report && cells(report) > HISTORY_CELLS)
+			c->history_skip = HISTORY_SKIP;
+		else
 			body = api_body(server, i, true);
 		if (body)
-			history_add(&server->history, now_ns, last->report->time_unix_ns, i, body);
-		if (last)
-			shared_put(last);
+			history_add(&server->history, now_ns, c->report->time_unix_ns, i, body);
 	}
 }
 
@@ -102,6 +107,7 @@ void history_http_history(struct server *server, struct evhttp_request *request,
 	struct evbuffer *buffer = evbuffer_new();
 	int rc = buffer ? 0 : -ENOMEM;
 
+	server->history.watched_ns = clock_mono_ns();
 	for (size_t i = 0; !rc && i < server->history.nr; i++)
 		if (is_asked_for(server, server->history.entries[i].collector, query))
 			rc = history_send(&server->history.entries[i], buffer);

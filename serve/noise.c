@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds what took time from the tasks of each core to the counters, by source. */
-#include "noise.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "collectors.h"
+#include "collector.h"
 #include "measure/noise/noise.h"
 #include "present/present.h"
-#include "view/prom.h"
 
 /*
- * A gauge of one window would show a scraper one of many. So the longest is that of this period and
- * the one before: every scraper that comes once a minute sees all of them.
+ * Scrapes are rarer than windows. The gauge has the maximum of the current and the previous period,
+ * so a scrape per minute sees every maximum.
  */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
@@ -26,35 +22,37 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/* The workers of a pool come and go with new numbers; the pool stays. */
-static void pool_name(const char *name, char *buf, size_t size)
+/* Names a kworker by its pool: the numbers of workers change. */
+static void pool_name(const char *name, char *buf)
 {
-	size_t len = strlen(name), pool = strcspn(name, ":");
-	bool worker = !strncmp(name, "kworker/", strlen("kworker/")) && pool < len;
-	bool high = worker && name[len - 1] == 'H';
+	size_t len = strlen(name), end = strcspn(name, ":");
 
-	snprintf(buf, size, "%.*s%s", (int)(worker ? pool : len), name, high ? "H" : "");
+	memcpy(buf, name, len + 1);
+	if (end == len || strncmp(name, "kworker/", strlen("kworker/")))
+		return;
+	if (name[len - 1] == 'H')
+		buf[end++] = 'H';
+	buf[end] = '\0';
 }
 
-static char *source_labels(struct store *store, const struct noise_window *w,
-			   const struct noise_source *source)
+static struct series_row *source_row(struct store *store, const struct noise_window *w,
+				     const struct noise_source *source)
 {
-	const struct series *series = &store->series[F_NOISE];
-	const char *kind = noise_kind_name(source->kind);
-	char cpu[24], name[sizeof(source->name)], *labels;
+	const struct series_table *table = &store->tables[F_NOISE];
+	char name[sizeof(source->name)];
+	const struct label pairs[] = {LABEL_NUMBER("cpu", source->cpu),
+				      LABEL("kind", noise_kind_name(source->kind)),
+				      LABEL("source", name)};
 
-	snprintf(cpu, sizeof(cpu), "%u", source->cpu);
-	pool_name(source->name, name, sizeof(name));
-	labels = prom_labels("cpu", cpu, "kind", kind, "source", name, NULL);
-	if (!labels || series->nr < w->nr_cores * NOISE_SERIES_PER_CPU ||
-	    series_find(series, labels) != SERIES_NONE)
-		return labels;
-	free(labels);
-	return prom_labels("cpu", cpu, "kind", kind, "source", "(other)", NULL);
+	pool_name(source->name, name);
+	if (table->nr >= w->nr_cores * NOISE_SERIES_PER_CPU &&
+	    !series_find(table, labels_hash(pairs, 3), NULL))
+		snprintf(name, sizeof(name), "(other)");
+	return store_row(store, F_NOISE, pairs, 3);
 }
 
-/* Ends the period of a gauge, if it is over. */
-static void longest_turn(union word *words, uint64_t period)
+/* Starts a new period of a gauge, if the last one has ended. */
+static void longest_rotate(union word *words, uint64_t period)
 {
 	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
 
@@ -66,15 +64,9 @@ static void longest_turn(union word *words, uint64_t period)
 	words[STORE_LONGEST_SHOWN].u64 = words[STORE_LONGEST_BEFORE].u64;
 }
 
-static void longest_add(struct series *series, const char *labels, uint64_t period, uint64_t ns)
+static void longest_add(union word *words, uint64_t period, uint64_t ns)
 {
-	size_t row = series_row(series, labels);
-	union word *words;
-
-	if (row == SERIES_NONE)
-		return;
-	words = series_words(series, row);
-	longest_turn(words, period);
+	longest_rotate(words, period);
 	if (ns > words[STORE_LONGEST_NOW].u64)
 		words[STORE_LONGEST_NOW].u64 = ns;
 	if (ns > words[STORE_LONGEST_SHOWN].u64)
@@ -89,32 +81,35 @@ static void absorb_losses(struct store *store, const struct noise_window *w)
 	store_loss(store, "noise", "odd_edges", w->losses.odd_edges);
 }
 
-void noise_absorb(struct store *store, const struct config *config, const struct noise_window *w)
+void noise_absorb(struct store *store, const struct noise_window *w)
 {
-	struct series *longest = &store->series[F_NOISE_LONGEST];
+	const struct series *longest = &store->series[F_NOISE_LONGEST];
+	const struct series_table *table = &store->tables[F_NOISE];
 	uint64_t period = w->time_mono_ns / PERIOD_NS;
 
 	for (size_t i = 0; i < w->nr_sources; i++) {
 		const struct noise_source *source = &w->sources[i];
-		char *labels = source_labels(store, w, source);
+		struct series_row *row = source_row(store, w, source);
 
-		if (!labels)
+		if (!row)
 			continue;
-		store_add(store, F_NOISE, labels, source->ns);
-		store_add(store, F_NOISE_EVENTS, labels, source->count);
-		longest_add(longest, labels, period, source->longest_ns);
-		free(labels);
+		store_sample(store, row, F_NOISE, 0)->u64 += source->ns;
+		store_sample(store, row, F_NOISE_EVENTS, 0)->u64 += source->count;
+		longest_add(series_sample(longest, row, 0), period, source->longest_ns);
 	}
-	/* Those that were silent, too. */
-	for (size_t row = 0; row < longest->nr; row++)
-		longest_turn(series_words(longest, row), period);
+	/* Sources without an event in this window. */
+	for (size_t i = 0; i < table->nr; i++)
+		longest_rotate(series_sample(longest, table->rows[i], 0), period);
 	absorb_losses(store, w);
 }
 
 static void noise_collector_absorb(struct store *store, const struct config *config,
 				   const struct meter *meter)
 {
-	noise_absorb(store, config, noise_window(meter));
+	const struct noise_window *w = noise_window(meter);
+
+	store_window(store, "noise", "bpf", w->time_unix_ns);
+	noise_absorb(store, w);
 }
 
 const struct collector_ops collector_noise = {

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Run-queue windows as histograms and counters, in a limited number of series. */
-#include "runq.h"
-
+/* Adds run-queue windows to the counters. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "collectors.h"
-#include "keeper.h"
+#include "cgroups.h"
+#include "collector.h"
 #include "measure/runq/runq.h"
 #include "present/present.h"
-#include "needs.h"
-#include "runq_labels.h"
-#include "runq_limit.h"
-#include "runq_pressure.h"
+#include "resource_limits.h"
+#include "runtime_fd_helper.h"
 #include "stats/native.h"
-#include "view/prom.h"
 
-static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
-/* No cgroup is called like this: paths begin with a slash. */
-static const struct runq_group excluded_group = {.path = "(excluded)"};
-static const struct runq_party excluded = {.kind = RUNQ_PARTY_GROUP, .group = &excluded_group};
-
-/* Whether the rules leave the party out; the sums of what they leave out stay. */
+/* True if the settings' rules exclude the party. Its counters are in a row of all excluded ones. */
 static bool is_excluded(const struct config *config, const struct runq_party *party)
 {
 	const struct runq_group *group = party->group;
@@ -31,55 +20,48 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 
 	if (!config->rules.nr || party->kind != RUNQ_PARTY_GROUP)
 		return false;
-	known = (struct runq_rules_names){.name = {
-		[RUNQ_RULE_CGROUP] = group->path,
-		[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
-				     : names				 ? names->namespace
-									 : NULL,
-		[RUNQ_RULE_POD] = names ? names->pod : NULL,
-		[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
-		[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
-	}};
+	known = (struct runq_rules_names){
+		.name = {
+			[RUNQ_RULE_CGROUP] = group->path,
+			[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
+						: names ? names->namespace
+							: NULL,
+			[RUNQ_RULE_POD] = names ? names->pod : NULL,
+			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+			[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
+		}};
 	return !runq_rules_pass(&config->rules, &known);
 }
 
-static bool admit(struct store *store, const struct config *config, const struct runq_window *w,
-		  const struct runq_group_window *group, const char *labels)
+/* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
+static struct cgroup_series *special(struct store *store, const struct config *config,
+				     const struct runq_party *party)
 {
-	struct runq_candidate candidate = {
-		.labels = labels,
-		.ended = group->ended,
-		.pod = group->party.group->pod_uid,
-		.wait_ns = group->sum_ns,
-	};
+	bool excluded = party->kind == RUNQ_PARTY_GROUP;
 
-	return runq_limit_admit(store, config, &candidate, w->time_mono_ns);
+	return cgroups_get(store, config, excluded ? "(excluded)" : runq_party_path(party),
+			   party->kind);
 }
 
-/* @labels is that of the cgroup, escaped already; the cause needs no escaping. */
-static void add_causes(struct store *store, const struct runq_window *w,
-		       const struct runq_group_window *group, const char *labels)
+/* The row that has the party's counters: its own if it has a place. NULL if out of memory. */
+static struct cgroup_series *party_row(struct store *store, const struct config *config,
+				       const struct runq_party *party)
 {
-	size_t len = strlen(labels);
-	char *pair = malloc(len + RUNQ_CAUSE_LABEL_SIZE);
+	struct cgroup_series *cgroup;
 
-	if (!pair)
-		return;
-	memcpy(pair, labels, len);
-	for (int i = 0; i < RUNQ_NR_CAUSES; i++) {
-		/* A cause that this kernel does not report has no series, not one of zeros. */
-		if (!(w->causes_known >> i & 1))
-			continue;
-		strcpy(pair + len, runq_cause_labels[i]);
-		store_add(store, F_RUNQ_CAUSE, pair, group->cause_ns[i]);
-	}
-	free(pair);
+	if (party->kind != RUNQ_PARTY_GROUP || is_excluded(config, party))
+		return special(store, config, party);
+	cgroup = cgroups_find(store, party->group->path, party->group->key);
+	if (!cgroup || !cgroup->has_place)
+		return cgroups_other(store, config);
+	cgroups_set_names(store, config, cgroup, party->group);
+	return cgroup;
 }
 
-static void add_histogram(struct series *series, size_t at, const struct runq_window *w,
-			  const struct runq_group_window *group)
+static void add_histogram(const struct series *series, struct series_row *row,
+			  const struct runq_window *w, const struct runq_group_window *group)
 {
-	union word *words = series_words(series, at);
+	union word *words = series_sample(series, row, 0);
 
 	/* Both lists come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
@@ -91,158 +73,111 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 		native_fold(&group->hist, w->sample_ratio, &words[series->native.at].u64);
 }
 
-/* Names are known now, or have changed: the rows of the causes are those of the group, too. */
-static void name_rows(struct store *store, size_t at, const char *more)
-{
-	struct series *runq = &store->series[F_RUNQ], *causes = &store->series[F_RUNQ_CAUSE];
-	const char *labels = runq->labels[at];
-	size_t len = strlen(labels);
-	char *pair;
-
-	if (!strcmp(series_more(labels), more))
-		return;
-	pair = malloc(len + RUNQ_CAUSE_LABEL_SIZE);
-	for (int i = 0; pair && i < RUNQ_NR_CAUSES; i++) {
-		size_t row;
-
-		memcpy(pair, labels, len);
-		strcpy(pair + len, runq_cause_labels[i]);
-		row = series_find(causes, pair);
-		if (row != SERIES_NONE)
-			series_set_more(causes, row, more);
-	}
-	free(pair);
-	series_set_more(runq, at, more);
-}
-
 static void absorb_group(struct store *store, const struct config *config,
 			 const struct runq_window *w, const struct runq_group_window *group)
 {
-	struct series *series = &store->series[F_RUNQ];
 	const struct runq_party *party = &group->party;
-	char *labels, *more;
-	size_t at;
+	bool own = party->kind == RUNQ_PARTY_GROUP && !is_excluded(config, party);
+	struct cgroup_series *cgroup = NULL;
 
-	if (is_excluded(config, party))
-		party = &excluded;
-	labels = runq_label(config, party);
-	/* It has ended, and has no series that could. */
-	if (labels && !group->count && series_find(&store->seen, labels) == SERIES_NONE) {
-		free(labels);
+	/* A cgroup that ended without a wait, and has no place that it could lose. */
+	if (!group->count && !(own && cgroups_has_place(store, party->group)))
 		return;
+	if (own)
+		cgroup = cgroups_admit(store, config, group, w->time_mono_ns);
+	if (cgroup) {
+		cgroups_set_names(store, config, cgroup, party->group);
+	} else if (own) {
+		cgroup = cgroups_other(store, config);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 += group->count;
+	} else {
+		cgroup = special(store, config, party);
 	}
-	if (labels && party->kind == RUNQ_PARTY_GROUP && party != &excluded) {
-		if (!admit(store, config, w, group, labels)) {
-			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
-			free(labels);
-			party = &other;
-			labels = runq_label(config, party);
-		}
-	}
-	more = runq_label_more(config, "", party);
-	at = labels ? series_row(series, labels) : SERIES_NONE;
-	if (at != SERIES_NONE) {
-		add_histogram(series, at, w, group);
-		add_causes(store, w, group, labels);
-		if (more)
-			name_rows(store, at, more);
-	}
-	free(labels);
-	free(more);
-}
-
-/* A cgroup without series of its own has none as a victim or culprit either. */
-static const struct runq_party *shown_party(struct store *store, const struct config *config,
-					    const struct runq_party *party)
-{
-	char *labels;
-	bool known;
-
-	if (party->kind != RUNQ_PARTY_GROUP)
-		return party;
-	if (is_excluded(config, party))
-		return &excluded;
-	labels = runq_label(config, party);
-	known = labels && series_find(&store->seen, labels) != SERIES_NONE;
-	free(labels);
-	return known ? party : &other;
-}
-
-static void name_pair(struct series *series, const struct config *config, const char *labels,
-		      const struct runq_party *victim, const struct runq_party *culprit)
-{
-	char *of_victim = runq_label_more(config, "victim_", victim);
-	char *of_culprit = runq_label_more(config, "culprit_", culprit);
-	size_t at = series_find(series, labels);
-	char *more = NULL;
-
-	if (at != SERIES_NONE && of_victim && of_culprit &&
-	    (*of_victim || *of_culprit || *series_more(series->labels[at])) &&
-	    asprintf(&more, "%s%s", of_victim, of_culprit) >= 0)
-		series_set_more(series, at, more);
-	free(more);
-	free(of_victim);
-	free(of_culprit);
+	if (!cgroup)
+		return;
+	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
+	/* A cause that this kernel does not report has no series, not one of zeros. */
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		if (w->causes_known >> i & 1)
+			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
+				group->cause_ns[i];
 }
 
 static void absorb_blame(struct store *store, const struct config *config,
 			 const struct runq_blame *blame)
 {
-	struct series *series = &store->series[F_RUNQ_BLAME];
-	const struct runq_party *victim = shown_party(store, config, &blame->victim);
-	const struct runq_party *culprit = shown_party(store, config, &blame->culprit);
-	char *labels = prom_labels("victim", runq_party_path(victim), "culprit",
-				   runq_party_path(culprit), NULL);
+	struct cgroup_series *victim = party_row(store, config, &blame->victim);
+	struct cgroup_series *culprit = party_row(store, config, &blame->culprit);
+	struct blame_series *pair;
 
-	if (labels && series_find(series, labels) == SERIES_NONE &&
-	    series->nr >= config->blame_limit) {
-		free(labels);
-		victim = culprit = &other;
-		labels = prom_labels("victim", runq_party_path(&other), "culprit",
-				     runq_party_path(&other), NULL);
-		store_add(store, F_RUNQ_FOLDED, "kind=\"blame\"", blame->count);
+	if (!victim || !culprit)
+		return;
+	if (store->tables[F_RUNQ_BLAME].nr >= config->blame_limit &&
+	    !blame_find(store, victim, culprit)) {
+		victim = culprit = cgroups_other(store, config);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME)->u64 += blame->count;
 	}
-	store_add(store, F_RUNQ_BLAME, labels, blame->wait_ns);
-	if (labels)
-		name_pair(series, config, labels, victim, culprit);
-	free(labels);
+	pair = victim ? blame_get(store, victim, culprit) : NULL;
+	if (pair)
+		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
+}
+
+/* The number of an idle state; STORE_IDLE_STATES if there are too many. */
+static unsigned int idle_state(struct store *store, const char *name)
+{
+	unsigned int i = 0;
+
+	while (i < store->nr_idle_states && strcmp(store->idle_names[i], name))
+		i++;
+	if (i == store->nr_idle_states && i < STORE_IDLE_STATES) {
+		snprintf(store->idle_names[i], sizeof(store->idle_names[i]), "%s", name);
+		store->nr_idle_states++;
+	}
+	return i;
 }
 
 static void absorb_idle(struct store *store, const struct config *config,
 			const struct runq_idle_state *s)
 {
-	static const enum family_id ids[] = {F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS};
-	const struct runq_party *party = shown_party(store, config, &s->party);
-	char *labels = prom_labels(runq_label_name(config), runq_party_path(party), "state",
-				   s->name, NULL);
-	char *more = runq_label_more(config, "", party);
+	struct cgroup_series *cgroup = party_row(store, config, &s->party);
+	unsigned int state = idle_state(store, s->name);
 
-	store_add(store, F_RUNQ_IDLE, labels, s->wait_ns);
-	store_add(store, F_RUNQ_IDLE_WAITS, labels, s->count);
-	for (int i = 0; labels && more && i < 2; i++) {
-		size_t at = series_find(&store->series[ids[i]], labels);
-
-		if (at != SERIES_NONE)
-			series_set_more(&store->series[ids[i]], at, more);
-	}
-	free(labels);
-	free(more);
+	if (!cgroup || state == STORE_IDLE_STATES)
+		return;
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE, state)->u64 += s->wait_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
 }
 
-/* What waits in this window is not silent: known before places are taken from any cgroup. */
+/* Wall times do not add up, so (other) has no pressure. */
+static void absorb_pressure(struct store *store, const struct config *config,
+			    const struct runq_pressed *pressed)
+{
+	const struct runq_group *group = pressed->group;
+	bool machine = !strcmp(group->path, "/");
+	struct cgroup_series *cgroup = machine ? cgroups_get(store, config, group->path, group->key)
+					       : cgroups_find(store, group->path, group->key);
+
+	if (!cgroup || (!machine && !cgroup->has_place))
+		return;
+	cgroups_set_names(store, config, cgroup, group);
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		store_sample(store, &cgroup->row, F_RUNQ_WAITING, i)->u64 +=
+			pressed->times.waiting_ns[i];
+		store_sample(store, &cgroup->row, F_RUNQ_STALLED, i)->u64 +=
+			pressed->times.stalled_ns[i];
+	}
+}
+
+/* Cgroups that wait in this window are not silent: noted before any of them loses its place. */
 static void note_known(struct store *store, const struct config *config,
 		       const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
 		const struct runq_group_window *group = &w->groups[i];
-		char *labels;
 
-		if (group->party.kind != RUNQ_PARTY_GROUP || is_excluded(config, &group->party))
-			continue;
-		labels = runq_label(config, &group->party);
-		if (labels && series_find(&store->seen, labels) != SERIES_NONE)
-			admit(store, config, w, group, labels);
-		free(labels);
+		if (group->party.kind == RUNQ_PARTY_GROUP && !is_excluded(config, &group->party) &&
+		    cgroups_has_place(store, group->party.group))
+			cgroups_admit(store, config, group, w->time_mono_ns);
 	}
 }
 
@@ -253,10 +188,10 @@ static bool is_outside(const struct runq_group_window *group)
 
 void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
 {
-	runq_limit_expire(store, w->time_mono_ns);
-	if (store->seen.nr >= config->cgroup_limit)
+	cgroups_expire(store, w->time_mono_ns);
+	if (store->nr_cgroups >= config->cgroup_limit)
 		note_known(store, config, w);
-	/* Pods first, so that nobody outside gets a place that a pod then takes. */
+	/* Pods first: no cgroup outside gets a place that a pod then takes. */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)
@@ -266,8 +201,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		absorb_idle(store, config, &w->idle_states[i]);
 	for (size_t i = 0; i < w->nr_pressed; i++)
-		runq_pressure_absorb(store, config, &w->pressed[i]);
-	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
+		absorb_pressure(store, config, &w->pressed[i]);
+	store_single(store, F_RUNQ_GROUPS, 0)->u64 = store->nr_cgroups;
 #define LOSS(member, key, from) store_loss(store, "runq", #key, w->losses.member);
 #define IDLE_LOSS(member, key)	   store_loss(store, "runq", #key, w->member);
 #define PRESSURE_LOSS(member, key) store_loss(store, "runq", #key, w->pressure_losses.member);
@@ -291,9 +226,9 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 	int rc;
 
 	config_runq(config, &opts);
-	opts.reserve_most = needs_most_cgroups_here(config);
+	opts.reserve_most = resources_most_cgroups_here(config);
 	if (!config->no_sandbox) {
-		rc = keeper_start(&opts.names_channel, err);
+		rc = runtime_fd_helper_start(&opts.names_channel, err);
 		if (rc)
 			return rc;
 	}
@@ -303,7 +238,10 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 static void runq_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter)
 {
-	runq_absorb(store, config, runq_window(meter));
+	const struct runq_window *w = runq_window(meter);
+
+	store_window(store, "runq", runq_source_names[w->source], w->time_unix_ns);
+	runq_absorb(store, config, w);
 }
 
 const struct collector_ops collector_runq = {

@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collectors.h"
 #include "sys/meminfo.h"
 
 #define MAX_FDS 16
 
-/* Rounds between two looks for memory to give back, and at most as long as there is none. */
+/* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
 
@@ -36,7 +35,7 @@ static void report_failure(struct sampler *s, struct collector *c, const struct 
 	c->failing = true;
 }
 
-/* With thousands of cgroups looking takes a millisecond. */
+/* With thousands of cgroups meminfo_trim() takes a millisecond. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)
@@ -80,8 +79,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 {
 	struct err err = {0};
 
+	pthread_mutex_lock(&c->lock);
 	if (c->meter->ops->event(c->meter, &err))
 		report_failure(s, c, &err);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /*
@@ -136,8 +137,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. Not @from and
-		 * an interval: that may have become an hour while the windows were read.
+		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. @until and not
+		 * @from plus an interval: SIGHUP may have changed the interval during the read.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

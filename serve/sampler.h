@@ -20,11 +20,11 @@ struct sampler {
 	atomic_bool stopping;
 	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	unsigned int rounds;	  /* since the last look for memory to give back */
-	unsigned int trim_rounds; /* from one look to the next */
+	unsigned int rounds;	  /* since the last call of meminfo_trim() */
+	unsigned int trim_rounds; /* from one call to the next */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
-	atomic_uint_fast64_t round_ns;	/* of the last round, 0 before the first */
-	atomic_uint_fast64_t window_ns; /* of the last round in which a window was read */
+	atomic_uint_fast64_t round_ns;	/* end of the last round, 0 before the first */
+	atomic_uint_fast64_t window_ns; /* end of the last round with a window */
 	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
@@ -34,9 +34,9 @@ int sampler_start(struct sampler *sampler, struct err *err);
 void sampler_close(struct sampler *sampler);
 /* The interval has changed: it applies to the current window already. */
 void sampler_wake(struct sampler *sampler);
-/* Whether a round ended, or the thread started, within the last three intervals. */
+/* True if a round ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);
-/* Whether a round in which at least one window was read ended within the last three intervals. */
+/* True if a round with a window ended within the last three intervals. */
 bool sampler_ready(const struct sampler *sampler);
 
 #endif

@@ -16,7 +16,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /* Installs a seccomp filter on all threads: only the system calls that serving makes. */
 int sandbox_filter(struct err *err);
 /*
- * For the process that opens files of container runtimes (keeper.h): it stays root, to which these
+ * For the process that opens files of container runtimes (runtime_fd_helper.h): it stays root, to which these
  * belong, without capabilities; or keeps CAP_DAC_READ_SEARCH, if it is not root and has it. It can
  * open files for reading, list and watch directories, and send.
  */

@@ -8,7 +8,6 @@
 #include <event2/http.h>
 
 #include "answer.h"
-#include "self.h"
 #include "view/prom_accept.h"
 
 static int sink(void *arg, const char *data, size_t len)
@@ -26,15 +25,15 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 	int rc = body && prom ? 0 : -ENOMEM;
 
 	if (!rc) {
-		prom->format = format;
-		prom->sink = sink;
-		prom->arg = body;
-		prom->used = 0;
-		prom->rc = 0;
-		/* A family is counted either by the measurement or by the event loop. */
-		for (int id = 0; id < FAMILY_NR; id++)
-			prom_write(prom, server->copy[id].nr ? &server->copy[id] :
-							       &server->own.series[id]);
+		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
+		/* A table has rows either of the measurement or of the event loop. */
+		for (int id = 0; id < FAMILY_NR; id++) {
+			const struct series *series = &server->store.series[id];
+			const struct series_table *copy = &server->copy[series->table];
+
+			prom_write(prom, series,
+				   copy->nr ? copy : &server->own.tables[series->table]);
+		}
 		rc = prom_end(prom);
 	}
 	if (!rc)
@@ -57,7 +56,7 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	if (!cached->body || cached->generation != generation) {
 		/* Drop the old one before rendering the next: the cache keeps at most one. */
 		body_put(cached->body);
-		self_collect(server);
+		self_metrics_collect(server);
 		cached->body = render(server, format, gzip, cached->room);
 		cached->generation = generation;
 		if (cached->body)

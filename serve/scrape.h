@@ -6,6 +6,8 @@
 #include "server.h"
 
 void scrape_answer(struct server *server, struct evhttp_request *request);
+/* Sets the metrics about the exporter itself. */
+void self_metrics_collect(struct server *server);
 /* A window has ended: drops the rendered text of the one before. */
 void scrape_forget(struct server *server);
 

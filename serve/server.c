@@ -15,14 +15,12 @@
 
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
 #include "http.h"
 #include "log.h"
-#include "needs.h"
 #include "history_http.h"
+#include "resource_limits.h"
 #include "sandbox.h"
 #include "scrape.h"
-#include "self.h"
 #include "stream.h"
 #include "traces.h"
 
@@ -146,30 +144,28 @@ static void close_events(struct server *s)
 /* Everything that needs privileges. */
 static int attach(struct server *s, struct err *err)
 {
-	struct needs needs;
+	struct resources needs;
 	struct err why = {0};
 	int rc;
 
-	needs_raise_files(&s->config);
+	resources_raise_files(&s->config);
 	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
 		rc = traces_open(s, err);
 	if (!rc)
-		rc = needs_memory(&s->config, &needs, err);
+		rc = resources_check_memory(&s->config, &needs, err);
 	if (!rc)
 		rc = collectors_open(s->collectors, &s->config, err);
 	if (!rc)
-		rc = needs_files(&s->config, &s->conns.files, err);
+		rc = resources_check_files(&s->config, &s->conns.files, err);
 	if (rc)
 		return rc;
 	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for responses "
 		 "to clients that read slowly",
-		 NEEDS_MIB(needs.map_bytes), NEEDS_MIB(needs.heap_bytes));
-	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
-		return err_set(err, -ENOMEM, "out of memory");
-	if (s->config.native_histograms)
-		store_native(&s->store, s->config.fine);
+		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
+	store_init(&s->store, &s->config);
+	store_init(&s->own, &s->config);
 	sys_bpf_own_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
@@ -186,7 +182,7 @@ static int attach(struct server *s, struct err *err)
 	if (!rc)
 		rc = open_events(s, err);
 	/* The first call uses system calls that the filter will not allow. */
-	self_collect(s);
+	self_metrics_collect(s);
 	return rc;
 }
 
@@ -241,8 +237,8 @@ int server_run(struct server *s, struct err *err)
 	history_http_close(s);
 	close_events(s);
 	collectors_close(s->collectors);
-	for (int id = 0; id < FAMILY_NR; id++)
-		series_copy_free(&s->copy[id]);
+	for (int i = 0; i < FAMILY_NR; i++)
+		series_copy_free(&s->copy[i]);
 	store_free(&s->store);
 	store_free(&s->own);
 	notify_close(&s->notify);

@@ -61,7 +61,7 @@ struct server {
 	struct stream streams[SERVER_MAX_STREAMS];
 	size_t nr_streams;
 
-	struct series copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
+	struct series_table copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
 	struct cached metrics[PROM_NR_FORMATS][2]; /* by gzip */
 	struct cached json[SERVER_MAX_COLLECTORS][2];

@@ -1,64 +1,85 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The counters, shared by the thread that measures and the one that answers scrapes. */
+/* All counters of the exporter: written by the sampler's thread, copied by the event loop's. */
 #ifndef SUBTICK_SERVE_STORE_H
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "contest.h"
-#include "report/series.h"
+#include "config.h"
+#include "measure/wake/window.h"
+#include "stats/load.h"
+#include "topk.h"
+#include "view/series.h"
 
-/* The words of store.seen. */
-enum store_seen {
-	STORE_SEEN_NS, /* CLOCK_MONOTONIC */
-	STORE_SEEN_ENDED,
-	STORE_SEEN_POD, /* whether it is a pod or a container of one */
-	STORE_SEEN_SINCE_NS, /* when it got its series */
-	STORE_SEEN_ACTIVE_NS, /* see contest_decay(), as of STORE_SEEN_NS */
-	STORE_NR_SEEN,
-};
+/* A driver has at most 10 idle states; a kernel without one has two, and there is "unknown". */
+#define STORE_IDLE_STATES 13
+
+/* Parts of F_CPU after enum load_part, for sources without parts. */
+enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
+/* Parts of F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
+enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
+enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
 /* The words of F_NOISE_LONGEST; the first is on the page. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
-	STORE_LONGEST_NOW, /* of the period */
-	STORE_LONGEST_BEFORE, /* of the one before */
-	STORE_LONGEST_PERIOD,
+	STORE_LONGEST_NOW,    /* of the current period */
+	STORE_LONGEST_BEFORE, /* of the previous one */
+	STORE_LONGEST_PERIOD, /* number of the current one */
 	STORE_NR_LONGEST,
 };
 
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
-	struct contest contest; /* of those that have none */
-	struct series seen;  /* when each cgroup with series of its own last waited, and whether it ended */
+	struct series_table tables[FAMILY_NR]; /* families whose rows have the same labels share one */
+	uint64_t wake_le_ns[WAKE_NR_LE];
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
+	union word dropped; /* samples that found no memory */
+
+	/* Cgroups with series of their own; see cgroups.h. */
+	size_t nr_cgroups;
+	uint32_t last_cgroup_id;
+	struct topk topk; /* the most active cgroups without a place */
+	uint32_t hints[16384]; /* by the low bits of a group's key: index of its row, if not stale */
+	/* Values of part labels; idle states are only ever added. */
+	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
+	char idle_names[STORE_IDLE_STATES][32];
+	unsigned int nr_idle_states;
 };
 
-/* @le_ns: boundaries of run-queue latency; those of wake latency are fixed. */
-int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
-/*
- * Native histograms, too: of run-queue latency from the fine ones, or else of its boundaries; of wake
- * latency always from the fine ones.
- */
-void store_native(struct store *store, bool fine);
+/* @config: boundaries of run-queue latency, native histograms; must outlive the store. */
+void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
-/* For the thread that measures, with the lock held. Out of memory, a sample is dropped. */
-void store_add(struct store *store, enum family_id id, const char *labels, uint64_t delta);
-void store_set(struct store *store, enum family_id id, const char *labels, uint64_t value);
-void store_set_f64(struct store *store, enum family_id id, const char *labels, double value);
-/* Losses are counted since the start by the measurement itself. */
+/*
+ * For the thread that measures, with the lock held. Finds or adds the row with these labels in the
+ * family's table. NULL: out of memory.
+ */
+struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
+			     size_t nr);
+/* The sample of a row, now on the page. @row: NULL drops it. @part: 0 in families without parts. */
+static inline union word *store_sample(struct store *store, struct series_row *row,
+				       enum family_id id, unsigned int part)
+{
+	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
+}
+
+/* The sample of a family whose only label is the part. */
+union word *store_single(struct store *store, enum family_id id, unsigned int part);
+/* Notes of the collector's last window when it ended and where its figures come from. */
+void store_window(struct store *store, const char *collector, const char *source,
+		  uint64_t time_unix_ns);
+/* @total: since the start. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/* A window was added: the next generation. Also frees the labels of removed rows that no copy has. */
+/* A window was added: the next generation. */
 void store_window_added(struct store *store);
 
-/* A consistent copy of all families and its generation; call store_copy_done() soon. */
-int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation);
+/* A consistent copy of all tables and its generation; call store_copy_done() soon. */
+int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation);
 void store_copy_done(struct store *store);
 
 #endif

@@ -13,11 +13,10 @@
 #include "answer.h"
 #include "api.h"
 #include "base/clock.h"
-#include "collectors.h"
 
 /* A client with this many unsent bytes is disconnected: it will not catch up. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, one whose client has received nothing for so long gives way. */
+/* At the limit of streams, a stream without progress for this long is closed for a new one. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 static void forget(struct server *server, size_t i)
@@ -105,16 +104,19 @@ static bool make_room(struct server *server)
 /* The whole window as one event: the JSON's only line break is at its end. */
 static void send_event(struct server *server, struct stream *stream, size_t index)
 {
-	struct body *body = api_body(server, index, false);
+	const char *name = server->collectors[index].ops->name;
 	struct evbuffer *buffer;
+	struct body *body;
 
-	if (!body || (stream->only &&
-		      !config_list_has(stream->only, server->collectors[index].ops->name)))
+	if (stream->only && !config_list_has(stream->only, name))
+		return;
+	body = api_body(server, index, false);
+	if (!body)
 		return;
 	buffer = evbuffer_new();
 	if (!buffer)
 		return;
-	evbuffer_add_printf(buffer, "event: %s\ndata: ", server->collectors[index].ops->name);
+	evbuffer_add_printf(buffer, "event: %s\ndata: ", name);
 	if (!body_send(body, buffer)) {
 		evbuffer_add(buffer, "\n", 1);
 		evhttp_send_reply_chunk(stream->request, buffer);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Passive wake latency windows as histograms. */
-#include "wake.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "collectors.h"
+#include "collector.h"
+#include "measure/wake/wake.h"
 #include "present/present.h"
 #include "stats/native.h"
-#include "view/prom.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,
@@ -30,19 +25,16 @@ static void add_native(const struct wake_state *s, uint64_t *words)
 	native_fold(&grown, 1.0, words);
 }
 
-static void absorb_state(struct series *series, const struct wake_state *s)
+static void absorb_state(struct store *store, const struct wake_state *s)
 {
+	const struct label pairs[] = {LABEL_NUMBER("cpu", s->cpu), LABEL("state", s->name)};
+	const struct series *series = &store->series[F_WAKE];
+	struct series_row *row = store_row(store, F_WAKE, pairs, 2);
 	union word *words;
-	char number[24], *labels;
-	size_t at;
 
-	snprintf(number, sizeof(number), "%u", s->cpu);
-	labels = prom_labels("cpu", number, "state", s->name, NULL);
-	at = labels ? series_row(series, labels) : SERIES_NONE;
-	free(labels);
-	if (at == SERIES_NONE)
+	if (!row)
 		return;
-	words = series_words(series, at);
+	words = series_sample(series, row, 0);
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
 		words[i].u64 += s->le[i];
 	words[WAKE_NR_LE].u64 += s->summary.count;
@@ -51,11 +43,10 @@ static void absorb_state(struct series *series, const struct wake_state *s)
 		add_native(s, &words[series->native.at].u64);
 }
 
-void wake_absorb(struct store *store, const struct config *config,
-		 const struct wake_window *window)
+void wake_absorb(struct store *store, const struct wake_window *window)
 {
 	for (size_t i = 0; i < window->nr_states; i++)
-		absorb_state(&store->series[F_WAKE], &window->states[i]);
+		absorb_state(store, &window->states[i]);
 #define LOSS(member, key) store_loss(store, "wake", #key, window->member);
 	WAKE_LOSSES(LOSS)
 }
@@ -63,7 +54,10 @@ void wake_absorb(struct store *store, const struct config *config,
 static void wake_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter)
 {
-	wake_absorb(store, config, wake_window(meter));
+	const struct wake_window *w = wake_window(meter);
+
+	store_window(store, "wake", wake_source_name(WAKE_PASSIVE), w->time_unix_ns);
+	wake_absorb(store, w);
 }
 
 const struct collector_ops collector_wake = {

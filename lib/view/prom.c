@@ -3,55 +3,12 @@
 #include "view/prom.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/prom_proto.h"
-#include "view/utf8.h"
-
-static char *escape(char *to, const char *from)
-{
-	for (; *from; from++) {
-		if (*from == '\\' || *from == '"' || *from == '\n')
-			*to++ = '\\';
-		*to++ = *from == '\n' ? 'n' : *from;
-	}
-	return to;
-}
-
-char *prom_labels(const char *name, ...)
-{
-	char *labels = NULL, *bigger, *valid;
-	size_t len = 0;
-	va_list ap;
-
-	va_start(ap, name);
-	for (; name; name = va_arg(ap, const char *)) {
-		valid = utf8_valid(va_arg(ap, const char *));
-		bigger = valid ? realloc(labels, len + strlen(name) + 2 * strlen(valid) + 5) : NULL;
-		if (!bigger) {
-			free(valid);
-			free(labels);
-			labels = NULL;
-			break;
-		}
-		labels = bigger;
-		if (len)
-			labels[len++] = ',';
-		len = stpcpy(labels + len, name) - labels;
-		labels[len++] = '=';
-		labels[len++] = '"';
-		len = escape(labels + len, valid) - labels;
-		labels[len++] = '"';
-		labels[len] = '\0';
-		free(valid);
-	}
-	va_end(ap);
-	return labels;
-}
 
 static void puts_(struct prom *p, const char *str)
 {
@@ -145,19 +102,42 @@ static void put_head(struct prom *p, const struct family *f)
 	put_meta(p, "HELP ", f->name, "", f->help);
 }
 
-static void put_line(struct prom *p, const char *head, const char *labels, const char *value,
-		     size_t len)
+static void put_labels(struct prom *p, const struct series *s, const struct series_row *row,
+		       unsigned int part)
 {
-	puts_(p, head);
-	if (*labels) {
-		prom_put(p, "{", 1);
-		puts_(p, labels);
-		puts_(p, series_more(labels));
-		prom_put(p, "}", 1);
+	char value[128], *to;
+
+	value[0] = '{';
+	if (row->labels) {
+		prom_put(p, value, 1);
+		prom_put(p, row->labels->data, row->labels->text_len);
+		value[0] = ',';
 	}
-	prom_put(p, " ", 1);
-	prom_put(p, value, len);
-	prom_put(p, "\n", 1);
+	if (s->nr_parts) {
+		to = stpcpy(stpcpy(value + 1, s->part_name), "=\"");
+		to = stpcpy(labels_escape(to, s->parts[part]), "\"");
+		prom_put(p, value, to - value);
+		value[0] = ',';
+	}
+	if (row->names) {
+		prom_put(p, value, 1);
+		prom_put(p, row->names->data, row->names->text_len);
+	}
+	if (value[0] == ',')
+		prom_put(p, "}", 1);
+}
+
+/* @part: of the row's samples. */
+static void put_line(struct prom *p, const char *head, const struct series *s,
+		     const struct series_row *row, unsigned int part, const char *value, size_t len)
+{
+	char end[40], *to = mempcpy(end + 1, value, len);
+
+	end[0] = ' ';
+	*to++ = '\n';
+	puts_(p, head);
+	put_labels(p, s, row, part);
+	prom_put(p, end, to - end);
 }
 
 /* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
@@ -183,48 +163,65 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 			unsigned int nr, char (*le)[32])
 {
 	for (unsigned int i = 0; i <= nr; i++) {
-		const char *edge = i < nr ? le[i] : "+Inf";
-		char *to = reserve(p, len + 32 + 3 + 20 + 1), *start = to;
+		char *to = reserve(p, len + 32 + 3 + 20 + 1);
 
-		memcpy(to, prefix, len);
-		to = stpcpy(to + len, edge);
-		memcpy(to, "\"} ", 3);
-		to += 3;
+		to = stpcpy(mempcpy(to, prefix, len), i < nr ? le[i] : "+Inf");
+		to = stpcpy(to, "\"} ");
 		to += format_u64(to, words[i].u64);
 		*to++ = '\n';
-		p->used += to - start;
+		p->used = to - p->block;
 	}
 }
 
-static void put_histogram(struct prom *p, const struct series *s, size_t row, char (*le)[32])
+/* A histogram has no parts. */
+static void put_histogram(struct prom *p, const struct series *s, const struct series_row *row,
+			  char (*le)[32])
 {
-	const union word *words = series_words(s, row);
-	const char *name = s->family->name, *labels = s->labels[row], *more = series_more(labels);
-	size_t need = strlen(name) + strlen(labels) + strlen(more) + 16, len;
-	char head[128], value[32], *prefix = need < sizeof(p->block) / 2 ? malloc(need) : NULL;
+	const union word *words = &row->words[s->at];
+	const char *labels = row->labels ? row->labels->data : "";
+	const char *names = row->names ? row->names->data : "";
+	char head[128], value[32], *prefix;
+	int len = asprintf(&prefix, "%s_bucket{%s%s%s%sle=\"", s->family->name, labels,
+			   *names ? "," : "", names, *labels ? "," : "");
 
-	if (!prefix) {
-		p->rc = need < sizeof(p->block) / 2 ? -ENOMEM : -EOVERFLOW;
+	if (len < 0 || (size_t)len > sizeof(p->block) / 2) {
+		p->rc = len < 0 ? -ENOMEM : -EOVERFLOW;
+		if (len >= 0)
+			free(prefix);
 		return;
 	}
-	len = snprintf(prefix, need, "%s_bucket{%s%s%sle=\"", name, labels, more,
-		       *labels ? "," : "");
 	put_buckets(p, prefix, len, words, s->nr_le, le);
 	free(prefix);
-	snprintf(head, sizeof(head), "%s_sum", name);
-	put_line(p, head, labels, value, format_seconds(value, words[s->nr_le + 1].u64));
-	snprintf(head, sizeof(head), "%s_count", name);
-	put_line(p, head, labels, value, format_u64(value, words[s->nr_le].u64));
+	snprintf(head, sizeof(head), "%s_sum", s->family->name);
+	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));
+	snprintf(head, sizeof(head), "%s_count", s->family->name);
+	put_line(p, head, s, row, 0, value, format_u64(value, words[s->nr_le].u64));
 }
 
-void prom_write(struct prom *p, const struct series *s)
+static void put_samples(struct prom *p, const struct series *s, const struct series_row *row,
+			const char *head, char (*le)[32])
 {
-	char (*le)[32] = NULL, head[128], value[32];
+	char value[32];
 
-	if (!s->nr || p->rc)
+	for (unsigned int part = 0; part < series_parts(s); part++) {
+		if (!series_shows(s, row, part))
+			continue;
+		if (le)
+			put_histogram(p, s, row, le);
+		else
+			put_line(p, head, s, row, part, value,
+				 format_word(value, s->family, row->words[s->at + part]));
+	}
+}
+
+void prom_write(struct prom *p, const struct series *s, const struct series_table *table)
+{
+	char(*le)[32] = NULL, head[128];
+
+	if (p->rc || !series_count(s, table))
 		return;
 	if (p->format == PROM_PROTOBUF) {
-		prom_proto_write(p, s);
+		prom_proto_write(p, s, table);
 		return;
 	}
 	put_head(p, s->family);
@@ -238,13 +235,8 @@ void prom_write(struct prom *p, const struct series *s)
 			format_le(le[i], s->le_ns[i], p->format);
 	}
 	snprintf(head, sizeof(head), "%s%s", s->family->name, family_suffix(s->family));
-	for (size_t i = 0; i < s->nr && !p->rc; i++) {
-		if (le)
-			put_histogram(p, s, i, le);
-		else
-			put_line(p, head, s->labels[i], value,
-				 format_word(value, s->family, *series_words(s, i)));
-	}
+	for (size_t i = 0; i < table->nr && !p->rc; i++)
+		put_samples(p, s, table->rows[i], head, le);
 	free(le);
 }
 

@@ -3,14 +3,11 @@
 #ifndef SUBTICK_VIEW_PROM_H
 #define SUBTICK_VIEW_PROM_H
 
-#include "report/series.h"
+#include "view/series.h"
 #include "view/prom_out.h"
 
-/* Allocates name="value" pairs, escaped, separated by commas; the arguments end with NULL. */
-char *prom_labels(const char *name, ...) __attribute__((sentinel));
-
 /* Writes all samples of one family; call it once per family. A family without samples is left out. */
-void prom_write(struct prom *prom, const struct series *series);
+void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
 /* Writes the rest of the block and the end mark of OpenMetrics; 0 or the sink's result. */
 int prom_end(struct prom *prom);
 

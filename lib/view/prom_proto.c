@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes metrics as protobuf. The numbers of the fields are those of
- * io/prometheus/client/metrics.proto of prometheus/client_model.
+ * Writes metrics as protobuf. Field numbers: io/prometheus/client/metrics.proto of
+ * prometheus/client_model.
  */
 #include "view/prom_proto.h"
 
@@ -32,7 +32,7 @@ enum {
 enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
-/* So many empty buckets cost less than a span of their own behind them. */
+/* Up to this many empty buckets cost less than another span. */
 #define MAX_GAP 2
 
 /* Signed numbers are 0, -1, 1, -2, … */
@@ -53,29 +53,22 @@ static void put_double(struct proto_msg *m, unsigned int field, double value)
 	proto_bytes(m, bytes, sizeof(bytes));
 }
 
-/* Pairs as prom_labels() makes them: name="value", escaped, with commas between them and before. */
-static void put_labels(struct proto_msg *m, const char *labels)
+static void put_label(struct proto_msg *m, const char *name, const char *value)
 {
-	while (*labels) {
-		size_t pair = m->len, begin;
-		size_t name_len;
+	size_t pair = m->len;
 
-		labels += *labels == ',';
-		name_len = strcspn(labels, "=");
-		proto_varint(m, PAIR_NAME << 3 | PROTO_BYTES);
-		proto_varint(m, name_len);
-		proto_bytes(m, labels, name_len);
-		labels += name_len + 2;
-		begin = m->len;
-		for (; *labels != '"'; labels++) {
-			bool escaped = *labels == '\\';
+	proto_str(m, PAIR_NAME, name);
+	proto_str(m, PAIR_VALUE, value);
+	proto_close(m, METRIC_LABEL, pair);
+}
 
-			labels += escaped;
-			proto_bytes(m, escaped && *labels == 'n' ? "\n" : labels, 1);
-		}
-		labels++;
-		proto_close(m, PAIR_VALUE, begin);
-		proto_close(m, METRIC_LABEL, pair);
+static void put_labels(struct proto_msg *m, const struct labels *labels)
+{
+	const char *name, *value;
+
+	for (name = labels_first(labels); *name; name = labels_next(value)) {
+		value = labels_next(name);
+		put_label(m, name, value);
 	}
 }
 
@@ -102,7 +95,7 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/* The zero bucket is 0, that of index first is 1. */
+/* @i: 0 is the zero bucket, 1 is the bucket with index first. */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
@@ -111,7 +104,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
-/* The next bucket from @from on that is not empty; one behind the last if there is none. */
+/* The next nonempty bucket from @from on; nr + 1: no more. */
 static unsigned int native_next(const struct series *s, const union word *words, unsigned int from)
 {
 	while (from <= s->native.nr && !native_count(s, words, from))
@@ -119,7 +112,7 @@ static unsigned int native_next(const struct series *s, const union word *words,
 	return from;
 }
 
-/* Where a run of buckets ends: behind its last one before a gap. */
+/* End of a run of buckets: after the last bucket before a gap. */
 static unsigned int span_end(const struct series *s, const union word *words, unsigned int begin)
 {
 	unsigned int end = begin, next = begin;
@@ -131,7 +124,7 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 	return end;
 }
 
-/* The offset of the first span is its index, that of others the distance from the one before. */
+/* Offset of the first span: its index. Offset of later spans: distance from the previous span. */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	int expected = 1 - s->native.first;
@@ -148,7 +141,7 @@ static void put_spans(struct proto_msg *m, const struct series *s, const union w
 	}
 }
 
-/* The counts of the same buckets, each minus the one before. */
+/* Counts of the same buckets, each minus the previous count. */
 static void put_deltas(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	unsigned int begin = native_next(s, words, 1), end;
@@ -182,7 +175,7 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 {
 	proto_u64(m, HISTOGRAM_COUNT, words[s->nr_le].u64);
 	put_double(m, HISTOGRAM_SUM, seconds(words[s->nr_le + 1].u64));
-	/* That of +Inf is the count. */
+	/* The bucket +Inf is the count. */
 	for (unsigned int i = 0; i < s->nr_le; i++) {
 		size_t bucket = m->len;
 
@@ -194,14 +187,16 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 		put_native(m, s, words);
 }
 
-static void put_row(struct proto_msg *m, const struct series *s, size_t row)
+static void put_sample(struct proto_msg *m, const struct series *s, const struct series_row *row,
+		       unsigned int part)
 {
-	const union word *words = series_words(s, row);
-	size_t begin;
+	const union word *words = &row->words[s->at + part];
+	size_t metric = m->len, begin;
 
-	m->len = 0;
-	put_labels(m, s->labels[row]);
-	put_labels(m, series_more(s->labels[row]));
+	put_labels(m, row->labels);
+	if (s->nr_parts)
+		put_label(m, s->part_name, s->parts[part]);
+	put_labels(m, row->names);
 	begin = m->len;
 	if (s->family->type == FAMILY_HISTOGRAM) {
 		put_histogram(m, s, words);
@@ -211,7 +206,16 @@ static void put_row(struct proto_msg *m, const struct series *s, size_t row)
 		proto_close(m, s->family->type == FAMILY_COUNTER ? METRIC_COUNTER : METRIC_GAUGE,
 			    begin);
 	}
-	proto_close(m, FAMILY_METRIC, 0);
+	proto_close(m, FAMILY_METRIC, metric);
+}
+
+/* All samples of one row. */
+static void put_row(struct proto_msg *m, const struct series *s, const struct series_row *row)
+{
+	m->len = 0;
+	for (unsigned int part = 0; part < series_parts(s); part++)
+		if (series_shows(s, row, part))
+			put_sample(m, s, row, part);
 }
 
 static void put_head(struct proto_msg *m, const struct family *f)
@@ -228,7 +232,7 @@ static void put_head(struct proto_msg *m, const struct family *f)
 					      : TYPE_GAUGE);
 }
 
-void prom_proto_write(struct prom *p, const struct series *s)
+void prom_proto_write(struct prom *p, const struct series *s, const struct series_table *table)
 {
 	struct proto_msg head = {0}, row = {0};
 	char bytes[PROTO_MAX_VARINT];
@@ -236,16 +240,16 @@ void prom_proto_write(struct prom *p, const struct series *s)
 
 	put_head(&head, s->family);
 	len = head.len;
-	for (size_t i = 0; i < s->nr && !row.failed; i++) {
-		put_row(&row, s, i);
+	for (size_t i = 0; i < table->nr && !row.failed; i++) {
+		put_row(&row, s, table->rows[i]);
 		len += row.len;
 	}
 	if (!head.failed && !row.failed) {
 		prom_put(p, bytes, proto_format_varint(bytes, len));
 		prom_put(p, head.data, head.len);
 	}
-	for (size_t i = 0; i < s->nr && !row.failed && !head.failed && !p->rc; i++) {
-		put_row(&row, s, i);
+	for (size_t i = 0; i < table->nr && !row.failed && !head.failed && !p->rc; i++) {
+		put_row(&row, s, table->rows[i]);
 		prom_put(p, row.data, row.len);
 	}
 	if (head.failed || row.failed)

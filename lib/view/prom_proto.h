@@ -3,10 +3,11 @@
 #ifndef SUBTICK_VIEW_PROM_PROTO_H
 #define SUBTICK_VIEW_PROM_PROTO_H
 
-#include "report/series.h"
+#include "view/series.h"
 #include "view/prom_out.h"
 
-/* Writes one family with its length before it. It is encoded twice, the first time for the length. */
-void prom_proto_write(struct prom *prom, const struct series *series);
+/* Writes the length of the family, then the family. Encodes it twice, the first time for the length. */
+void prom_proto_write(struct prom *prom, const struct series *series,
+		      const struct series_table *table);
 
 #endif

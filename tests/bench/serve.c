@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/runq/runq.h"
 #include "bench.h"
 #include "measure/runq/window.h"
 #include "serve/body.h"
-#include "serve/collectors.h"
-#include "serve/runq.h"
+#include "serve/collector.h"
 #include "view/prom.h"
 
 #define ROUNDS 7
@@ -58,6 +58,7 @@ static void fixture_init(struct fixture *f, const struct config *config, unsigne
 			 "kubepods-burstable-pod%08x_0000_4000_8000_%012x.slice",
 			 i * 2654435761u, i);
 		f->names[i].path = f->paths[i];
+		f->names[i].key = 1000 + i;
 		groups[i] = (struct runq_group_window){
 			.party = {.group = &f->names[i]},
 			.count = 1000 + i,
@@ -85,7 +86,8 @@ static int sink(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static struct body *render(const struct series *copy, enum prom_format format, bool gzip)
+static struct body *render(const struct store *store, const struct series_table *copy,
+			   enum prom_format format, bool gzip)
 {
 	static struct prom prom;
 	struct body *body = body_new(gzip, 65536);
@@ -94,7 +96,7 @@ static struct body *render(const struct series *copy, enum prom_format format, b
 		return NULL;
 	prom = (struct prom){.format = format, .sink = sink, .arg = body};
 	for (int id = 0; id < FAMILY_NR; id++)
-		prom_write(&prom, &copy[id]);
+		prom_write(&prom, &store->series[id], &copy[store->series[id].table]);
 	if (prom_end(&prom) || body_finish(body)) {
 		body_put(body);
 		return NULL;
@@ -106,13 +108,14 @@ static void bench_size(unsigned int nr)
 {
 	double add[ROUNDS], copying[ROUNDS], text[ROUNDS], gzipped[ROUNDS];
 	size_t bytes = 0, small = 0, before = mallinfo2().uordblks, held;
-	struct series copy[FAMILY_NR] = {0};
+	struct series_table copy[FAMILY_NR] = {0};
 	struct config config;
 	struct store store;
 	uint64_t generation;
 
-	if (config_init(&config) || store_init(&store, config.le_ns, config.nr_le))
+	if (config_init(&config))
 		return;
+	store_init(&store, &config);
 	config.cgroup_limit = nr;
 	for (int i = 0; i < ROUNDS; i++) {
 		struct fixture fixture;
@@ -129,12 +132,12 @@ static void bench_size(unsigned int nr)
 			return;
 		copying[i] = (cpu_ns() - start) / 1e6;
 		start = cpu_ns();
-		body = render(copy, PROM_TEXT, false);
+		body = render(&store, copy, PROM_TEXT, false);
 		text[i] = (cpu_ns() - start) / 1e6;
 		bytes = body ? body->len : 0;
 		body_put(body);
 		start = cpu_ns();
-		body = render(copy, PROM_OPENMETRICS, true);
+		body = render(&store, copy, PROM_OPENMETRICS, true);
 		gzipped[i] = (cpu_ns() - start) / 1e6;
 		small = body ? body->len : 0;
 		body_put(body);
@@ -143,8 +146,8 @@ static void bench_size(unsigned int nr)
 	held = mallinfo2().uordblks - before;
 	printf("%7u %12zu %12zu %10.2f %10.2f %10.2f %10.2f %10.1f\n", nr, bytes, small,
 	       median(add), median(copying), median(text), median(gzipped), held / 1048576.0);
-	for (int id = 0; id < FAMILY_NR; id++)
-		series_copy_free(&copy[id]);
+	for (int i = 0; i < FAMILY_NR; i++)
+		series_copy_free(&copy[i]);
 	store_free(&store);
 	config_free(&config);
 }

@@ -18,19 +18,20 @@ static int collect(void *arg, const char *data, size_t len)
 }
 
 /* A label in protobuf is the name itself: its key, its length and its bytes, nothing escaped. */
-static void check_protobuf(const char *text, const char *labels)
+static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
 	char *page = NULL, *valid = utf8_valid(text), field[16];
 	size_t size = 0, len, head = 1;
 	FILE *out = open_memstream(&page, &size);
-	struct series s;
+	struct series s = {.family = family_get(F_LOSS)};
+	struct series_table table = {.width = 1};
 
-	FUZZ_CHECK(valid && out && !series_init(&s, F_LOSS, NULL, 0));
+	FUZZ_CHECK(valid && out && series_add(&table, 0, label, 1));
 	len = strlen(valid);
-	FUZZ_CHECK(series_row(&s, labels) != SERIES_NONE);
+	table.rows[0]->shown = 1;
 	prom = (struct prom){.format = PROM_PROTOBUF, .sink = collect, .arg = out};
-	prom_write(&prom, &s);
+	prom_write(&prom, &s, &table);
 	FUZZ_CHECK(!prom_end(&prom) && !fclose(out));
 	field[0] = 0x12;
 	for (; len >= 0x80; len >>= 7)
@@ -43,7 +44,7 @@ static void check_protobuf(const char *text, const char *labels)
 		    !memcmp(at + head, valid, strlen(valid)))
 			break;
 	}
-	series_free(&s);
+	series_free(&table);
 	free(page);
 	free(valid);
 }
@@ -55,7 +56,8 @@ static void check(const char *text)
 	char value[16] = "", bearer[AUTH_TOKEN_MAX + 16];
 	struct address address;
 	struct err err = {0};
-	char *labels;
+	const struct label label = LABEL("a", text);
+	struct labels *labels;
 
 	FUZZ_CHECK(prom_accept(text, false) != PROM_PROTOBUF);
 	if (prom_accept(text, true) == PROM_PROTOBUF)
@@ -79,14 +81,14 @@ static void check(const char *text)
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
 	/* Labels from any name: no line break, and quotes only behind a backslash. */
-	labels = prom_labels("a", text, NULL);
-	FUZZ_CHECK(labels && !strchr(labels, '\n'));
-	for (char *p = labels + 3; p[1]; p++) {
+	labels = labels_new(&label, 1);
+	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));
+	for (char *p = labels->data + 3; p[1]; p++) {
 		FUZZ_CHECK(*p != '"');
 		if (*p == '\\')
 			p++;
 	}
-	check_protobuf(text, labels);
+	check_protobuf(text, &label);
 	free(labels);
 }
 

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "serve/load.h"
-#include "serve/noise.h"
-#include "serve/runq.h"
-#include "serve/wake.h"
+#include "measure/load/load.h"
+#include "measure/noise/noise.h"
+#include "measure/wake/wake.h"
+#include "measure/runq/runq.h"
+#include "serve/collector.h"
 #include "stats/hist.h"
 #include "view/prom.h"
 
@@ -45,15 +46,15 @@ static void absorb_load(void)
 	for (int i = 0; i < LOAD_NR_VECS; i++)
 		vecs[0].ns[i] = vecs[0].count[i] = i;
 	cpu[1].flags = LOAD_TORN;
-	load_absorb(&store, &config, &w);
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
+	load_absorb(&store, &w);
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
 	cpuset_del(&w.cpus, 0);
 	cpuset_del(&w.cpus, 1);
 	cpuset_add(&w.cpus, 2);
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 }
 
 /* One source of each kind, two workers of one pool, and a name that needs escaping. */
@@ -81,7 +82,7 @@ static void absorb_noise(void)
 		.losses = {.odd_edges = 22, .recursion_misses = 23},
 	};
 
-	noise_absorb(&store, &config, &w);
+	noise_absorb(&store, &w);
 }
 
 /* Names that need escaping, a limit that folds one of them, and a cgroup that gives way. */
@@ -170,39 +171,42 @@ static void absorb_wake(void)
 		now.count[hist_index(wake_le_ns(i))] = 7 + 2 * !!i;
 	}
 	now.count[hist_index(wake_le_ns(WAKE_NR_LE))] = 12;
-	wake_absorb(&store, &config, &w);
+	wake_absorb(&store, &w);
 }
 
 /* What collectors and the exporter count about themselves. */
 static void set_own(void)
 {
-	static const struct {
-		enum family_id id;
-		const char *labels;
-		uint64_t value;
-	} own[] = {
-		{F_BUILD, "version=\"0\",kernel=\"6.1\",machine=\"arm64\"", 1},
-		{F_SOURCE, "collector=\"load\",source=\"bpf\"", 1},
-		{F_UP, "collector=\"load\"", 1},
-		{F_UPDATES, "collector=\"load\"", 3},
-		{F_UPDATE_COST, "collector=\"load\"", 1500},
-		{F_UPDATE_TIME, "collector=\"load\"", 1700000000123456789},
-		{F_BPF_TIME, "program=\"load_switch\"", 999},
-		{F_BPF_RUNS, "program=\"load_switch\"", 9},
-		{F_BPF_MEMORY, "", 4096},
-		{F_HISTORY, "", 65536},
-		{F_HTTP_REQUESTS, "code=\"200\"", 5},
-		{F_HTTP_CONNECTIONS, "", 2},
-		{F_HTTP_RESPONSES, "", 8192},
-		{F_HTTP_CUT, "reason=\"slow\"", 0},
-		{F_PROC_CPU, "", 10000000},
-		{F_PROC_RSS, "", 1 << 20},
-		{F_PROC_VIRTUAL, "", 1 << 30},
-		{F_PROC_START, "", 1700000000000000000},
-	};
+	static const struct label build[] = {
+		LABEL("version", "0"), LABEL("kernel", "6.1"), LABEL("machine", "arm64")};
+	static const struct label collector = LABEL("collector", "load"),
+				  program = LABEL("program", "load_switch"),
+				  code = LABEL_NUMBER("code", 200);
+	struct series_row *row = store_row(&store, F_UP, &collector, 1);
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		store_set(&store, own[i].id, own[i].labels, own[i].value);
+	store_sample(&store, store_row(&store, F_BUILD, build, 3), F_BUILD, 0)->u64 = 1;
+	store_window(&store, "load", "bpf", 1700000000123456789);
+	store_sample(&store, row, F_UP, 0)->u64 = 1;
+	store_sample(&store, row, F_UPDATES, 0)->u64 = 3;
+	store_sample(&store, row, F_UPDATE_COST, 0)->u64 = 1500;
+	row = store_row(&store, F_BPF_TIME, &program, 1);
+	store_sample(&store, row, F_BPF_TIME, 0)->u64 = 999;
+	store_sample(&store, row, F_BPF_RUNS, 0)->u64 = 9;
+	store_sample(&store, store_row(&store, F_HTTP_REQUESTS, &code, 1), F_HTTP_REQUESTS, 0)->u64 = 5;
+	store_single(&store, F_BPF_MEMORY, 0)->u64 = 4096;
+	store_single(&store, F_HISTORY, 0)->u64 = 65536;
+	store_single(&store, F_HTTP_CONNECTIONS, 0)->u64 = 2;
+	store_single(&store, F_HTTP_RESPONSES, 0)->u64 = 8192;
+	store_single(&store, F_HTTP_CUT, 0)->u64 = 0;
+	store_single(&store, F_PROC_CPU, 0)->u64 = 10000000;
+	store_single(&store, F_PROC_RSS, 0)->u64 = 1 << 20;
+	store_single(&store, F_PROC_VIRTUAL, 0)->u64 = 1 << 30;
+	store_single(&store, F_PROC_START, 0)->u64 = 1700000000000000000;
+}
+
+static const struct series_table *table_of(int id)
+{
+	return &store.tables[store.series[id].table];
 }
 
 static int sink(void *arg, const char *data, size_t len)
@@ -230,7 +234,7 @@ static bool check(enum prom_format format, const char *path, bool rewrite)
 
 	prom = (struct prom){.format = format, .sink = sink, .arg = out};
 	for (int id = 0; id < FAMILY_NR; id++)
-		prom_write(&prom, &store.series[id]);
+		prom_write(&prom, &store.series[id], table_of(id));
 	if (prom_end(&prom) || fclose(out))
 		return false;
 	file = fopen(path, rewrite ? "w" : "r");
@@ -263,11 +267,11 @@ int main(int argc, char **argv)
 	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
 	int failed = 0;
 
-	if (argc != 2 || config_init(&config) ||
-	    store_init(&store, config.le_ns, config.nr_le))
+	if (argc != 2 || config_init(&config))
 		return 64;
 	config.cgroup_limit = 2;
-	store_native(&store, true);
+	config.native_histograms = config.fine = true;
+	store_init(&store, &config);
 	absorb_load();
 	absorb_noise();
 	absorb_runq(1);
@@ -276,7 +280,7 @@ int main(int argc, char **argv)
 	set_own();
 	printf("1..%d\n", FAMILY_NR + PROM_NR_FORMATS);
 	for (int id = 0; id < FAMILY_NR; id++) {
-		bool has = store.series[id].nr;
+		bool has = series_count(&store.series[id], table_of(id));
 
 		printf("%sok %d - %s is on the page\n", has ? "" : "not ", id + 1,
 		       family_get(id)->name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The two Prometheus formats: exact text, exact seconds, escapes, what Accept asks for, rows by label. */
+/* The two text formats of Prometheus: exact text, exact seconds, escapes, what Accept asks for. */
 #include "view/prom.h"
 
 #include "view/prom_accept.h"
 
-#include "test.h"
+#include "series_table.h"
 
 struct text {
 	char data[262144];
@@ -22,40 +22,38 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static const char *render(enum prom_format format, const struct series *series)
+static const char *render(enum prom_format format)
 {
 	static struct text text;
 	static struct prom prom;
 
 	text.len = 0;
+	text.data[0] = 0;
 	prom = (struct prom){.format = format, .sink = collect, .arg = &text};
-	prom_write(&prom, series);
+	prom_write(&prom, &s, &table);
 	assert_int_equal(prom_end(&prom), 0);
 	return text.data;
 }
 
 TEST(test_counter)
 {
-	struct series s;
-	size_t row;
-
-	assert_int_equal(series_init(&s, F_CPU, NULL, 0), 0);
-	assert_string_equal(render(PROM_TEXT, &s), "");
-	assert_string_equal(render(PROM_OPENMETRICS, &s), "# EOF\n");
-	row = series_row(&s, "cpu=\"0\",context=\"task\"");
+	begin(F_CPU, NULL, 0);
+	assert_string_equal(render(PROM_TEXT), "");
+	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
 	/* Beyond 2^53 ns a double would lose the last digits. */
-	series_words(&s, row)->u64 = 123456789012345678ULL;
-	row = series_row(&s, "cpu=\"1\",context=\"task\"");
-	series_words(&s, row)->u64 = 5000000000ULL;
+	ADD(LABEL("cpu", "0"), LABEL("context", "task"))->words[0].u64 = 123456789012345678ULL;
+	/* A word that is not shown has no sample. */
+	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
+	ADD(LABEL("cpu", "1"), LABEL("context", "task"))->words[0].u64 = 5000000000ULL;
 	assert_string_equal(
-		render(PROM_TEXT, &s),
+		render(PROM_TEXT),
 		"# HELP subtick_cpu_seconds_total Time of each core by context; the contexts of a "
 		"core sum to its measured time.\n"
 		"# TYPE subtick_cpu_seconds_total counter\n"
 		"subtick_cpu_seconds_total{cpu=\"0\",context=\"task\"} 123456789.012345678\n"
 		"subtick_cpu_seconds_total{cpu=\"1\",context=\"task\"} 5\n");
 	assert_string_equal(
-		render(PROM_OPENMETRICS, &s),
+		render(PROM_OPENMETRICS),
 		"# TYPE subtick_cpu_seconds counter\n"
 		"# UNIT subtick_cpu_seconds seconds\n"
 		"# HELP subtick_cpu_seconds Time of each core by context; the contexts of a core sum "
@@ -63,22 +61,21 @@ TEST(test_counter)
 		"subtick_cpu_seconds_total{cpu=\"0\",context=\"task\"} 123456789.012345678\n"
 		"subtick_cpu_seconds_total{cpu=\"1\",context=\"task\"} 5\n"
 		"# EOF\n");
-	series_free(&s);
+	series_free(&table);
 }
 
 TEST(test_histogram)
 {
 	static const uint64_t le[] = {1000, 1000000000, 2500000000};
-	struct series s;
 	union word *words;
 
-	assert_int_equal(series_init(&s, F_RUNQ, le, 3), 0);
-	words = series_words(&s, series_row(&s, "cgroup=\"/a\""));
+	begin(F_RUNQ, le, 3);
+	words = ADD(LABEL("cgroup", "/a"))->words;
 	for (int i = 0; i < 3; i++)
 		words[i].u64 = 10 * (i + 1);
 	words[3].u64 = 31;
 	words[4].u64 = 1500000000;
-	assert_non_null(strstr(render(PROM_TEXT, &s),
+	assert_non_null(strstr(render(PROM_TEXT),
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/a\",le=\"0.000001\"} 10\n"
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/a\",le=\"1\"} 20\n"
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/a\",le=\"2.5\"} 30\n"
@@ -86,42 +83,71 @@ TEST(test_histogram)
 			       "subtick_runqueue_latency_seconds_sum{cgroup=\"/a\"} 1.5\n"
 			       "subtick_runqueue_latency_seconds_count{cgroup=\"/a\"} 31\n"));
 	/* What is shown beside the labels is in every line, before le. */
-	series_set_more(&s, 0, ",pod=\"web\"");
-	assert_non_null(strstr(render(PROM_TEXT, &s), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
-	assert_non_null(strstr(render(PROM_TEXT, &s), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
+	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
+	assert_non_null(strstr(render(PROM_TEXT), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
+	assert_non_null(strstr(render(PROM_TEXT), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
 	/* OpenMetrics wants its canonical floats in le. */
-	assert_non_null(strstr(render(PROM_OPENMETRICS, &s), "le=\"1.0\"} 20\n"));
-	series_free(&s);
+	assert_non_null(strstr(render(PROM_OPENMETRICS), "le=\"1.0\"} 20\n"));
+	series_free(&table);
 }
 
 TEST(test_gauges)
 {
-	struct series s;
 
-	assert_int_equal(series_init(&s, F_PROCSTAT_ERROR, NULL, 0), 0);
-	series_words(&s, series_row(&s, "cpu=\"0\""))->f64 = -0.25;
-	assert_non_null(strstr(render(PROM_OPENMETRICS, &s),
+	begin(F_PROCSTAT_ERROR, NULL, 0);
+	ADD(LABEL("cpu", "0"))->words[0].f64 = -0.25;
+	assert_non_null(strstr(render(PROM_OPENMETRICS),
 			       "# UNIT subtick_procstat_error_ratio ratio\n"));
-	assert_non_null(strstr(render(PROM_TEXT, &s), "subtick_procstat_error_ratio{cpu=\"0\"} -0.25\n"));
-	series_free(&s);
-	assert_int_equal(series_init(&s, F_BUILD, NULL, 0), 0);
-	series_words(&s, series_row(&s, "version=\"1\""))->u64 = 1;
-	assert_non_null(strstr(render(PROM_TEXT, &s), "# TYPE subtick_build_info gauge\n"
+	assert_non_null(strstr(render(PROM_TEXT), "subtick_procstat_error_ratio{cpu=\"0\"} -0.25\n"));
+	series_free(&table);
+	begin(F_BUILD, NULL, 0);
+	ADD(LABEL("version", "1"))->words[0].u64 = 1;
+	assert_non_null(strstr(render(PROM_TEXT), "# TYPE subtick_build_info gauge\n"
 						      "subtick_build_info{version=\"1\"} 1\n"));
-	assert_non_null(strstr(render(PROM_OPENMETRICS, &s), "# TYPE subtick_build info\n"));
-	series_free(&s);
+	assert_non_null(strstr(render(PROM_OPENMETRICS), "# TYPE subtick_build info\n"));
+	series_free(&table);
 	/* Without labels there are no braces. */
-	assert_int_equal(series_init(&s, F_PROC_RSS, NULL, 0), 0);
-	series_words(&s, series_row(&s, ""))->u64 = 4096;
-	assert_non_null(strstr(render(PROM_TEXT, &s), "\nprocess_resident_memory_bytes 4096\n"));
-	series_free(&s);
+	begin(F_PROC_RSS, NULL, 0);
+	add_pairs(NULL, 0)->words[0].u64 = 4096;
+	assert_non_null(strstr(render(PROM_TEXT), "\nprocess_resident_memory_bytes 4096\n"));
+	series_free(&table);
+}
+
+/* A row with several samples, some of which are shown; its names come last. */
+TEST(test_parts)
+{
+	static const char *const states[] = {"C1", "\"\n", "C6"};
+	struct series_row *row;
+
+	begin(F_RUNQ_IDLE_WAITS, NULL, 0);
+	s.at = 1;
+	s.bit = 2;
+	s.part_name = "state";
+	s.parts = states;
+	s.nr_parts = 3;
+	row = ADD(LABEL("cgroup", "/a"));
+	assert_string_equal(render(PROM_TEXT), "");
+	for (int i = 0; i < 4; i++)
+		row->words[i].u64 = 10 + i;
+	row->shown = 1 << 2 | 1 << 3;
+	assert_true(series_set_names(&table, row, &(struct label)LABEL("pod", "web"), 1));
+	assert_non_null(strstr(render(PROM_TEXT),
+			       "subtick_runqueue_idle_waits_total{cgroup=\"/a\",state=\"C1\",pod=\"web\"} 11\n"
+			       "subtick_runqueue_idle_waits_total{cgroup=\"/a\",state=\"\\\"\\n\",pod=\"web\"} 12\n"));
+	assert_null(strstr(render(PROM_TEXT), "C6"));
+	series_free(&table);
 }
 
 TEST(test_labels)
 {
-	char *labels = prom_labels("a", "x\\y\"z\nw", "b", "\xff<script>", NULL);
+	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw"), LABEL("b", "\xff<script>")};
+	struct labels *labels = labels_new(pairs, 2);
 
-	assert_string_equal(labels, "a=\"x\\\\y\\\"z\\nw\",b=\"\xef\xbf\xbd<script>\"");
+	assert_string_equal(labels->data, "a=\"x\\\\y\\\"z\\nw\",b=\"\xef\xbf\xbd<script>\"");
+	assert_true(labels_equal(labels, (struct label[]){pairs[0], LABEL("b", "\xef\xbf\xbd<script>")}, 2));
+	assert_false(labels_equal(labels, pairs, 1));
+	assert_false(labels_equal(NULL, pairs, 2));
+	assert_true(labels_equal(NULL, NULL, 0));
 	free(labels);
 }
 
@@ -178,65 +204,30 @@ TEST(test_accept)
 	assert_int_equal(prom_accept(PROTOBUF, false), PROM_TEXT);
 }
 
-/* Rows keep their values under removal and growth; a copy survives both. */
-TEST(test_rows)
-{
-	struct series s, copy = {0};
-	char labels[32];
-
-	assert_int_equal(series_init(&s, F_LOSS, NULL, 0), 0);
-	for (unsigned int i = 0; i < 1000; i++) {
-		snprintf(labels, sizeof(labels), "kind=\"%u\"", i);
-		series_words(&s, series_row(&s, labels))->u64 = i;
-	}
-	assert_int_equal(s.nr, 1000);
-	assert_int_equal(series_copy(&copy, &s), 0);
-	for (unsigned int i = 0; i < 1000; i += 2) {
-		snprintf(labels, sizeof(labels), "kind=\"%u\"", i);
-		series_remove(&s, series_find(&s, labels));
-	}
-	assert_int_equal(s.nr, 500);
-	for (unsigned int i = 0; i < 1000; i++) {
-		size_t row;
-
-		snprintf(labels, sizeof(labels), "kind=\"%u\"", i);
-		assert_string_equal(copy.labels[i], labels);
-		assert_int_equal(series_words(&copy, i)->u64, i);
-		row = series_find(&s, labels);
-		assert_true(i % 2 ? row != SERIES_NONE : row == SERIES_NONE);
-		if (i % 2)
-			assert_int_equal(series_words(&s, row)->u64, i);
-	}
-	series_copy_free(&copy);
-	series_bury(&s);
-	series_free(&s);
-}
-
 /* More than one block, to test the boundaries between blocks. */
 TEST(test_blocks)
 {
-	struct series s;
 	const char *text;
-	char labels[64];
+	char kind[16];
 	size_t lines = 0;
 
-	assert_int_equal(series_init(&s, F_LOSS, NULL, 0), 0);
+	begin(F_LOSS, NULL, 0);
 	for (unsigned int i = 0; i < 3000; i++) {
-		snprintf(labels, sizeof(labels), "collector=\"c\",kind=\"%u\"", i);
-		series_words(&s, series_row(&s, labels))->u64 = i;
+		snprintf(kind, sizeof(kind), "%u", i);
+		ADD(LABEL("collector", "c"), LABEL("kind", kind))->words[0].u64 = i;
 	}
-	text = render(PROM_TEXT, &s);
+	text = render(PROM_TEXT);
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-		unsigned int kind, value;
+		unsigned int number, value;
 
-		if (sscanf(line, "subtick_losses_total{collector=\"c\",kind=\"%u\"} %u\n", &kind,
+		if (sscanf(line, "subtick_losses_total{collector=\"c\",kind=\"%u\"} %u\n", &number,
 			   &value) != 2)
 			continue;
-		assert_int_equal(kind, value);
+		assert_int_equal(number, value);
 		lines++;
 	}
 	assert_int_equal(lines, 3000);
-	series_free(&s);
+	series_free(&table);
 }
 
 TEST_MAIN()

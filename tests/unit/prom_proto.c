@@ -3,7 +3,7 @@
 #include "view/prom.h"
 
 #include "oom.h"
-#include "test.h"
+#include "series_table.h"
 
 struct page {
 	unsigned char data[1 << 20];
@@ -20,21 +20,21 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static int write_page(const struct series *series, struct page *ret_page)
+static int write_page(struct page *ret_page)
 {
 	static struct prom prom;
 
 	ret_page->len = 0;
 	prom = (struct prom){.format = PROM_PROTOBUF, .sink = collect, .arg = ret_page};
-	prom_write(&prom, series);
+	prom_write(&prom, &s, &table);
 	return prom_end(&prom);
 }
 
-static const struct page *render(const struct series *series)
+static const struct page *render(void)
 {
 	static struct page page;
 
-	assert_int_equal(write_page(series, &page), 0);
+	assert_int_equal(write_page(&page), 0);
 	return &page;
 }
 
@@ -49,12 +49,11 @@ static const struct page *render(const struct series *series)
 TEST(test_counter)
 {
 	const struct page *page;
-	struct series s;
 
-	assert_int_equal(series_init(&s, F_PROC_CPU, NULL, 0), 0);
-	assert_int_equal(render(&s)->len, 0);
-	series_words(&s, series_row(&s, ""))->u64 = 1500000000;
-	page = render(&s);
+	begin(F_PROC_CPU, NULL, 0);
+	assert_int_equal(render()->len, 0);
+	add_pairs(NULL, 0)->words->u64 = 1500000000;
+	page = render();
 	/* The length, without itself; name and help text with their lengths; type counter. */
 	ENDS(page, "\x56"
 		   "\x0a\x19" "process_cpu_seconds_total"
@@ -63,82 +62,75 @@ TEST(test_counter)
 		   /* A metric that is a counter with the value 1.5. */
 		   "\x22\x0b\x1a\x09\x09\x00\x00\x00\x00\x00\x00\xf8\x3f");
 	assert_int_equal(page->len, 0x56 + 1);
-	series_free(&s);
+	series_free(&table);
 }
 
 /* A time of today, which as nanoseconds is no double, is what a reader of the text gets. */
 TEST(test_nearest)
 {
-	struct series s;
 	double got;
 
-	assert_int_equal(series_init(&s, F_UPDATE_TIME, NULL, 0), 0);
-	series_row(&s, "");
+	begin(F_UPDATE_TIME, NULL, 0);
+	add_pairs(NULL, 0);
 	for (uint64_t ns = 1794798878425460315; ns < 1794798878425460315 + 4000000; ns += 977) {
 		const struct page *page;
 		char text[32];
 
-		series_words(&s, 0)->u64 = ns;
-		page = render(&s);
+		table.rows[0]->words->u64 = ns;
+		page = render();
 		memcpy(&got, page->data + page->len - sizeof(got), sizeof(got));
 		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)ns / 1000000000,
 			 (unsigned long long)ns % 1000000000);
 		if (memcmp(&got, &(double){strtod(text, NULL)}, sizeof(got)))
 			fail_msg("%s s is %.9f", text, got);
 	}
-	series_free(&s);
+	series_free(&table);
 }
 
 /* Names are bytes, not escaped; what is shown beside the labels is one of them. */
 TEST(test_labels)
 {
-	char *labels = prom_labels("a", "x\\y\"z\nw", "b", "", NULL);
-	struct series s;
-
-	assert_int_equal(series_init(&s, F_UP, NULL, 0), 0);
-	series_words(&s, series_row(&s, labels))->u64 = 1;
-	series_set_more(&s, 0, ",pod=\"web\"");
-	ENDS(render(&s), "\x18\x01" /* gauge */
+	begin(F_UP, NULL, 0);
+	ADD(LABEL("a", "x\\y\"z\nw"), LABEL("b", ""))->words->u64 = 1;
+	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
+	ENDS(render(), "\x18\x01" /* gauge */
 			 "\x22\x2c"
 			 "\x0a\x0c\x0a\x01" "a" "\x12\x07" "x\\y\"z\nw"
 			 "\x0a\x05\x0a\x01" "b" "\x12\x00"
 			 "\x0a\x0a\x0a\x03" "pod" "\x12\x03" "web"
 			 "\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");
-	free(labels);
-	series_free(&s);
+	series_free(&table);
 }
 
 /* An info is a gauge with its suffix; a ratio is not a number of nanoseconds. */
 TEST(test_kinds)
 {
-	struct series s;
 
-	assert_int_equal(series_init(&s, F_BUILD, NULL, 0), 0);
-	series_words(&s, series_row(&s, ""))->u64 = 1;
-	assert_memory_equal(render(&s)->data + 1, "\x0a\x12" "subtick_build_info", 20);
-	ENDS(render(&s), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");
-	series_free(&s);
-	assert_int_equal(series_init(&s, F_PROCSTAT_ERROR, NULL, 0), 0);
-	series_words(&s, series_row(&s, ""))->f64 = -0.25;
-	ENDS(render(&s), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xd0\xbf");
-	series_free(&s);
+	begin(F_BUILD, NULL, 0);
+	add_pairs(NULL, 0)->words->u64 = 1;
+	assert_memory_equal(render()->data + 1, "\x0a\x12" "subtick_build_info", 20);
+	ENDS(render(), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");
+	series_free(&table);
+	begin(F_PROCSTAT_ERROR, NULL, 0);
+	add_pairs(NULL, 0)->words->f64 = -0.25;
+	ENDS(render(), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xd0\xbf");
+	series_free(&table);
 }
 
 /* Made of the boundaries: zero bucket 3, then 0, 4 and, above the last boundary, 300. */
 TEST(test_coarse)
 {
 	static const uint64_t le[] = {250000000, 500000000, 1000000000};
-	struct series s;
 	union word *words;
 
-	assert_int_equal(series_init(&s, F_RUNQ, le, 3), 0);
-	series_set_native(&s, 0, -1, 3, false);
-	words = series_words(&s, series_row(&s, ""));
+	begin(F_RUNQ, le, 3);
+	s.native = (struct series_native){.schema = 0, .first = -1, .nr = 3};
+	words = add_pairs(NULL, 0)->words;
 	words[0].u64 = words[1].u64 = 3;
 	words[2].u64 = 7;
 	words[3].u64 = 307;
 	words[4].u64 = 1500000000;
-	ENDS(render(&s), "\x18\x04"
+	ENDS(render(), "\x18\x04"
 			 "\x22\x4d\x3a\x4b"
 			 "\x08\xb3\x02"				    /* count 307 */
 			 "\x11\x00\x00\x00\x00\x00\x00\xf8\x3f"	    /* sum 1.5 */
@@ -150,19 +142,18 @@ TEST(test_coarse)
 			 "\x38\x03"				    /* with 3 */
 			 "\x62\x04\x08\x00\x10\x02"		    /* from index 0 on, two buckets */
 			 "\x6a\x03\x08\xd0\x04" /* 4, then 296 more */);
-	series_free(&s);
+	series_free(&table);
 }
 
 /* With words of its own: a gap of two is filled, one of three begins another span. */
 TEST(test_fine)
 {
-	struct series s;
 	union word *words;
 
-	assert_int_equal(series_init(&s, F_RUNQ, NULL, 0), 0);
-	series_set_native(&s, 3, -7, 20, true);
-	words = series_words(&s, series_row(&s, ""));
-	ENDS(render(&s), "\x08\x00\x11\x00\x00\x00\x00\x00\x00\x00\x00"
+	begin(F_RUNQ, NULL, 0);
+	s.native = (struct series_native){.schema = 3, .first = -7, .nr = 20, .at = 2};
+	words = add_pairs(NULL, 0)->words;
+	ENDS(render(), "\x08\x00\x11\x00\x00\x00\x00\x00\x00\x00\x00"
 			 "\x28\x06\x31\x00\x00\x00\x00\x00\x00\xe0\x3f\x38\x00");
 	words[0].u64 = 13;
 	words[2].u64 = 1;	/* zero bucket */
@@ -170,36 +161,35 @@ TEST(test_fine)
 	words[2 + 6].u64 = 2;	/* -2 */
 	words[2 + 10].u64 = 4;	/* 2 */
 	words[2 + 20].u64 = 1;	/* 12 */
-	ENDS(render(&s), "\x08\x0d\x11\x00\x00\x00\x00\x00\x00\x00\x00"
+	ENDS(render(), "\x08\x0d\x11\x00\x00\x00\x00\x00\x00\x00\x00"
 			 "\x28\x06\x31\x00\x00\x00\x00\x00\x00\xe0\x3f\x38\x01"
 			 "\x62\x04\x08\x09\x10\x04" /* offset -5, 4 buckets */
 			 "\x62\x04\x08\x06\x10\x01" /* 3 further on, 1 bucket */
 			 "\x62\x04\x08\x12\x10\x01" /* 9 further on, 1 bucket */
 			 "\x6a\x06\x0a\x09\x00\x04\x04\x05" /* 5, -5, 0, 2, 2, -3 */);
-	series_free(&s);
+	series_free(&table);
 }
 
 /* More than a block, with labels of several sizes: the length in front is that of all rows. */
 TEST(test_blocks)
 {
 	const struct page *page;
-	struct series s;
 	size_t len = 0;
 	unsigned int i = 0;
-	char labels[400];
+	char kind[400];
 
-	assert_int_equal(series_init(&s, F_LOSS, NULL, 0), 0);
+	begin(F_LOSS, NULL, 0);
 	for (unsigned int row = 0; row < 3000; row++) {
-		snprintf(labels, sizeof(labels), "kind=\"%0*u\"", 1 + (int)row % 300, row);
-		series_row(&s, labels);
+		snprintf(kind, sizeof(kind), "%0*u", 1 + (int)row % 300, row);
+		ADD(LABEL("kind", kind));
 	}
-	page = render(&s);
+	page = render();
 	do
 		len |= (size_t)(page->data[i] & 0x7f) << 7 * i;
 	while (page->data[i++] & 0x80);
 	assert_int_equal(len + i, page->len);
 	assert_true(page->len > 2 * sizeof(((struct prom *)0)->block));
-	series_free(&s);
+	series_free(&table);
 }
 
 /* Without memory there is an error, and no half page for a valid one. */
@@ -207,20 +197,19 @@ TEST(test_memory)
 {
 	static struct page page;
 	unsigned long failed;
-	struct series s;
 	int rc;
 
-	assert_int_equal(series_init(&s, F_UP, NULL, 0), 0);
-	series_row(&s, "collector=\"runq\"");
+	begin(F_UP, NULL, 0);
+	ADD(LABEL("collector", "runq"));
 	for (unsigned long at = 0; at < 20; at++) {
 		oom_arm(at, false);
-		rc = write_page(&s, &page);
+		rc = write_page(&page);
 		failed = oom_disarm();
 		assert_int_equal(rc, failed ? -ENOMEM : 0);
 		if (failed)
 			assert_int_equal(page.len, 0);
 	}
-	series_free(&s);
+	series_free(&table);
 }
 
 TEST_MAIN()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Series by label: whatever comes and goes, each keeps its own figures, and copies keep theirs. */
-#include "report/series.h"
+/* Rows by key: whatever comes and goes, each keeps its own figures, and copies keep theirs. */
+#include "view/series.h"
 
 #include "test.h"
 
@@ -8,12 +8,11 @@
 
 /* What the table must hold, the plainest way. */
 static struct {
-	char labels[24];
-	bool there;
+	char value[24];
+	struct series_row *row; /* NULL: none */
 	uint64_t count, sum;
 } truth[NR_NAMES];
 
-static const uint64_t le[] = {10, 100};
 static uint64_t random_state = 88172645463325252ULL;
 
 static uint64_t below(uint64_t end)
@@ -24,96 +23,117 @@ static uint64_t below(uint64_t end)
 	return random_state % end;
 }
 
-static void check(const struct series *s)
+/* What the caller has before each row. */
+struct holder {
+	int number;
+	struct series_row row;
+};
+
+static int number_of(const struct series_row *row)
+{
+	return ((const struct holder *)((const char *)row - offsetof(struct holder, row)))->number;
+}
+
+/* Half of the rows have the key of another one: their labels tell them apart. */
+static uint64_t key_of(int i)
+{
+	return (uint64_t)(i / 2) << 40;
+}
+
+static void check(const struct series_table *t)
 {
 	size_t there = 0;
 
 	for (int i = 0; i < NR_NAMES; i++) {
-		size_t row = series_find(s, truth[i].labels);
+		struct series_row *row = series_find(t, key_of(i), truth[i].value);
 
-		there += truth[i].there;
-		if (!truth[i].there) {
-			assert_true(row == SERIES_NONE);
+		assert_ptr_equal(row, truth[i].row);
+		if (!row)
 			continue;
-		}
-		assert_true(row < s->nr);
-		assert_string_equal(s->labels[row], truth[i].labels);
-		assert_int_equal(series_words(s, row)[0].u64, truth[i].count);
-		assert_int_equal(series_words(s, row)[3].u64, truth[i].sum);
+		there++;
+		assert_ptr_equal(t->rows[row->index], row);
+		assert_int_equal(number_of(row), i);
+		assert_string_equal(labels_next(labels_first(row->labels)), truth[i].value);
+		assert_int_equal(row->words[0].u64, truth[i].count);
+		assert_int_equal(row->words[3].u64, truth[i].sum);
 	}
-	assert_int_equal(s->nr, there);
+	assert_int_equal(t->nr, there);
 }
 
-static void add(struct series *s, int i)
+static void add(struct series_table *t, int i)
 {
-	size_t row = series_row(s, truth[i].labels);
+	struct series_row *row = series_find(t, key_of(i), truth[i].value);
 
-	assert_true(row != SERIES_NONE);
-	series_words(s, row)[0].u64++;
-	series_words(s, row)[3].u64 += i;
-	truth[i].there = true;
+	if (!row) {
+		row = series_add(t, key_of(i), &(struct label)LABEL("cgroup", truth[i].value), 1);
+		assert_non_null(row);
+		((struct holder *)((char *)row - offsetof(struct holder, row)))->number = i;
+	}
+	truth[i].row = row;
+	row->words[0].u64++;
+	row->words[3].u64 += i;
 	truth[i].count++;
 	truth[i].sum += i;
 }
 
-/* A name that comes back begins at 0, and nobody else is touched by its going. */
+static struct series_table table_of(int nr)
+{
+	memset(truth, 0, sizeof(truth));
+	for (int i = 0; i < nr; i++)
+		snprintf(truth[i].value, sizeof(truth[i].value), "/%d", i);
+	return (struct series_table){.head = offsetof(struct holder, row), .width = 4};
+}
+
+/* A name that comes back begins at 0, and no other row is touched by its going. */
 TEST(test_come_and_go)
 {
-	struct series s;
+	struct series_table t = table_of(NR_NAMES);
 
-	memset(truth, 0, sizeof(truth));
-	assert_int_equal(series_init(&s, F_RUNQ, le, 2), 0);
-	assert_int_equal(s.width, 4);
-	for (int i = 0; i < NR_NAMES; i++)
-		snprintf(truth[i].labels, sizeof(truth[i].labels), "cgroup=\"/%d\"", i);
-	check(&s);
+	check(&t);
 	for (int step = 0; step < 20000; step++) {
 		int i = (int)below(NR_NAMES);
 
-		if (below(3) && truth[i].there) {
-			series_remove(&s, series_find(&s, truth[i].labels));
-			truth[i].there = false;
+		if (below(3) && truth[i].row) {
+			series_remove(&t, truth[i].row);
+			truth[i].row = NULL;
 			truth[i].count = truth[i].sum = 0;
 		} else {
-			add(&s, i);
+			add(&t, i);
 		}
 		if (step % 50 == 0) {
-			check(&s);
-			series_bury(&s);
+			check(&t);
+			series_reclaim(&t);
 		}
 	}
-	series_free(&s);
+	series_free(&t);
 }
 
 /* A copy is of its moment: what happens to the original afterwards does not show. */
 TEST(test_copy)
 {
-	struct series s, copy = {0};
+	struct series_table t = table_of(40), copy = {0};
 
-	memset(truth, 0, sizeof(truth));
-	assert_int_equal(series_init(&s, F_RUNQ, le, 2), 0);
-	for (int i = 0; i < 40; i++) {
-		snprintf(truth[i].labels, sizeof(truth[i].labels), "cgroup=\"/%d\"", i);
-		add(&s, i);
-	}
-	assert_int_equal(series_copy(&copy, &s), 0);
 	for (int i = 0; i < 40; i++)
-		add(&s, i);
-	while (s.nr > 3)
-		series_remove(&s, 0);
+		add(&t, i);
+	assert_int_equal(series_copy(&copy, &t), 0);
+	for (int i = 0; i < 40; i++)
+		add(&t, i);
+	assert_true(series_set_names(&t, t.rows[0], &(struct label)LABEL("pod", "web"), 1));
+	assert_false(series_set_names(&t, t.rows[0], &(struct label)LABEL("pod", "web"), 1));
+	while (t.nr > 3)
+		series_remove(&t, t.rows[0]);
 	assert_int_equal(copy.nr, 40);
-	assert_int_equal(copy.nr_le, 2);
-	assert_ptr_equal(copy.family, family_get(F_RUNQ));
 	for (int i = 0; i < 40; i++) {
-		assert_string_equal(copy.labels[i], truth[i].labels);
-		assert_int_equal(series_words(&copy, i)[0].u64, 1);
-		assert_int_equal(series_words(&copy, i)[3].u64, i);
+		assert_string_equal(labels_next(labels_first(copy.rows[i]->labels)), truth[i].value);
+		assert_null(copy.rows[i]->names);
+		assert_int_equal(copy.rows[i]->words[0].u64, 1);
+		assert_int_equal(copy.rows[i]->words[3].u64, i);
 	}
 	/* Fewer now: the room of the copy is used again. */
-	assert_int_equal(series_copy(&copy, &s), 0);
+	assert_int_equal(series_copy(&copy, &t), 0);
 	assert_int_equal(copy.nr, 3);
 	series_copy_free(&copy);
-	series_free(&s);
+	series_free(&t);
 }
 
 TEST_MAIN()

@@ -8,7 +8,7 @@
 #include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/host.h"
-#include "serve/needs.h"
+#include "serve/resource_limits.h"
 #include "measure/runq/opts.h"
 #include "measure/runq/runq.h"
 #include "test.h"
@@ -398,16 +398,16 @@ TEST(test_slots_by_memory)
 {
 	const uint64_t limit = 128 << 20;
 	struct runq_opts opts = {0};
-	struct needs needs;
+	struct resources needs;
 	struct config c;
 
 	check_good("", &c);
 	opts.reserve = c.cgroup_limit;
-	opts.reserve_most = needs_most_cgroups(&c, 256, limit);
+	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
 	/* One for each of 4,000 and a quarter more would be 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
-	needs_compute(&c, 256, &needs);
+	resources_compute(&c, 256, &needs);
 	assert_true(needs.heap_bytes + runq_memory_bytes(runq_opts_reserve(&opts, 4000), 256, false) <=
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
@@ -415,9 +415,9 @@ TEST(test_slots_by_memory)
 	/* Where there is room, all of them; the limit in any case. */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
-	opts.reserve_most = needs_most_cgroups(&c, 2, 8ULL << 30);
+	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
-	assert_int_equal(needs_most_cgroups(&c, 256, 1 << 20), 1000);
+	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
 	config_free(&c);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of waits become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
-#include "serve/runq.h"
+#include "serve/collector.h"
 
 #include "base/clock.h"
+#include "measure/runq/runq.h"
 #include "measure/runq/window.h"
 #include "serve_store.h"
 
@@ -106,16 +107,14 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le + 1), 2000);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/\\\"b\\\"\\n\"", config.nr_le), 10);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0), 2000);
-	assert_int_equal(
-		series_find(&store.series[F_RUNQ_CAUSE], "cgroup=\"/a\",cause=\"throttled\""),
-		SERIES_NONE);
+	assert_null(find(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"throttled\""));
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
 	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);
 	assert_int_equal(word(F_RUNQ_IDLE_WAITS, "cgroup=\"/a\",state=\"C6\"", 0), 20);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"idle_states_full\"", 0), 7);
-	assert_int_equal(store.series[F_LOSS].nr, 8);
+	assert_int_equal(count(F_LOSS), 8);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
@@ -172,10 +171,11 @@ TEST_WITH(test_parties, setup, teardown)
 
 static const char *more(enum family_id id, const char *labels)
 {
-	size_t row = series_find(&store.series[id], labels);
+	unsigned int part;
+	const struct series_row *row = row_of(id, labels, &part);
 
-	assert_true(row != SERIES_NONE);
-	return series_more(store.series[id].labels[row]);
+	assert_non_null(row);
+	return row->names ? row->names->data : "";
 }
 
 /* Names are shown beside the label that tells series apart; a late one does not start them anew. */
@@ -217,31 +217,31 @@ TEST_WITH(test_names, setup, teardown)
 	pod.names = &names;
 	runq_absorb(&store, &config, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/pod\"", config.nr_le), 2);
-	assert_int_equal(store.series[F_RUNQ].nr, 2);
+	assert_int_equal(count(F_RUNQ), 2);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""),
-			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_CAUSE, "cgroup=\"/pod\",cause=\"idle_exit\""),
-			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_IDLE, "cgroup=\"/pod\",state=\"C6\""),
-			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	/* By cause, also of the machine; but of no cgroup that has no place. */
-	assert_int_equal(store.series[F_RUNQ_WAITING].nr, 2 * RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 8);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 6);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/pod\",cause=\"contention\"", 0), 20);
 	assert_int_equal(word(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"kernel_thread\"", 0), 80);
 	assert_string_equal(more(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"quota\""),
-			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"pressure_shared\"", 0), 4);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"pressure_unstable\"", 0), 6);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/system\""), "");
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
-			    ",culprit_namespace=\"shop\",culprit_pod=\"web\""
+			    "culprit_namespace=\"shop\",culprit_pod=\"web\""
 			    ",culprit_container=\"nginx\"");
 	/* SIGHUP can change which labels there are. */
 	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
 	runq_absorb(&store, &config, &window);
-	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), ",pod_uid=\"0a1b\",qos=\"burstable\"");
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "pod_uid=\"0a1b\",qos=\"burstable\"");
 	config.labels = 0;
 	runq_absorb(&store, &config, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "");
@@ -265,14 +265,13 @@ TEST_WITH(test_per, setup, teardown)
 	assert_int_equal(word(F_RUNQ_CAUSE, "namespace=\"(other)\",cause=\"idle_exit\"", 0), 1000);
 	config.per = CONFIG_PER_QOS;
 	absorb_runq(3, &groups[1], 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"(other)\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"(other)\""));
 }
 
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct group groups[50];
 	char names[50][16];
-	uint64_t total = 0;
 
 	config.cgroup_limit = 10;
 	config.blame_limit = 5;
@@ -282,17 +281,12 @@ TEST_WITH(test_limit, setup, teardown)
 	}
 	absorb_runq(1, groups, 50);
 	/* Ten of their own, one for the rest; nothing is lost. */
-	assert_int_equal(store.series[F_RUNQ].nr, 11);
+	assert_int_equal(count(F_RUNQ), 11);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 40);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 40);
-	for (size_t i = 0; i < store.series[F_RUNQ].nr; i++)
-		total += series_words(&store.series[F_RUNQ], i)[config.nr_le].u64;
-	assert_int_equal(total, 50);
-	assert_true(store.series[F_RUNQ_BLAME].nr <= 6);
-	total = 0;
-	for (size_t i = 0; i < store.series[F_RUNQ_BLAME].nr; i++)
-		total += series_words(&store.series[F_RUNQ_BLAME], i)->u64;
-	assert_int_equal(total, 350);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 50);
+	assert_true(count(F_RUNQ_BLAME) <= 6);
+	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 350);
 }
 
 TEST_WITH(test_ended, setup, teardown)
@@ -301,21 +295,19 @@ TEST_WITH(test_ended, setup, teardown)
 	static const struct group one[] = {{"/b", false, 1, 10}};
 
 	absorb_runq(NSEC_PER_SEC, both, 2);
-	assert_int_equal(store.series[F_RUNQ_STALLED].nr, 2 * RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	absorb_runq(200 * NSEC_PER_SEC, one, 1);
 	/* Still there for slow scrapers, gone after five minutes, with all that names it. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 	absorb_runq(400 * NSEC_PER_SEC, one, 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
-	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 1);
-	assert_int_equal(store.series[F_RUNQ_IDLE].nr, 1);
-	assert_int_equal(store.series[F_RUNQ_IDLE_WAITS].nr, 1);
-	assert_int_equal(store.series[F_RUNQ_WAITING].nr, RUNQ_PRESSURE_NR_CAUSES);
-	assert_int_equal(store.series[F_RUNQ_STALLED].nr, RUNQ_PRESSURE_NR_CAUSES);
-	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/a\",culprit=\"/b\""),
-			 SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/b\",culprit=\"/a\""),
-			 SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
+	assert_int_equal(count(F_RUNQ_CAUSE), 1);
+	assert_int_equal(count(F_RUNQ_IDLE), 1);
+	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 1);
+	assert_int_equal(count(F_RUNQ_WAITING), RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(count(F_RUNQ_STALLED), RUNQ_PRESSURE_NR_CAUSES);
+	assert_null(find(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/b\""));
+	assert_null(find(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"/a\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 3);
 }
 
@@ -330,32 +322,23 @@ TEST_WITH(test_expire, setup, teardown)
 	absorb_runq(minute, three, 3);
 	absorb_runq(2 * minute, ended, 1);
 	absorb_runq(8 * minute, &three[1], 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
-	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 2);
+	assert_int_equal(count(F_RUNQ_CAUSE), 2);
 	/* The blame of /a and on /a is gone, that between the others is not. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
-	assert_int_equal(store.series[F_RUNQ_BLAME].nr, 2);
+	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* /ab was last seen in the first minute. */
 	absorb_runq(60 * minute, &three[1], 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
 	absorb_runq(61 * minute, &three[1], 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/ab\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/ab\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
 	/* An old name with a new cgroup behind it begins at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
-}
-
-static uint64_t sum_of(enum family_id id, unsigned int nr)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < store.series[id].nr; i++)
-		sum += series_words(&store.series[id], i)[nr].u64;
-	return sum;
 }
 
 /* Twelve cgroups that end, eight places: a live one gets one of them, and no sum falls. */
@@ -373,18 +356,20 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	}
 	/* Those that came when all places were taken are gone themselves: no reason to evict. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
-	assert_int_equal(store.series[F_RUNQ_EVICTED].nr, 0);
+	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
 	/* The one that ended first has gone on in (other), with all that names it. */
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/dead0\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", 4), 5);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
+	/* Wall times do not add up. */
+	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 8);
@@ -407,7 +392,7 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	absorb_runq(20 * minute + NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/silent\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/dead\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/dead\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
@@ -424,14 +409,14 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
 	/* A minute of silence is not enough: two scrapes may lie further apart. */
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/c\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/* /b has been silent longest, but waits in this window, after /c in the list. */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 2);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/d\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
+	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
 	/* /a's blame on /b and that of /b on /a have (other) for /a; /b keeps its part. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
@@ -472,7 +457,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &config, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
-	assert_int_equal(store.series[F_RUNQ].nr, 3);
+	assert_int_equal(count(F_RUNQ), 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/* They stay, also silent ones: the third pod is no better than they are. */
@@ -542,12 +527,12 @@ TEST_WITH(test_ended_silently, setup, teardown)
 	absorb_runq(NSEC_PER_SEC, first, 2);
 	absorb_runq(2 * NSEC_PER_SEC, last, 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/c\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	absorb_runq(301 * NSEC_PER_SEC, later, 1);
-	assert_int_not_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_non_null(find(F_RUNQ, "cgroup=\"/a\""));
 	absorb_runq(302 * NSEC_PER_SEC, later, 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
-	assert_int_not_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/b\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
+	assert_non_null(find(F_RUNQ, "cgroup=\"/b\""));
 }
 
 /* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
@@ -570,7 +555,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 	}
 	/* Time that did pass still ends the series of the one that is gone. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/b\""), SERIES_NONE);
+	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;
 }
 

@@ -62,12 +62,16 @@ static void check_bytes(void)
 	assert_int_equal(history.bytes, history.nr_slabs * HISTORY_SLAB);
 }
 
+static bool watched = true;
+
 /* A window each second for @seconds, from two collectors of that size. */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
 		uint64_t now = (from + i) * SEC;
 
+		if (watched)
+			history.watched_ns = now;
 		if (!history_due(&history, now))
 			continue;
 		for (unsigned int c = 0; c < 2; c++)
@@ -104,6 +108,22 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	history_free(&history);
 	assert_int_equal(history.nr, 0);
 	assert_int_equal(body_total(), before);
+}
+
+/* Every ten seconds while no page is open; every two for ten minutes after one was. */
+TEST_WITH(unwatched, reset_history, NULL)
+{
+	watched = false;
+	run(1000, 3000, 500);
+	assert_int_equal(history.nr, 2 * 61);
+	assert_int_equal(span(), HISTORY_SPAN_NS);
+	history.watched_ns = 4000 * SEC;
+	run(4000, 600, 500);
+	assert_int_equal(history.nr, 2 * 300);
+	run(4600, 600, 500);
+	assert_true(history.nr <= 2 * 62);
+	watched = true;
+	history_free(&history);
 }
 
 /* Large windows: fewer of them, but still of ten minutes; and again more when they get small. */

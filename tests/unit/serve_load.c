@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of load become counters, and what every collector tells of itself. */
-#include "serve/load.h"
 
 #include "base/clock.h"
-#include "serve/collectors.h"
+#include "measure/load/load.h"
+#include "serve/collector.h"
 #include "serve_store.h"
 
 static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
@@ -36,7 +36,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	shown[3] = (struct load_cpu_window){.window_ns = window_ns, .busy_ratio = 1.0};
 	vecs[3].ns[3] = 70;
 	vecs[3].count[3] = 2;
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 	/* The same core as a source without parts sees it. */
 	w.parts = 0;
 	w.nr_shown = 0;
@@ -44,7 +44,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	cpuset_del(&w.cpus, 3);
 	cpuset_add(&w.cpus, 2);
 	cpu[2] = cpu[3];
-	load_absorb(&store, &config, &w);
+	load_absorb(&store, &w);
 }
 
 TEST_WITH(test_load, setup, teardown)
@@ -66,15 +66,14 @@ TEST_WITH(test_load, setup, teardown)
 	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
 	/* What the source cannot tell has no series. */
-	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""),
-			 SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
-	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
+	assert_null(find(F_CPU, "cpu=\"3\",context=\"steal\""));
+	assert_null(find(F_CPU_CLOSURE, "cpu=\"2\""));
+	assert_int_equal(count(F_SOFTIRQ), 1);
 	/* Losses are totals already, and only of what the source can lose. */
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
-	assert_int_equal(store.series[F_LOSS].nr, 3);
+	assert_int_equal(count(F_LOSS), 3);
 	/* A window without a figure adds nothing but is counted. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
@@ -83,7 +82,7 @@ TEST_WITH(test_load, setup, teardown)
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
 	/* One that is offline is not even that. */
 	absorb_load(1000000000, 0, LOAD_OFFLINE);
-	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
+	assert_int_equal(count(F_CPU_VOID), 2);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
 }
 
@@ -95,18 +94,20 @@ static int lossy_read(struct meter *meter, struct err *err)
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
 }
 
+static uint64_t presented; /* reports built */
+
 static int lossy_present(const struct meter *meter, struct report **ret_report)
 {
 	struct report *report = report_new("lossy");
 
-	report_source(report, "made up");
-	report->time_unix_ns = 77;
+	report->time_unix_ns = presented++;
 	*ret_report = report;
 	return 0;
 }
 
 static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
 {
+	store_window(to, "lossy", "made up", 77);
 	store_loss(to, "lossy", "torn", 5);
 	store_loss(to, "lossy", "table_full", 7);
 }
@@ -122,7 +123,7 @@ TEST_WITH(test_losses, setup, teardown)
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
-	assert_int_equal(store.series[F_LOSS].nr, 2);
+	assert_int_equal(count(F_LOSS), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
@@ -137,7 +138,36 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
 	assert_int_equal(store.generation, 4);
-	shared_put(collector.last);
+	assert_int_equal(word(F_SOURCE, "collector=\"lossy\",source=\"made up\"", 0), 1);
+}
+
+/* Windows build no report. A request builds one, of the last window that was read, once. */
+TEST_WITH(test_report, setup, teardown)
+{
+	static const struct meter_ops ops = {.read = lossy_read};
+	static const struct collector_ops lossy = {
+		.name = "lossy", .absorb = lossy_absorb, .present = lossy_present};
+	struct meter meter = {.ops = &ops};
+	struct collector collector = {.ops = &lossy, .meter = &meter};
+	struct err err = {0};
+
+	presented = 0;
+	assert_null(collector_report(&collector));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(presented, 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
+	assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
+	/* The window of a failed read is undefined: the last report stays, and none is built. */
+	meter_fails = true;
+	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
+	collector_forget_report(&collector);
+	assert_null(collector_report(&collector));
+	meter_fails = false;
+	assert_int_equal(presented, 2);
 }
 
 TEST_MAIN()

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
-#include "serve/runq.h"
-#include "serve/wake.h"
+#include "serve/collector.h"
+
+#include "measure/wake/wake.h"
+#include "measure/runq/runq.h"
 
 #include "dense.h"
 #include "measure/runq/window.h"
@@ -48,76 +50,78 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 }
 
 /* The count of a row, which its native buckets must sum to. */
-static uint64_t count_of(const struct series *s, const char *labels)
+static uint64_t count_in(const struct series *s, const union word *of)
 {
-	size_t row = series_find(s, labels);
-	const union word *words;
 	uint64_t sum = 0;
 
-	assert_int_not_equal(row, SERIES_NONE);
-	words = series_words(s, row);
 	for (unsigned int i = 0; i <= s->native.nr; i++)
-		sum += words[s->native.at + i].u64;
-	assert_int_equal(sum, words[s->nr_le].u64);
+		sum += of[s->native.at + i].u64;
+	assert_int_equal(sum, of[s->nr_le].u64);
 	return sum;
+}
+
+static uint64_t count_of(enum family_id id, const char *labels)
+{
+	return count_in(&store.series[id], words(id, labels));
+}
+
+/* The store again, with native histograms. */
+static void restart(bool fine)
+{
+	store_free(&store);
+	config.native_histograms = true;
+	config.fine = fine;
+	store_init(&store, &config);
 }
 
 TEST_WITH(test_fine, setup, teardown)
 {
-	struct series copy = {0}, *s = &store.series[F_RUNQ];
+	struct series_table copy = {0};
+	const struct series *s = &store.series[F_RUNQ];
+	const struct series_row *row;
+	unsigned int part;
 
-	store_native(&store, true);
+	restart(true);
 	absorb(1, 3, 1.0, NONE);
-	assert_int_equal(count_of(s, "cgroup=\"/a\""), 900);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 900);
 	absorb(2, 1, 0.3, NONE);
-	assert_int_equal(count_of(s, "cgroup=\"/b\""), 900 + 1000);
-	assert_int_equal(series_copy(&copy, s), 0);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 900 + 1000);
+	assert_int_equal(series_copy(&copy, &store.tables[F_RUNQ]), 0);
 	absorb(3, 1, 1.0, NONE);
-	/* The index is not copied. */
-	copy.index = s->index;
-	copy.index_size = s->index_size;
-	assert_int_equal(count_of(&copy, "cgroup=\"/b\""), 1900);
-	assert_int_equal(count_of(s, "cgroup=\"/b\""), 2200);
-	copy.index = NULL;
+	row = row_of(F_RUNQ, "cgroup=\"/b\"", &part);
+	assert_int_equal(count_in(s, &copy.rows[row->index]->words[s->at]), 1900);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 2200);
 	series_copy_free(&copy);
 }
 
 /* A cgroup that gives way goes on in (other) with all of its buckets, and its waits are counted there. */
 TEST_WITH(test_limit, setup, teardown)
 {
-	struct series *s = &store.series[F_RUNQ];
-	size_t row;
-
-	store_native(&store, true);
+	restart(true);
 	config.cgroup_limit = 1;
 	absorb(1, 2, 1.0, BOTH);
-	assert_int_equal(count_of(s, "cgroup=\"/a\""), 600);
-	assert_int_equal(count_of(s, "cgroup=\"(other)\""), 600);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
 	/* /b lives, and gets the place of /a. */
 	absorb(2, 1, 1.0, FIRST);
-	assert_int_equal(count_of(s, "cgroup=\"/b\""), 300);
-	assert_int_equal(count_of(s, "cgroup=\"(other)\""), 600 + 900);
-	row = series_find(&store.series[F_RUNQ_FOLDED], "kind=\"waits\"");
-	assert_int_equal(series_words(&store.series[F_RUNQ_FOLDED], row)->u64, 1500);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
+	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
+	assert_int_equal(words(F_RUNQ_FOLDED, "kind=\"waits\"")->u64, 1500);
 }
 
 /* Without fine histograms: boundaries at the edges of the native buckets, and no words more. */
 TEST_WITH(test_coarse, setup, teardown)
 {
 	struct err err = {0};
-	struct series *s = &store.series[F_RUNQ];
-	unsigned int width;
+	const struct series *s = &store.series[F_RUNQ];
 
 	assert_int_equal(config_set(&config, "native-histograms", "yes", &err), 0);
 	assert_int_equal(config_complete(&config, &err), 0);
 	assert_int_equal(config.nr_le, NATIVE_NR_LE);
 	assert_int_equal(config.le_ns[0], 953);
 	assert_int_equal(config.le_ns[NATIVE_NR_LE - 1], 64000000000);
-	store_free(&store);
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
-	width = s->width;
-	store_native(&store, config.fine);
-	assert_int_equal(s->width, width);
+	restart(config.fine);
+	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
 	/* Boundaries of one's own need the fine histogram, whatever comes first. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
@@ -135,20 +139,18 @@ TEST_WITH(test_wake, setup, teardown)
 	static struct wake_hist now, was;
 	struct wake_state one = {.cpu = 3, .name = "C6", .hist = &now, .hist_was = &was};
 	struct wake_window w = {.states = &one, .nr_states = 1};
-	struct series *s = &store.series[F_WAKE];
+	const struct series *s = &store.series[F_WAKE];
 
 	for (size_t f = 0; f < 2; f++) {
 		memset(&now, 0, sizeof(now));
-		store_free(&store);
-		assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
-		store_native(&store, fine[f]);
+		restart(fine[f]);
 		for (uint64_t second = 1; second <= 3; second++) {
 			was = now;
 			for (unsigned int i = 200; i < 500; i++)
 				now.count[i] += second;
 			one.summary.count = 300 * second;
-			wake_absorb(&store, &config, &w);
-			assert_int_equal(count_of(s, "cpu=\"3\",state=\"C6\""),
+			wake_absorb(&store, &w);
+			assert_int_equal(count_of(F_WAKE, "cpu=\"3\",state=\"C6\""),
 					 150 * second * (second + 1));
 		}
 		assert_int_equal(s->native.schema, 3);

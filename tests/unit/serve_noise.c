@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of noise become counters by source, in a bounded number of series. */
-#include "serve/noise.h"
+#include "serve/collector.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "measure/noise/noise.h"
 #include "serve_store.h"
 
 #define THREAD(of, ran, max)                                                                       \
@@ -21,7 +22,7 @@ static void absorb(uint64_t second, const struct noise_source *sources, size_t n
 		.losses = {.odd_edges = 7, .recursion_misses = 8},
 	};
 
-	noise_absorb(&store, &config, &w);
+	noise_absorb(&store, &w);
 }
 
 static uint64_t word(enum family_id id, const char *labels)
@@ -46,7 +47,7 @@ TEST_WITH(test_counters, setup, teardown)
 	assert_int_equal(word(F_NOISE_LONGEST, "cpu=\"3\",kind=\"irq\",source=\"nvme0q1\""), 20);
 	assert_int_equal(word(F_NOISE, "cpu=\"4\",kind=\"softirq\",source=\"NET_RX\""), 60);
 	assert_int_equal(word(F_NOISE, "cpu=\"4\",kind=\"nmi\",source=\"NMI\""), 10);
-	assert_int_equal(store.series[F_NOISE].nr, 3);
+	assert_int_equal(count(F_NOISE), 3);
 	/* Losses are totals already. */
 	assert_int_equal(word(F_LOSS, "collector=\"noise\",kind=\"source_lost\""), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"noise\",kind=\"victim_lost\""), 6);
@@ -65,7 +66,7 @@ TEST_WITH(test_pools, setup, teardown)
 	};
 
 	absorb(1, sources, 7);
-	assert_int_equal(store.series[F_NOISE].nr, 5);
+	assert_int_equal(count(F_NOISE), 5);
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"kworker/3\""), 3);
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"kworker/3H\""), 4);
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"kworker/u8\""), 24);
@@ -83,7 +84,7 @@ TEST_WITH(test_limit, setup, teardown)
 		snprintf(source.name, sizeof(source.name), "vhost-%d", i);
 		absorb(1, &source, 1);
 	}
-	assert_int_equal(store.series[F_NOISE].nr, NOISE_SERIES_PER_CPU + 1);
+	assert_int_equal(count(F_NOISE), NOISE_SERIES_PER_CPU + 1);
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"(other)\""),
 			 NOISE_SERIES_PER_CPU);
 	snprintf(source.name, sizeof(source.name), "vhost-0");

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/collectors.h"
+#include "serve/collector.h"
 #include "serve/sampler.h"
 
 static atomic_bool broken;
@@ -99,7 +99,7 @@ static void run_begin(struct run *run)
 	*run = (struct run){.collectors = {{.ops = &fake_ops, .meter = &fake_meter}}};
 	assert_int_equal(config_init(&run->config), 0);
 	run->config.interval_ns = NSEC_PER_MSEC;
-	assert_int_equal(store_init(&run->store, run->config.le_ns, run->config.nr_le), 0);
+	store_init(&run->store, &run->config);
 	run->sampler = (struct sampler){.collectors = run->collectors,
 					.store = &run->store,
 					.config = &run->config,
@@ -110,8 +110,6 @@ static void run_begin(struct run *run)
 
 static void run_end(struct run *run)
 {
-	for (size_t i = 0; i < collector_count(); i++)
-		shared_put(run->collectors[i].last);
 	store_free(&run->store);
 	config_free(&run->config);
 }
@@ -195,13 +193,13 @@ TEST(test_trim)
 static void churn_absorb(struct store *store, const struct config *config,
 			 const struct meter *meter)
 {
-	struct series *series = &store->series[F_RUNQ];
-	char labels[32];
+	struct series_table *table = &store->tables[F_RUNQ];
+	char path[32];
 
-	if (series->nr)
-		series_remove(series, 0);
-	snprintf(labels, sizeof(labels), "cgroup=\"/%llu\"", (unsigned long long)store->generation);
-	store_add(store, F_RUNQ, labels, 1);
+	if (table->nr)
+		series_remove(table, table->rows[0]);
+	snprintf(path, sizeof(path), "/%llu", (unsigned long long)store->generation);
+	store_row(store, F_RUNQ, &(struct label)LABEL("cgroup", path), 1);
 }
 
 static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb, .present = fake_present};
@@ -214,32 +212,40 @@ static void windows(struct collector *collector, struct store *store, const stru
 		assert_int_equal(collector_update(collector, store, config, &err), 0);
 }
 
+static size_t retired(const struct store *store)
+{
+	size_t nr = 0;
+
+	for (const struct labels *l = store->tables[F_RUNQ].retired; l; l = l->next)
+		nr++;
+	return nr;
+}
+
 TEST(test_removed_labels)
 {
 	struct collector collector = {.ops = &churn_ops, .meter = &fake_meter};
-	struct series copy[FAMILY_NR] = {0};
+	struct series_table copy[FAMILY_NR] = {0};
 	uint64_t generation;
 	struct config config;
 	struct store store;
 
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	store_init(&store, &config);
 	/* Nobody scrapes. */
 	windows(&collector, &store, &config);
-	assert_int_equal(store.series[F_RUNQ].nr, 1);
-	assert_int_equal(store.series[F_RUNQ].nr_dead, 0);
+	assert_int_equal(store.tables[F_RUNQ].nr, 1);
+	assert_int_equal(retired(&store), 0);
 	/* While a page is rendered its labels stay, until it is done. */
 	assert_int_equal(store_copy(&store, copy, &generation), 0);
 	assert_int_equal(generation, 10);
 	windows(&collector, &store, &config);
-	assert_int_equal(store.series[F_RUNQ].nr_dead, 10);
-	assert_string_equal(copy[F_RUNQ].labels[0], "cgroup=\"/9\"");
+	assert_int_equal(retired(&store), 10);
+	assert_string_equal(copy[F_RUNQ].rows[0]->labels->data, "cgroup=\"/9\"");
 	store_copy_done(&store);
-	assert_int_equal(store.series[F_RUNQ].nr_dead, 0);
+	assert_int_equal(retired(&store), 0);
 	for (int id = 0; id < FAMILY_NR; id++)
 		series_copy_free(&copy[id]);
-	shared_put(collector.last);
 	store_free(&store);
 	config_free(&config);
 }

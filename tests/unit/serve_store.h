@@ -3,6 +3,9 @@
 #ifndef SUBTICK_TESTS_UNIT_SERVE_STORE_H
 #define SUBTICK_TESTS_UNIT_SERVE_STORE_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "serve/config.h"
 #include "serve/store.h"
 #include "test.h"
@@ -12,7 +15,10 @@ static struct store store;
 
 static int setup(void **state)
 {
-	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
+	if (config_init(&config))
+		return -1;
+	store_init(&store, &config);
+	return 0;
 }
 
 static int teardown(void **state)
@@ -22,14 +28,68 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The row with a sample that has these labels, names aside; NULL if there is none. */
+static inline const struct series_row *row_of(enum family_id id, const char *labels,
+					      unsigned int *ret_part)
+{
+	const struct series *series = &store.series[id];
+	const struct series_table *table = &store.tables[series->table];
+
+	for (size_t i = 0; i < table->nr; i++)
+		for (unsigned int part = 0; part < series_parts(series); part++) {
+			const struct labels *of = table->rows[i]->labels;
+			char text[512], *to = text;
+
+			if (!series_shows(series, table->rows[i], part))
+				continue;
+			to += snprintf(to, sizeof(text), "%s", of ? of->data : "");
+			if (series->nr_parts) {
+				to += sprintf(to, "%s%s=\"", of ? "," : "", series->part_name);
+				strcpy(labels_escape(to, series->parts[part]), "\"");
+			}
+			*ret_part = part;
+			if (!strcmp(text, labels))
+				return table->rows[i];
+		}
+	return NULL;
+}
+
+/* The words of a series; NULL if there is none. */
+static inline const union word *find(enum family_id id, const char *labels)
+{
+	unsigned int part;
+	const struct series_row *row = row_of(id, labels, &part);
+
+	return row ? &row->words[store.series[id].at + part] : NULL;
+}
+
 /* The words of a series, which must be there. */
 static inline const union word *words(enum family_id id, const char *labels)
 {
-	size_t row = series_find(&store.series[id], labels);
+	const union word *found = find(id, labels);
 
-	if (row == SERIES_NONE)
+	if (!found)
 		fail_msg("no series %s{%s}", family_get(id)->name, labels);
-	return series_words(&store.series[id], row);
+	return found;
+}
+
+static inline size_t count(enum family_id id)
+{
+	return series_count(&store.series[id], &store.tables[store.series[id].table]);
+}
+
+/* Of one word of all series of a family. */
+static inline uint64_t sum_of(enum family_id id, unsigned int nr)
+{
+	const struct series *series = &store.series[id];
+	const struct series_table *table = &store.tables[series->table];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < table->nr; i++)
+		for (unsigned int part = 0; part < series_parts(series); part++)
+			if (series_shows(series, table->rows[i], part))
+				sum += table->rows[i]->words[series->at + part + nr].u64;
+	return sum;
 }
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Thousands of containers whose names nobody knows: no series called unknown, and few of them. */
-#include "serve/runq.h"
+#include "serve/collector.h"
+
+#include "measure/runq/runq.h"
 
 #include "measure/runq/window.h"
-#include "test.h"
+#include "serve_store.h"
 
 #define NR    3000
 #define LIMIT 100
 
-static struct config config;
-static struct store store;
 static struct runq_group groups[NR];
 static struct runq_group_window rows[NR];
 static struct runq_blame blame[NR];
@@ -47,39 +47,25 @@ static void absorb(uint64_t second)
 	runq_absorb(&store, &config, &w);
 }
 
-static uint64_t sum_of(enum family_id id, unsigned int word)
+TEST_WITH(test_unknown, setup, teardown)
 {
-	const struct series *s = &store.series[id];
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < s->nr; i++)
-		sum += series_words(s, i)[word].u64;
-	return sum;
-}
-
-TEST(test_unknown)
-{
-	assert_int_equal(config_init(&config), 0);
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
 	config.cgroup_limit = config.blame_limit = LIMIT;
 	/* Others each second, as jobs that live for less than that. */
 	for (uint64_t second = 1; second <= 5; second++)
 		absorb(second);
 	/* One more of each: (other). */
-	assert_true(store.series[F_RUNQ].nr <= LIMIT + 1);
-	assert_true(store.series[F_RUNQ_BLAME].nr <= LIMIT + 1);
+	assert_true(count(F_RUNQ) <= LIMIT + 1);
+	assert_true(count(F_RUNQ_BLAME) <= LIMIT + 1);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 5 * NR);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 7 * NR);
 	for (int id = 0; id < FAMILY_NR; id++)
-		for (size_t i = 0; i < store.series[id].nr; i++) {
-			const char *labels = store.series[id].labels[i];
+		for (size_t i = 0; i < store.tables[id].nr; i++) {
+			const struct series_row *row = store.tables[id].rows[i];
 
-			assert_null(strstr(labels, "unknown\""));
+			assert_true(!row->labels || !strstr(row->labels->data, "unknown\""));
 			/* A name that is not known is no label, not an empty one. */
-			assert_string_equal(series_more(labels), "");
+			assert_null(row->names);
 		}
-	store_free(&store);
-	config_free(&config);
 }
 
 TEST_MAIN()

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of wake latency become counters: each state its own series, sums exact. */
-#include "serve/wake.h"
+#include "serve/collector.h"
+
+#include "measure/wake/wake.h"
 
 #include "serve_store.h"
 
@@ -22,9 +24,9 @@ TEST_WITH(test_absorb, setup, teardown)
 	struct wake_window window = {.states = states, .nr_states = 3};
 	const union word *found;
 
-	wake_absorb(&store, &config, &window);
-	wake_absorb(&store, &config, &window);
-	assert_int_equal(store.series[F_WAKE].nr, 3);
+	wake_absorb(&store, &window);
+	wake_absorb(&store, &window);
+	assert_int_equal(count(F_WAKE), 3);
 	assert_int_equal(store.series[F_WAKE].nr_le, WAKE_NR_LE);
 	found = words(F_WAKE, "cpu=\"0\",state=\"C1\"");
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {

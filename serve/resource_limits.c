@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares what the settings need with what there is, before the OOM killer or accept() does. */
-#include "needs.h"
+/* Refuses settings that need more memory or descriptors than the machine or a limit allows. */
+#include "resource_limits.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -26,16 +26,16 @@
 #define CPU_BYTES    (16ULL << 10)
 /* Three series of each source of a core, with labels, and the copy; the lists of a window. */
 #define NOISE_BYTES (128ULL << 10)
-/* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
+/* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
 #define MORE_FILES 32
 /* More than we ever have open beside connections and the counters of idle states. */
 #define OWN_FILES 512
 /* Collector wake keeps usage and time of each idle state of a core open. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
-void needs_compute(const struct config *config, unsigned int cpus, struct needs *ret_needs)
+void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs)
 {
-	struct needs needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
+	struct resources needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
 	if (config->collect >> CONFIG_COLLECT_noise & 1) {
 		needs.map_bytes += cpus * sizeof(struct noise_cpu);
@@ -54,7 +54,7 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 	*ret_needs = needs;
 }
 
-/* What the machine has, or a limit of our cgroups allows. */
+/* Available memory, or the memory limit of our cgroups if that is lower. */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
@@ -65,12 +65,12 @@ static uint64_t memory_bytes(uint64_t *ret_limit)
 	return limit < available ? limit : available;
 }
 
-uint64_t needs_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes)
+uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes)
 {
 	uint64_t low = config->cgroup_limit, high = RUNQ_NR_SLOTS, fixed;
-	struct needs needs;
+	struct resources needs;
 
-	needs_compute(config, cpus, &needs);
+	resources_compute(config, cpus, &needs);
 	fixed = needs.map_bytes + needs.heap_bytes -
 		runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 	while (low < high) {
@@ -84,19 +84,19 @@ uint64_t needs_most_cgroups(const struct config *config, unsigned int cpus, uint
 	return low;
 }
 
-uint64_t needs_most_cgroups_here(const struct config *config)
+uint64_t resources_most_cgroups_here(const struct config *config)
 {
 	struct cpuset possible;
 	struct err err = {0};
 	uint64_t limit;
 
-	/* What the CPUs are was asked before, and known. */
+	/* Cannot fail: the collectors have read the same list. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
-	return needs_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
+	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
 }
 
-int needs_memory(const struct config *config, struct needs *ret_needs, struct err *err)
+int resources_check_memory(const struct config *config, struct resources *ret_needs, struct err *err)
 {
 	uint64_t limit, bytes = memory_bytes(&limit), all;
 	struct cpuset possible;
@@ -105,20 +105,20 @@ int needs_memory(const struct config *config, struct needs *ret_needs, struct er
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
-	needs_compute(config, cpuset_end(&possible), ret_needs);
+	resources_compute(config, cpuset_end(&possible), ret_needs);
 	all = ret_needs->map_bytes + ret_needs->heap_bytes;
 	if (all <= bytes)
 		return 0;
 	return err_set(err, -ENOMEM,
 		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
 		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
-		       (unsigned long long)config->cgroup_limit, NEEDS_MIB(all),
-		       NEEDS_MIB(ret_needs->map_bytes),
+		       (unsigned long long)config->cgroup_limit, RESOURCES_MIB(all),
+		       RESOURCES_MIB(ret_needs->map_bytes),
 		       limit == bytes ? "the memory limit of the cgroup is" : "the machine has",
-		       NEEDS_MIB(bytes));
+		       RESOURCES_MIB(bytes));
 }
 
-void needs_raise_files(const struct config *config)
+void resources_raise_files(const struct config *config)
 {
 	rlim_t want = CONN_MAX_FACTOR * config->max_connections + OWN_FILES;
 	struct cpuset possible;
@@ -133,7 +133,7 @@ void needs_raise_files(const struct config *config)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int needs_files(const struct config *config, uint64_t *ret_connections, struct err *err)
+int resources_check_files(const struct config *config, uint64_t *ret_connections, struct err *err)
 {
 	rlim_t want = CONN_MAX_FACTOR * config->max_connections, used, left;
 	struct rlimit limit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks the keeper of names: watches, opens, sends; nothing else. */
-#include "keeper.h"
+/* Forks the helper, which watches, opens and sends files of runtimes, and does nothing else. */
+#include "runtime_fd_helper.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ static _Noreturn void keep(int channel)
 	}
 }
 
-int keeper_start(int *ret_channel, struct err *err)
+int runtime_fd_helper_start(int *ret_channel, struct err *err)
 {
 	int pair[2];
 	pid_t pid;

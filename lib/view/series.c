@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tables of rows, found by key. */
+#include "view/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct series_row **bucket(const struct series_table *t, uint64_t key)
+{
+	/* Fibonacci hashing: keys can be small numbers. */
+	return &t->buckets[(key * 0x9e3779b97f4a7c15ULL >> 32) & (t->room - 1)];
+}
+
+struct series_row *series_find(const struct series_table *t, uint64_t key, const char *value)
+{
+	struct series_row *row = t->room ? *bucket(t, key) : NULL;
+
+	while (row && (row->key != key ||
+		       (value && strcmp(labels_next(labels_first(row->labels)), value))))
+		row = row->next;
+	return row;
+}
+
+static void link_row(struct series_table *t, struct series_row *row)
+{
+	row->next = *bucket(t, row->key);
+	*bucket(t, row->key) = row;
+}
+
+static int grow(struct series_table *t)
+{
+	size_t room = t->room ? t->room * 2 : 8;
+	struct series_row **rows = reallocarray(t->rows, room, sizeof(*rows));
+	struct series_row **buckets;
+
+	if (!rows)
+		return -ENOMEM;
+	t->rows = rows;
+	buckets = calloc(room, sizeof(*buckets));
+	if (!buckets)
+		return -ENOMEM;
+	free(t->buckets);
+	t->buckets = buckets;
+	t->room = room;
+	for (size_t i = 0; i < t->nr; i++)
+		link_row(t, t->rows[i]);
+	return 0;
+}
+
+static size_t row_size(const struct series_table *t)
+{
+	return sizeof(struct series_row) + t->width * sizeof(union word);
+}
+
+struct series_row *series_add(struct series_table *t, uint64_t key, const struct label *pairs,
+			      size_t nr)
+{
+	struct labels *labels = NULL;
+	struct series_row *row;
+	char *block;
+
+	if (t->nr == t->room && grow(t))
+		return NULL;
+	block = calloc(1, t->head + row_size(t));
+	if (block && nr)
+		labels = labels_new(pairs, nr);
+	if (!block || (nr && !labels)) {
+		free(block);
+		return NULL;
+	}
+	row = (struct series_row *)(block + t->head);
+	row->labels = labels;
+	row->key = key;
+	row->index = t->nr;
+	t->rows[t->nr++] = row;
+	link_row(t, row);
+	return row;
+}
+
+static void retire(struct series_table *t, struct labels *labels)
+{
+	if (!labels)
+		return;
+	labels->next = t->retired;
+	t->retired = labels;
+}
+
+bool series_set_names(struct series_table *t, struct series_row *row, const struct label *pairs,
+		      size_t nr)
+{
+	struct labels *names;
+
+	if (labels_equal(row->names, pairs, nr))
+		return false;
+	names = nr ? labels_new(pairs, nr) : NULL;
+	if (nr && !names)
+		return false;
+	retire(t, row->names);
+	row->names = names;
+	return true;
+}
+
+void series_remove(struct series_table *t, struct series_row *row)
+{
+	struct series_row **link = bucket(t, row->key), *last = t->rows[--t->nr];
+
+	while (*link != row)
+		link = &(*link)->next;
+	*link = row->next;
+	last->index = row->index;
+	t->rows[row->index] = last;
+	retire(t, row->labels);
+	retire(t, row->names);
+	free((char *)row - t->head);
+}
+
+void series_reclaim(struct series_table *t)
+{
+	while (t->retired) {
+		struct labels *labels = t->retired;
+
+		t->retired = labels->next;
+		free(labels);
+	}
+}
+
+void series_free(struct series_table *t)
+{
+	while (t->nr)
+		series_remove(t, t->rows[t->nr - 1]);
+	series_reclaim(t);
+	free(t->rows);
+	free(t->buckets);
+	memset(t, 0, sizeof(*t));
+}
+
+int series_copy(struct series_table *copy, const struct series_table *t)
+{
+	size_t size = row_size(t);
+
+	if (copy->room < t->nr) {
+		struct series_row **rows = reallocarray(copy->rows, t->nr, sizeof(*rows));
+		char *block;
+
+		if (!rows)
+			return -ENOMEM;
+		copy->rows = rows;
+		block = reallocarray(copy->block, t->nr, size);
+		if (!block)
+			return -ENOMEM;
+		copy->block = block;
+		copy->room = t->nr;
+	}
+	copy->nr = t->nr;
+	for (size_t i = 0; i < t->nr; i++) {
+		copy->rows[i] = (struct series_row *)(copy->block + i * size);
+		memcpy(copy->rows[i], t->rows[i], size);
+	}
+	return 0;
+}
+
+void series_copy_free(struct series_table *copy)
+{
+	free(copy->rows);
+	free(copy->block);
+	memset(copy, 0, sizeof(*copy));
+}
+
+size_t series_count(const struct series *s, const struct series_table *t)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		for (unsigned int part = 0; part < series_parts(s); part++)
+			nr += series_shows(s, t->rows[i], part);
+	return nr;
+}

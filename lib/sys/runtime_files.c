@@ -21,7 +21,7 @@
 /* A runtime writes the file when it has made the directory; later than that there will be none. */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
-/* Of docker; names of more containers are those of their start. */
+/* Containers of docker whose later renames are seen. */
 #define MAX_FOLLOWED 4096
 
 /* containerd makes one directory for each container, podman and CRI-O keep one list. */
@@ -125,18 +125,17 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
+/* If the table is full, the oldest entry is dropped: its file is the least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
-	struct pending *pending = &files->pending[files->nr_pending];
+	struct pending *pending;
 
-	if (files->nr_pending == MAX_PENDING) {
-		/* They are in the directory: found when all of it is looked at again. */
-		files->place[place].changed = true;
-		return;
-	}
+	if (files->nr_pending == MAX_PENDING)
+		memmove(files->pending, files->pending + 1,
+			--files->nr_pending * sizeof(files->pending[0]));
+	pending = &files->pending[files->nr_pending++];
 	*pending = (struct pending){.since_ns = clock_mono_ns(), .place = place};
 	memcpy(pending->id, id, RUNTIME_ID_LEN);
-	files->nr_pending++;
 }
 
 /* A regular file that seems to be whole, or -1. O_NONBLOCK, because it might be a FIFO. */
@@ -207,21 +206,30 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
+/* False if the container has no complete file yet. */
+static bool pending_found(struct runtime_files *files, const struct pending *pending,
+			  runtime_file_fn found, void *arg)
+{
+	int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
+
+	if (fd < 0)
+		return false;
+	follow(files, pending);
+	found(arg, pending->place, pending->id, fd);
+	return true;
+}
+
 static void pending_try(struct runtime_files *files, runtime_file_fn found, void *arg)
 {
 	uint64_t now = clock_mono_ns();
 	size_t kept = 0;
 
 	for (size_t i = 0; i < files->nr_pending; i++) {
-		struct pending *pending = &files->pending[i];
-		int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
+		const struct pending *pending = &files->pending[i];
 
-		if (fd >= 0) {
-			follow(files, pending);
-			found(arg, pending->place, pending->id, fd);
-		} else if (now - pending->since_ns < PATIENCE_NS) {
+		if (!pending_found(files, pending, found, arg) &&
+		    now - pending->since_ns < PATIENCE_NS)
 			files->pending[kept++] = *pending;
-		}
 	}
 	files->nr_pending = kept;
 }
@@ -242,11 +250,13 @@ static void place_scan(struct runtime_files *files, unsigned int nr, runtime_fil
 	}
 	rewinddir(place->watch.dir);
 	while ((entry = readdir(place->watch.dir))) {
+		struct pending pending = {.place = nr};
+
 		if (!is_id(entry->d_name))
 			continue;
-		if (files->nr_pending == MAX_PENDING)
-			pending_try(files, found, arg);
-		pending_add(files, nr, entry->d_name);
+		memcpy(pending.id, entry->d_name, RUNTIME_ID_LEN);
+		if (!pending_found(files, &pending, found, arg))
+			pending_add(files, nr, entry->d_name);
 	}
 }
 
@@ -312,8 +322,10 @@ void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void
 bool runtime_files_wait(const struct runtime_files *files, int channel)
 {
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
+	size_t nr = files->nr_pending;
+	/* A file that is being written is there in some milliseconds; the last entry is the newest. */
+	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
-	/* A file that is being written is there in some milliseconds. */
-	return poll(polled, 2, files->nr_pending ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
+	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
 	       !polled[1].revents;
 }

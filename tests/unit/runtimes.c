@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sys/pods.h"
@@ -266,6 +267,30 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 	pods_refresh(pods);
 	check_names(pods, NULL, ID2, "shop/web/nginx@localhost/box:1");
 	close(fd);
+	pods_close(pods);
+}
+
+/* Directories without a file are tried again, but not all of them for ever. */
+TEST_WITH(many_without_file, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct timespec begin, end;
+	struct pods *pods;
+	char path[512];
+
+	tree_file(tree, TASK "file", "");
+	for (int i = 0; i < 2000; i++) {
+		snprintf(path, sizeof(path), "%s" TASK "%064x", tree->root, i);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	tree_file(tree, TASK ID "/config.json", OCI("shop", "web", "nginx"));
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	for (int i = 0; i < 10; i++)
+		pods_refresh(pods);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
+	assert_true(end.tv_sec - begin.tv_sec <= 2);
 	pods_close(pods);
 }
 

@@ -99,10 +99,11 @@ int auth_read(struct auth *auth, const char *path, struct err *err)
 	char *own;
 	int fd = -1, rc;
 
-	if (!path) {
-		auth->needed = false;
+	if (!path && auth->needed)
+		return err_set(err, -EPERM, "token-file is no longer set: restart to serve without "
+					    "a token");
+	if (!path)
 		return 0;
-	}
 	rc = open_token(auth, path, &fd, err);
 	if (rc)
 		return rc;

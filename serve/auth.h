@@ -22,7 +22,8 @@ struct auth {
 /* Parses the first line, without blanks around it: printable ASCII, 16 to 512 characters. */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
- * On failure the old token stays. @path NULL: no token is required. If we may no longer open the
+ * On failure the old token stays. @path NULL: no token is required; this fails if one was required
+ * before, so that a lost settings file does not remove authentication. If we may no longer open the
  * file, the descriptor that is still open is read again; this fails if the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);

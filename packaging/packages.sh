@@ -11,7 +11,7 @@ BUILD_PACKAGES=(
 	meson ninja-build gcc libc6-dev pkg-config
 	clang llvm bpftool
 	libbpf-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev
-	libevent-dev libcap-dev libseccomp-dev
+	libcap-dev libseccomp-dev
 	scdoc
 )
 
@@ -21,7 +21,7 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
 	iproute2 procps util-linux sysstat linux-perf rt-tests
-	tmux prometheus prometheus-node-exporter victoria-metrics
+	tmux prometheus prometheus-node-exporter victoria-metrics nginx-light haproxy
 	python3-prometheus-client python3-yaml python3-jsonschema
 	man-db rpm makepkg
 )

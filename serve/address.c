@@ -17,6 +17,7 @@
 #define BACKLOG 512
 /* How long the kernel may hold back a connection that has sent nothing. */
 #define DEFER_SECONDS 10
+#define KEEPALIVE_SECONDS 30
 
 static int parse_port(const char *text, in_port_t *ret_port)
 {
@@ -107,10 +108,35 @@ static void remove_dead(const struct address *a)
 	close(fd);
 }
 
+/* Accepted sockets inherit these. */
+static void set_tcp_options(int fd)
+{
+	static const int options[][3] = {
+		/* A client that has sent nothing costs nothing; its time limit does not run yet. */
+		{IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS},
+		/*
+		 * Without it the last part of a response waits for the acknowledgement of the part
+		 * before, which the client delays by up to 40 ms.
+		 */
+		{IPPROTO_TCP, TCP_NODELAY, 1},
+		/* By default the kernel takes up to 4 MiB for a client that does not read. */
+		{SOL_SOCKET, SO_SNDBUF, ADDRESS_SEND_BUFFER},
+		{SOL_SOCKET, SO_RCVBUF, ADDRESS_RECEIVE_BUFFER},
+		/* Clients that vanish while the connection is idle. */
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_SECONDS},
+		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_SECONDS / 3},
+		{IPPROTO_TCP, TCP_KEEPCNT, 3},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i][0], options[i][1], &options[i][2], sizeof(int));
+}
+
 int address_listen(const char *text, int *ret_fd, struct err *err)
 {
 	struct address a;
-	int fd, on = 1, defer = DEFER_SECONDS, rc;
+	int fd, on = 1, rc;
 	mode_t mask;
 
 	if (address_parse(text, &a))
@@ -140,15 +166,8 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		close(fd);
 		return err_set(err, rc, "cannot listen on %s: %s", text, strerror(-rc));
 	}
-	if (!a.path) {
-		/* A client that has sent nothing costs nothing; its time limit does not run yet. */
-		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer));
-		/*
-		 * Accepted sockets inherit it. Without it the last part of a response waits for
-		 * the acknowledgement of the part before, which the client delays by up to 40 ms.
-		 */
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	}
+	if (!a.path)
+		set_tcp_options(fd);
 	*ret_fd = fd;
 	return 0;
 }

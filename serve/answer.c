@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends responses, with the headers that all of them share. */
+/* Builds the head of each response and queues its body. */
 #include "answer.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
-#include <event2/buffer.h>
-#include <event2/http.h>
-
-#include "accept.h"
 #include "view/html/assets.h"
 
-void answer_count(struct server *server, int code)
+#define MAX_HEAD 2048
+
+/* Our own files only, nothing inline, no framing by other sites. */
+static const char security[] = "Content-Security-Policy: " WEB_CSP "\r\n"
+			       "X-Content-Type-Options: nosniff\r\n"
+			       "Referrer-Policy: no-referrer\r\n"
+			       "Cross-Origin-Resource-Policy: same-origin\r\n"
+			       "Vary: Accept, Accept-Encoding\r\n";
+
+static const char *reason(int code)
+{
+#define REASON(name, number, text) \
+	case number:               \
+		return text;
+	switch (code) {
+		HTTP_STATUSES(REASON)
+	}
+#undef REASON
+	return "";
+}
+
+static void count(struct server *server, int code)
 {
 	const struct label label = LABEL_NUMBER("code", (unsigned int)code);
 	struct series_row *row = store_row(&server->own, F_HTTP_REQUESTS, &label, 1);
@@ -18,76 +37,65 @@ void answer_count(struct server *server, int code)
 	store_sample(&server->own, row, F_HTTP_REQUESTS, 0)->u64++;
 }
 
-bool answer_wants_gzip(struct evhttp_request *request)
+bool answer_wants_gzip(const struct request *request)
 {
-	return accept_gzip(
-		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept-Encoding"));
+	return request_accepts_gzip(request->accept_encoding);
 }
 
-void answer_headers(struct evhttp_request *request)
+void answer_send(struct server *server, struct request *request, int code, const char *type,
+		 const char *cache, struct body *body)
 {
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	char text[MAX_HEAD], date[64], length[48] = "";
+	time_t now = time(NULL);
+	struct body *head;
+	struct tm tm;
+	int len;
 
-	evhttp_add_header(headers, "Content-Security-Policy", WEB_CSP);
-	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
-	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
-	evhttp_add_header(headers, "Cross-Origin-Resource-Policy", "same-origin");
-	evhttp_add_header(headers, "Vary", "Accept, Accept-Encoding");
+	strftime(date, sizeof(date), "%a, %d %b %Y %T GMT", gmtime_r(&now, &tm));
+	if (body)
+		snprintf(length, sizeof(length), "Content-Length: %zu\r\n", body->len);
+	len = snprintf(text, sizeof(text),
+		       "HTTP/1.1 %d %s\r\nDate: %s\r\n%sContent-Type: %s\r\nCache-Control: %s\r\n"
+		       "%s%sConnection: %s\r\n%s\r\n",
+		       code, reason(code), date, security, type, cache,
+		       body && body->gzip ? "Content-Encoding: gzip\r\n" : "", length,
+		       request->conn->keep ? "keep-alive" : "close",
+		       request->extra ? request->extra : "");
+	head = body_new(false, (size_t)len);
+	if (!head)
+		return;
+	body_append(head, text, (size_t)len);
+	conn_queue(request->conn, head);
+	body_put(head);
+	if (body && !request->head)
+		conn_queue(request->conn, body);
+	count(server, code);
 }
 
-void answer_text(struct server *server, struct evhttp_request *request, int code, const char *text)
+void answer_text(struct server *server, struct request *request, int code, const char *text)
 {
-	struct evbuffer *buffer = evbuffer_new();
+	struct body *body = body_new(false, strlen(text) + 1);
 
-	answer_headers(request);
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-			  "text/plain; charset=utf-8");
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Cache-Control", "no-store");
-	if (buffer)
-		evbuffer_add_printf(buffer, "%s\n", text);
-	evhttp_send_reply(request, code, NULL, buffer);
-	answer_count(server, code);
-	if (buffer)
-		evbuffer_free(buffer);
+	if (!body)
+		return;
+	body_append(body, text, strlen(text));
+	body_append(body, "\n", 1);
+	answer_send(server, request, code, "text/plain; charset=utf-8", "no-store", body);
+	body_put(body);
 }
 
-bool answer_has_room(struct server *server, struct evhttp_request *request, size_t limit)
-{
-	/* A client that reads slowly must not block the others. */
-	return body_total() <= limit ||
-	       conns_relieve(&server->conns, evhttp_request_get_connection(request));
-}
-
-void answer_full(struct server *server, struct evhttp_request *request)
-{
-	answer_text(server, request, HTTP_SERVUNAVAIL,
-		    "out of memory for responses; try again later");
-}
-
-void answer_body(struct server *server, struct evhttp_request *request, const char *type,
+void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body)
 {
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct evbuffer *buffer = evbuffer_new();
-	char length[24];
+	answer_send(server, request, HTTP_OK, type, "no-store", body);
+}
 
-	if (!buffer || body_send(body, buffer)) {
-		if (buffer)
-			evbuffer_free(buffer);
-		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-		return;
-	}
-	answer_headers(request);
-	evhttp_add_header(headers, "Content-Type", type);
-	evhttp_add_header(headers, "Cache-Control", "no-store");
-	if (body->gzip)
-		evhttp_add_header(headers, "Content-Encoding", "gzip");
-	/* evhttp omits it in a response without a body. */
-	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
-		snprintf(length, sizeof(length), "%zu", body->len);
-		evhttp_add_header(headers, "Content-Length", length);
-	}
-	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
-	answer_count(server, HTTP_OK);
-	evbuffer_free(buffer);
+bool answer_has_room(struct server *server, struct request *request, size_t limit)
+{
+	/* A client that reads slowly must not block the others. */
+	if (conns_held(&server->conns) <= limit || conns_shed(&server->conns, request->conn))
+		return true;
+	answer_text(server, request, HTTP_SERVUNAVAIL,
+		    "out of memory for responses; try again later");
+	return false;
 }

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends and counts responses. */
+/* Queues and counts responses. */
 #ifndef SUBTICK_SERVE_ANSWER_H
 #define SUBTICK_SERVE_ANSWER_H
 
 #include "server.h"
 
-/* The security headers: only our own files, nothing inline, no framing by other sites. */
-void answer_headers(struct evhttp_request *request);
-void answer_count(struct server *server, int code);
-/* Sends a short text. */
-void answer_text(struct server *server, struct evhttp_request *request, int code, const char *text);
-/* Limits of the memory of all responses being sent, which slow readers hold: others leave room for scrapes. */
+/*
+ * Limits of the memory of all responses being sent, which slow readers hold, with the socket buffers
+ * of the kernel. Other responses leave room for scrapes.
+ */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
-/*
- * Whether one more large response may be made; if not, clients that do not read theirs hold all the
- * memory for it. answer_full() tells the client.
- */
-bool answer_has_room(struct server *server, struct evhttp_request *request, size_t limit);
-void answer_full(struct server *server, struct evhttp_request *request);
-void answer_body(struct server *server, struct evhttp_request *request, const char *type,
+/* Answers with a short text. */
+void answer_text(struct server *server, struct request *request, int code, const char *text);
+/* Takes a reference to @body. */
+void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body);
-bool answer_wants_gzip(struct evhttp_request *request);
+/*
+ * Queues headers and @body. NULL: a response without Content-Length, such as 304 or a stream. @cache
+ * is the value of Cache-Control.
+ */
+void answer_send(struct server *server, struct request *request, int code, const char *type,
+		 const char *cache, struct body *body);
+/* True if there is memory for one more response. If not, answers 503. */
+bool answer_has_room(struct server *server, struct request *request, size_t limit);
+bool answer_wants_gzip(const struct request *request);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/http.h>
-
 #include "answer.h"
 #include "view/view.h"
 
@@ -70,7 +68,39 @@ int api_doctor(struct server *server, struct err *err)
 	return 0;
 }
 
-void api_answer(struct server *server, struct evhttp_request *request, const char *name)
+#define NOT_COLLECTED "not collected; see --collect in subtick-serve(8)"
+
+bool api_collectors(struct server *server, struct request *request, const char *query,
+		    unsigned int *ret_collectors)
+{
+	unsigned int collectors = 0;
+	char names[128], *rest = names;
+
+	for (size_t i = 0; i < collector_count(); i++)
+		collectors |= !!server->collectors[i].meter << i;
+	if (request_query(query, "collect", names, sizeof(names))) {
+		unsigned int wanted = 0, found;
+
+		do {
+			const char *name = strsep(&rest, ",");
+
+			found = 0;
+			for (size_t i = 0; i < collector_count(); i++)
+				if (!strcmp(server->collectors[i].ops->name, name))
+					found = collectors & 1u << i;
+			wanted |= found;
+		} while (found && rest);
+		if (!found) {
+			answer_text(server, request, HTTP_NOTFOUND, NOT_COLLECTED);
+			return false;
+		}
+		collectors = wanted;
+	}
+	*ret_collectors = collectors;
+	return true;
+}
+
+void api_answer(struct server *server, struct request *request, const char *name)
 {
 	bool gzip = answer_wants_gzip(request);
 	struct body *body;
@@ -83,8 +113,7 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 		if (strcmp(server->collectors[i].ops->name, name))
 			continue;
 		if (!server->collectors[i].meter) {
-			answer_text(server, request, HTTP_NOTFOUND,
-				  "not collected; see --collect in subtick-serve(8)");
+			answer_text(server, request, HTTP_NOTFOUND, NOT_COLLECTED);
 			return;
 		}
 		body = api_body(server, i, gzip);

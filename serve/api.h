@@ -5,7 +5,13 @@
 
 #include "server.h"
 
-void api_answer(struct server *server, struct evhttp_request *request, const char *name);
+void api_answer(struct server *server, struct request *request, const char *name);
+/*
+ * The collectors in ?collect=NAME,NAME as bits, or all that are open. If one of them is not
+ * collected, answers 404 and returns false.
+ */
+bool api_collectors(struct server *server, struct request *request, const char *query,
+		    unsigned int *ret_collectors);
 /* Any report as JSON; NULL without memory. */
 struct body *api_render(const struct report *report, bool gzip);
 /* The JSON of the last window, owned by the cache; NULL before the first window. */

@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/buffer.h>
-
 #include "fast_gzip.h"
 
 static size_t total;
-/* For the next one: its codes, and pages that need not be asked of the kernel again. */
+/* Kept for the next body: saves building its codes and page faults. */
 static struct fast_gzip *spare;
 
 static struct fast_gzip *gz_take(void)
@@ -68,8 +66,19 @@ void body_put(struct body *body)
 		return;
 	total -= body->room;
 	gz_give(body->gz);
-	free(body->data);
+	if (!body->borrowed)
+		free(body->data);
 	free(body);
+}
+
+struct body *body_wrap(const void *data, size_t len)
+{
+	struct body *body = calloc(1, sizeof(*body));
+
+	if (body)
+		*body = (struct body){
+			.refs = 1, .data = (char *)data, .len = len, .borrowed = true};
+	return body;
 }
 
 static bool make_room(struct body *body, size_t want)
@@ -125,25 +134,4 @@ int body_finish(struct body *body)
 		body->room = body->len ? body->len : 1;
 	}
 	return 0;
-}
-
-static void on_sent(const void *data, size_t len, void *arg)
-{
-	body_put(arg);
-}
-
-int body_send_part(struct body *body, size_t at, size_t len, struct evbuffer *buffer)
-{
-	if (!len)
-		return 0;
-	body->refs++;
-	if (!evbuffer_add_reference(buffer, body->data + at, len, on_sent, body))
-		return 0;
-	body->refs--;
-	return -ENOMEM;
-}
-
-int body_send(struct body *body, struct evbuffer *buffer)
-{
-	return body_send_part(body, 0, body->len, buffer);
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct evbuffer;
 struct fast_gzip;
 
 struct body {
@@ -17,6 +16,7 @@ struct body {
 	bool gzip;
 	struct fast_gzip *gz; /* until it is finished */
 	bool failed; /* out of memory; sticky */
+	bool borrowed; /* @data is a constant of the program */
 };
 
 /* Bytes of all bodies in memory, to limit what slow readers can hold. */
@@ -24,12 +24,10 @@ size_t body_total(void);
 
 /* @room: the expected size. */
 struct body *body_new(bool gzip, size_t room);
+/* A body of constant data, which is neither copied nor counted. */
+struct body *body_wrap(const void *data, size_t len);
 void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);
 /* 0, or -ENOMEM if any step failed. */
 int body_finish(struct body *body);
-/* Adds the bytes, or some of them, without copying them; the buffer keeps a reference. */
-int body_send(struct body *body, struct evbuffer *buffer);
-int body_send_part(struct body *body, size_t at, size_t len, struct evbuffer *buffer);
-
 #endif

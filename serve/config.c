@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "address.h"
 #include "base/clock.h"
@@ -301,10 +302,15 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 int config_read(struct config *config, const char *file, struct err *err)
 {
 	const char *path = file ? file : CONFIG_FILE;
+	struct stat st;
+	char *text;
 	size_t len;
-	char *text = sys_read_all(path, FILE_MAX, &len, err);
 	int rc;
 
+	/* Opening a FIFO would wait for its writer, and the server with it. */
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
+		return err_set(err, -EINVAL, "%s is not a regular file", path);
+	text = sys_read_all(path, FILE_MAX, &len, err);
 	if (!text && !file && err->code == -ENOENT) {
 		*err = (struct err){0};
 		return 0;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Limits connections. evhttp limits neither their number nor the total time of a request: a client
- * that sends a byte now and then keeps its connection forever. evhttp has a callback for new
- * connections (it asks for a bufferevent), but none for closed ones. A connection is closed if the
- * event loop has no event of its bufferevent any more. To close a connection we shut down its
- * socket; evhttp then cleans up.
+ * One connection: reads a request, sends its response, then reads the next request. While a response
+ * is being sent nothing is read, so pipelined requests are answered in order and wait in the kernel.
  */
 #include "conn.h"
 
@@ -13,417 +10,227 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <linux/sockios.h>
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/event.h>
-#include <event2/http.h>
-#include <event2/listener.h>
-
 #include "base/clock.h"
-#include "base/grow.h"
 
-/* An idle client may keep its connection for two scrapes at Prometheus' default interval of 1 min. */
-#define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
-/*
- * If there are more connections than the maximum, those whose request is still incomplete after
- * this time are closed. A TCP connection is accepted when its first bytes are there, and most
- * requests are complete then. During that time there may be CONN_MAX_FACTOR times the maximum, as
- * far as descriptors allow; if all of these are busy, new ones wait in the kernel.
- */
-#define GRACE_NS (250 * NSEC_PER_MSEC)
-/*
- * How long a response may take to send when responses being sent use all the memory allowed. If
- * none takes that long, the slowest connection is closed.
- */
-#define RELIEF_NS (2 * NSEC_PER_SEC)
-/*
- * More than the header size that evhttp accepts. While it sends a response, evhttp goes on reading
- * to notice a close, and keeps everything that it reads.
- */
-#define MAX_UNPARSED (16 * 1024)
-/*
- * A request that lies in its socket unread is not late: we are. Between two sweeps libevent reads at
- * least 32 ready connections, then 64, 128 and so on: after seven of them it has come to each of 4,064.
- */
-#define FAIR_SWEEPS 8
-/* libevent writes 16 KiB per system call unless told otherwise. */
-#define MAX_WRITE (1024 * 1024)
-
-static const struct timeval second = {.tv_sec = 1}, soon = {.tv_usec = 100000};
-
-enum rank {
-	RANK_SILENT,
-	RANK_IDLE,
-	RANK_NEW,
-	RANK_STALLED,
-	RANK_NEVER,
-};
-
-static int by_address(const void *a, const void *b)
+bool conn_is_open(const struct conn *conn)
 {
-	uintptr_t left = (uintptr_t)*(const void *const *)a;
-	uintptr_t right = (uintptr_t)*(const void *const *)b;
-
-	return left < right ? -1 : left > right;
+	return conn->source.fd >= 0;
 }
 
-static int note_alive(const struct event_base *base, const struct event *event, void *arg)
+static void set_blocked(struct conn *conn, bool blocked)
 {
-	struct conns *conns = arg;
-	const void **alive = grow(conns->alive, conns->nr_alive, sizeof(*alive));
-
-	if (!alive)
-		return -1;
-	conns->alive = alive;
-	conns->alive[conns->nr_alive++] = event_get_callback_arg(event);
-	return 0;
+	conn->conns->nr_blocked += (size_t)blocked - (size_t)conn->blocked;
+	conn->blocked = blocked;
 }
 
-/*
- * Drops the entries of closed connections. Between two callbacks every connection waits for its
- * peer and so has an event, except a stream with nothing to send. In its own callback a request's
- * connection has none either: evhttp stops reading before it calls and we have written nothing yet.
- * @asking is that connection.
- */
-static void refresh(struct conns *conns, const struct bufferevent *asking)
+void conn_close(struct conn *conn)
 {
-	size_t left = 0;
+	struct conns *conns = conn->conns;
 
-	conns->nr_alive = 0;
-	/* Out of memory: then assume that all are still open. */
-	if (event_base_foreach_event(conns->base, note_alive, conns))
+	if (!conn_is_open(conn))
 		return;
-	qsort(conns->alive, conns->nr_alive, sizeof(*conns->alive), by_address);
-	for (size_t i = 0; i < conns->nr; i++)
-		if (conns->list[i].stream || conns->list[i].bev == asking ||
-		    bsearch(&conns->list[i].bev, conns->alive, conns->nr_alive,
-			    sizeof(*conns->alive), by_address))
-			conns->list[left++] = conns->list[i];
-	conns->nr = left;
+	source_close(&conn->source);
+	set_blocked(conn, false);
+	while (conn->nr_out)
+		body_put(conn->out[--conn->nr_out]);
+	free(conn->in);
+	conn->in = NULL;
+	conn->in_len = conn->out_bytes = 0;
+	conns->nr--;
+	conns->nr_dead++;
+	conns->nr_streams -= !!conn->stream;
+	conns->peers[conn->peer]--;
 }
 
-/* Call only right after refresh(): the bufferevent must still exist. */
-static bool conn_cut(struct conns *conns, struct conn *conn, enum conn_cut why)
+/* Bytes that the client has not received: unsent here, unacknowledged or unread in the kernel. */
+static size_t unreceived(const struct conn *conn)
 {
-	int fd = conn->doomed ? -1 : bufferevent_getfd(conn->bev);
+	int queued = 0;
 
-	if (fd < 0)
+	if (ioctl(conn->source.fd, SIOCOUTQ, &queued) || queued < 0)
+		queued = 0;
+	return conn->out_bytes + (size_t)queued;
+}
+
+void conn_look(struct conn *conn, uint64_t now_ns)
+{
+	size_t backlog = unreceived(conn);
+
+	if (!backlog || backlog < conn->backlog)
+		conn->moved_ns = now_ns;
+	conn->backlog = backlog;
+}
+
+void conn_cut(struct conn *conn, enum conn_cut why)
+{
+	static const struct linger at_once = {.l_onoff = 1};
+
+	if (!conn_is_open(conn))
+		return;
+	conn->conns->cut[why]++;
+	/* A reset frees unread data in the kernel at once. */
+	if (unreceived(conn))
+		setsockopt(conn->source.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	conn_close(conn);
+}
+
+/* After EOF and shutdown epoll would report EPOLLHUP without end: the sweep closes it. */
+static void wait_for_client(struct conn *conn)
+{
+	uint32_t events = conn->eof ? 0 : EPOLLIN;
+
+	if (conn->nr_out)
+		events = conn->stream ? EPOLLIN | EPOLLOUT : EPOLLOUT;
+	if (conn_is_open(conn) && source_want(conn->conns->loop, &conn->source, events))
+		conn_close(conn);
+}
+
+bool conn_queue(struct conn *conn, struct body *body)
+{
+	if (conn->nr_out == CONN_MAX_OUT)
 		return false;
-	conn->doomed = true;
-	conns->cut[why]++;
-	shutdown(fd, SHUT_RDWR);
+	body->refs++;
+	conn->out[conn->nr_out++] = body;
+	conn->out_bytes += body->len;
+	conn->backlog += body->len;
+	conn->sent_ns = clock_mono_ns();
 	return true;
 }
 
-static size_t bytes_left(const struct conn *conn)
+/* @sent more bytes of the queue were sent: drops bodies that are complete. */
+static void advance(struct conn *conn, size_t sent)
 {
-	return evbuffer_get_length(bufferevent_get_output(conn->bev));
+	unsigned int done = 0;
+
+	conn->out_bytes -= sent;
+	sent += conn->out_at;
+	while (done < conn->nr_out && sent >= conn->out[done]->len) {
+		sent -= conn->out[done]->len;
+		body_put(conn->out[done++]);
+	}
+	conn->out_at = sent;
+	conn->nr_out -= done;
+	memmove(conn->out, conn->out + done, conn->nr_out * sizeof(conn->out[0]));
 }
 
-/* Whether the socket has bytes that we have not read yet: they may be a request. */
-static bool has_unread(const struct conn *conn)
+void conn_flush(struct conn *conn)
 {
-	int bytes = 0;
+	struct iovec parts[CONN_MAX_OUT];
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = conn->nr_out};
+	ssize_t sent;
 
-	return !ioctl(bufferevent_getfd(conn->bev), FIONREAD, &bytes) && bytes > 0;
-}
-
-/* Whether we, not the client, may be the reason that a request is not complete. */
-static bool is_ours(const struct conns *conns, const struct conn *conn, uint64_t now_ns)
-{
-	return conn->sweeps < FAIR_SWEEPS || now_ns - conn->since_ns <= 2 * conns->timeout_ns;
-}
-
-static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
-{
-	size_t left = bytes_left(conn);
-
-	if (left != conn->left || !left)
-		conn->moved_ns = now_ns;
-	conn->left = left;
-	if (left && now_ns - conn->moved_ns > conns->timeout_ns)
-		conn_cut(conns, conn, CONN_CUT_STALLED);
-	else if (!conn->asked && now_ns - conn->since_ns > conns->timeout_ns &&
-		 !(has_unread(conn) && is_ours(conns, conn, now_ns)))
-		conn_cut(conns, conn, CONN_CUT_SLOW);
-	else if (!left && !conn->stream && now_ns - conn->since_ns > KEEP_ALIVE_NS)
-		conn_cut(conns, conn, CONN_CUT_SLOW);
-	conn->sweeps += conn->sweeps < FAIR_SWEEPS;
-}
-
-/*
- * Which to close first: those without a complete request, then idle ones. Only at the hard limit
- * also new ones and those that do not read their response. Never a connection that makes progress.
- */
-static int rank(const struct conn *conn, uint64_t now_ns)
-{
-	if (conn->asked && (conn->stream || bytes_left(conn)))
-		return now_ns - conn->moved_ns > GRACE_NS ? RANK_STALLED : RANK_NEVER;
-	if (has_unread(conn))
-		return RANK_NEVER;
-	if (!conn->asked)
-		return now_ns - conn->since_ns > GRACE_NS ? RANK_SILENT : RANK_NEW;
-	return now_ns - conn->since_ns > GRACE_NS ? RANK_IDLE : RANK_NEW;
-}
-
-static size_t nr_doomed(const struct conns *conns)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < conns->nr; i++)
-		nr += conns->list[i].doomed;
-	return nr;
-}
-
-/*
- * Closes connections of ranks below @ranks, lowest rank and oldest first, until @over of them are
- * closed, including those already shut down.
- */
-static void cut_ranks(struct conns *conns, size_t over, int ranks)
-{
-	uint64_t now_ns = clock_mono_ns();
-	size_t gone = nr_doomed(conns);
-
-	over = over > gone ? over - gone : 0;
-	for (int pass = 0; over && pass < ranks; pass++)
-		for (size_t i = 0; over && i < conns->nr; i++)
-			if (rank(&conns->list[i], now_ns) == pass &&
-			    conn_cut(conns, &conns->list[i], CONN_CUT_FULL))
-				over--;
-}
-
-static void set_listening(struct evhttp_bound_socket *bound, void *arg)
-{
-	struct evconnlistener *listener = evhttp_bound_socket_get_listener(bound);
-	const struct conns *conns = arg;
-
-	if (conns->paused)
-		evconnlistener_disable(listener);
-	else
-		evconnlistener_enable(listener);
-}
-
-static void pause_accepting(struct conns *conns, bool pause)
-{
-	if (!pause && !conns->paused)
+	if (!conn_is_open(conn) || !conn->nr_out)
 		return;
-	conns->paused = pause;
-	evhttp_foreach_bound_socket(conns->http, set_listening, conns);
-}
-
-/* The hard limit. */
-static size_t most_conns(const struct conns *conns)
-{
-	size_t most = conns->max * CONN_MAX_FACTOR;
-
-	return conns->files && conns->files < most ? conns->files : most;
-}
-
-/*
- * refresh() takes time for each connection, so it is not called for every new one: only on each
- * sweep and at the hard limit, where 1/16 of the connections is closed at once.
- */
-static void make_room(struct conns *conns)
-{
-	size_t most = most_conns(conns);
-
-	refresh(conns, NULL);
-	if (conns->nr > conns->max)
-		cut_ranks(conns, conns->nr - conns->max, RANK_NEW);
-	if (conns->nr >= most)
-		cut_ranks(conns, conns->nr - most + most / 16 + 1, RANK_NEVER);
-	pause_accepting(conns, conns->nr - nr_doomed(conns) >= most);
-}
-
-/* How long the client has been reading its response; 0 if it is not reading one. */
-static uint64_t reading_ns(const struct conn *conn, uint64_t now_ns)
-{
-	return conn->asked && !conn->stream && bytes_left(conn) ? now_ns - conn->since_ns : 0;
-}
-
-bool conns_relieve(struct conns *conns, struct evhttp_connection *asking)
-{
-	uint64_t now_ns = clock_mono_ns();
-	struct conn *slowest = NULL;
-	bool any = false;
-
-	refresh(conns, evhttp_connection_get_bufferevent(asking));
-	for (size_t i = 0; i < conns->nr; i++) {
-		struct conn *conn = &conns->list[i];
-		uint64_t took_ns = reading_ns(conn, now_ns);
-
-		if (took_ns > RELIEF_NS)
-			any |= conn->doomed || conn_cut(conns, conn, CONN_CUT_STALLED);
-		else if (took_ns > GRACE_NS && !conn->doomed &&
-			 (!slowest || took_ns > reading_ns(slowest, now_ns)))
-			slowest = conn;
-	}
-	return any || (slowest && conn_cut(conns, slowest, CONN_CUT_STALLED));
-}
-
-static void on_sweep(evutil_socket_t fd, short what, void *arg)
-{
-	struct conns *conns = arg;
-	uint64_t now_ns = clock_mono_ns();
-
-	refresh(conns, NULL);
-	for (size_t i = 0; i < conns->nr; i++)
-		conn_check(conns, &conns->list[i], now_ns);
-	make_room(conns);
-	/* Without connections the timer stops. */
-	if (conns->nr)
-		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
-}
-
-/* The callback gets evhttp's argument, not ours: we find ourselves by the sweep's event. */
-static int find_sweep(const struct event_base *base, const struct event *event, void *arg)
-{
-	const struct conns **ret_conns = arg;
-
-	if (event_get_callback(event) == on_sweep)
-		*ret_conns = event_get_callback_arg(event);
-	return 0;
-}
-
-/*
- * While there are connections the sweep is pending. If all listeners are paused because there are
- * too many connections, the sweep ends that pause; without connections there is no such pause.
- */
-static void on_pause_over(evutil_socket_t fd, short what, void *listener)
-{
-	const struct conns *conns = NULL;
-
-	event_base_foreach_event(evconnlistener_get_base(listener), find_sweep, &conns);
-	if (!conns || !conns->paused)
-		evconnlistener_enable(listener);
-}
-
-void conns_accept_failed(struct evconnlistener *listener, void *arg)
-{
-	static const struct timeval pause = {.tv_usec = 200000};
-
-	evconnlistener_disable(listener);
-	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_pause_over, listener,
-			&pause);
-}
-
-/* Adds a new connection. An entry with the same bufferevent address is of a closed one; drop it. */
-static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
-{
-	struct conn *list;
-
-	for (size_t i = 0; i < conns->nr; i++) {
-		if (conns->list[i].bev != bev)
-			continue;
-		memmove(&conns->list[i], &conns->list[i + 1],
-			(--conns->nr - i) * sizeof(conns->list[0]));
-		break;
-	}
-	list = grow(conns->list, conns->nr, sizeof(*list));
-	if (!list)
-		return NULL;
-	conns->list = list;
-	conns->list[conns->nr] = (struct conn){.bev = bev};
-	return &conns->list[conns->nr++];
-}
-
-static struct bufferevent *on_connection(struct event_base *base, void *arg)
-{
-	struct conns *conns = arg;
-	struct bufferevent *bev;
-	struct conn *conn;
-
-	/* Make room first: the new connection has no event yet and would look closed. */
-	if (conns->nr >= most_conns(conns))
-		make_room(conns);
-	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-	if (bev) {
-		bufferevent_setwatermark(bev, EV_READ, 0, MAX_UNPARSED);
-		bufferevent_set_max_single_write(bev, MAX_WRITE);
-	}
-	conn = bev ? conn_add(conns, bev) : NULL;
-	if (!conn)
-		return bev;
-	conn->since_ns = conn->moved_ns = clock_mono_ns();
-	if (conns->nr == conns->max + 1)
-		event_add(conns->sweep, &soon);
-	else if (!event_pending(conns->sweep, EV_TIMEOUT, NULL))
-		event_add(conns->sweep, &second);
-	return bev;
-}
-
-int conns_init(struct conns *conns, struct event_base *base)
-{
-	conns->base = base;
-	conns->sweep = evtimer_new(base, on_sweep, conns);
-	return conns->sweep ? 0 : -ENOMEM;
-}
-
-void conns_free(struct conns *conns)
-{
-	if (conns->sweep)
-		event_free(conns->sweep);
-	conns->sweep = NULL;
-	free(conns->list);
-	free(conns->alive);
-	conns->list = NULL;
-	conns->alive = NULL;
-	conns->nr = 0;
-}
-
-void conns_watch(struct conns *conns, struct evhttp *http)
-{
-	conns->http = http;
-	evhttp_set_bevcb(http, on_connection, conns);
-}
-
-static struct conn *find(struct conns *conns, struct evhttp_connection *connection)
-{
-	struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);
-
-	for (size_t i = conns->nr; i-- > 0;)
-		if (conns->list[i].bev == bev)
-			return &conns->list[i];
-	return NULL;
-}
-
-void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream)
-{
-	struct conn *conn = find(conns, connection);
-
-	if (!conn)
+	for (unsigned int i = 0; i < conn->nr_out; i++)
+		parts[i] = (struct iovec){conn->out[i]->data, conn->out[i]->len};
+	parts[0].iov_base = conn->out[0]->data + conn->out_at;
+	parts[0].iov_len -= conn->out_at;
+	sent = sendmsg(conn->source.fd, &message, MSG_NOSIGNAL);
+	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		conn_close(conn);
 		return;
+	}
+	/* A full buffer that has room again: the client has received something. */
+	if (sent > 0 && conn->blocked)
+		conn->moved_ns = clock_mono_ns();
+	advance(conn, sent > 0 ? (size_t)sent : 0);
+	set_blocked(conn, conn->nr_out);
+	if (!conn->nr_out && !conn->keep && !conn->stream) {
+		/*
+		 * close() with unread bytes of the client would reset the connection and might
+		 * destroy the response: drop them until the client closes, or for the timeout.
+		 */
+		shutdown(conn->source.fd, SHUT_WR);
+		conn->closing = true;
+	}
+	wait_for_client(conn);
+}
+
+void conn_stream(struct conn *conn, unsigned int collectors)
+{
+	conn->stream = collectors;
+	conn->conns->nr_streams++;
+}
+
+/* Answers the request in the first @len bytes of the buffer. 0: the buffer is full and incomplete. */
+static void answer(struct conn *conn, size_t len)
+{
+	struct request request = {.conn = conn};
+	int code = len ? request_parse(conn->in, len, &request) : HTTP_HEADERSTOOLARGE;
+
 	conn->asked = true;
-	conn->stream = stream;
+	conn->keep = request.keep;
 	conn->since_ns = conn->moved_ns = clock_mono_ns();
+	conn->conns->handle(conn->conns->arg, &request, code);
+	/* A connection that is not kept has no next request: after an error its start is unknown. */
+	conn->in_len = conn->keep ? conn->in_len - len : 0;
+	memmove(conn->in, conn->in + len, conn->in_len);
+	/* Out of memory. */
+	if (!conn->nr_out)
+		conn_close(conn);
+	conn_flush(conn);
 }
 
-void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why)
+static void answer_all(struct conn *conn)
 {
-	struct conn *conn = find(conns, connection);
+	while (conn->in_len && !conn->nr_out && !conn->closing && !conn->stream) {
+		const char *end = memmem(conn->in, conn->in_len, "\r\n\r\n", 4);
 
-	if (conn)
-		conn_cut(conns, conn, why);
+		if (!end && conn->in_len < REQUEST_MAX)
+			break;
+		answer(conn, end ? (size_t)(end - conn->in) + 4 : 0);
+	}
+	if (!conn->in_len) {
+		free(conn->in);
+		conn->in = NULL;
+	}
 }
 
-size_t conns_backlog(struct evhttp_connection *connection)
+static void conn_read(struct conn *conn)
 {
-	struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);
-	int queued = 0;
+	char dropped[REQUEST_MAX];
+	bool drop = conn->closing || conn->stream;
+	ssize_t got;
 
-	/* Of TCP what the client's kernel has not acknowledged, of a unix socket what is unread. */
-	if (ioctl(bufferevent_getfd(bev), SIOCOUTQ, &queued) || queued < 0)
-		queued = 0;
-	return evbuffer_get_length(bufferevent_get_output(bev)) + (size_t)queued;
+	if (!drop && !conn->in)
+		conn->in = malloc(REQUEST_MAX);
+	if (!drop && !conn->in) {
+		conn_close(conn);
+		return;
+	}
+	got = drop ? recv(conn->source.fd, dropped, sizeof(dropped), 0)
+		   : recv(conn->source.fd, conn->in + conn->in_len, REQUEST_MAX - conn->in_len, 0);
+	if (got < 0 && errno != EAGAIN && errno != EINTR) {
+		conn_close(conn);
+	} else if (!got) {
+		/* A client may end its side before it has received the response. */
+		conn->eof = true;
+		if (conn->stream || !unreceived(conn))
+			conn_close(conn);
+	} else if (got > 0 && conn->stream) {
+		conn_close(conn);
+	} else if (got > 0 && !drop) {
+		if (!conn->in_len && conn->asked)
+			conn->since_ns = clock_mono_ns();
+		conn->in_len += (size_t)got;
+	}
+	answer_all(conn);
+	wait_for_client(conn);
 }
 
-void conns_stream_over(struct conns *conns, struct evhttp_connection *connection)
+void conn_ready(void *arg)
 {
-	struct conn *conn = find(conns, connection);
+	struct conn *conn = arg;
 
-	if (conn)
-		conn->stream = false;
+	conn_flush(conn);
+	if (!conn_is_open(conn) || (conn->nr_out && !conn->stream))
+		return;
+	/* Pipelined requests that were read before. */
+	answer_all(conn);
+	if (conn_is_open(conn) && (!conn->nr_out || conn->stream))
+		conn_read(conn);
 }

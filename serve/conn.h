@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The server's connections: how many, how old, and which to close. */
+/* Connections of HTTP clients, and the limits that all of them share. */
 #ifndef SUBTICK_SERVE_CONN_H
 #define SUBTICK_SERVE_CONN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
-struct bufferevent;
-struct evconnlistener;
-struct event;
-struct event_base;
-struct evhttp;
-struct evhttp_connection;
+#include "body.h"
+#include "loop.h"
+#include "request.h"
 
-/* For a moment there may be so many times the maximum of connections. */
-#define CONN_MAX_FACTOR 4
+#define CONN_MAX_LISTEN 16
+/* Bodies queued for one client: eight windows of four collectors for a stream. */
+#define CONN_MAX_OUT 32
+/* Counters of connections by hash of the client's address. */
+#define CONN_PEERS 256
 
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* no complete request in time */
@@ -25,51 +26,81 @@ enum conn_cut {
 };
 
 struct conn {
-	struct bufferevent *bev; /* evhttp's; may be freed already until the next refresh */
-	uint64_t since_ns;	 /* start of the connection, then of its last request */
-	uint64_t moved_ns; /* when its output last changed */
-	size_t left;	   /* bytes of output then */
-	uint8_t sweeps;	   /* how many have seen it, up to FAIR_SWEEPS */
-	bool asked;	   /* has made a complete request */
-	bool stream;	   /* its response does not end; open until conns_stream_over() */
-	bool doomed;	   /* shut down; evhttp has not cleaned up yet */
+	TAILQ_ENTRY(conn) list;
+	struct conns *conns;
+	struct source source; /* closed: the memory is freed by conns_reap() */
+	uint64_t since_ns;    /* start of the connection, of its last request, or of the next one */
+	uint64_t
+		moved_ns; /* last time that the client had received everything or more than before */
+	uint64_t sent_ns; /* last time that something was queued */
+	size_t backlog;	  /* unreceived bytes at the last check */
+	char *in;	  /* REQUEST_MAX bytes while a request is incomplete, else NULL */
+	size_t in_len;
+	struct body *out[CONN_MAX_OUT];
+	unsigned int nr_out;
+	size_t out_at;	     /* bytes of out[0] already sent */
+	size_t out_bytes;    /* unsent bytes of all of out[] */
+	unsigned int stream; /* bits of collectors whose windows the client gets; 0: no stream */
+	uint8_t peer;	     /* index into conns.peers */
+	bool asked;	     /* has made a complete request */
+	bool keep;	     /* stays open after the response */
+	bool closing; /* the last response was sent; what the client still sends is dropped */
+	bool eof;     /* the client sends nothing more; open until it has received everything */
+	bool blocked; /* counted in conns.nr_blocked */
+};
+
+struct listener {
+	struct conns *conns;
+	struct source source;
 };
 
 struct conns {
-	struct event_base *base;
-	struct evhttp *http;
-	bool paused;	   /* new ones wait in the kernel */
-	struct conn *list; /* oldest first */
-	size_t nr;
-	const void **alive; /* callback arguments of the loop's events, at the last refresh */
-	size_t nr_alive;
+	int loop;			  /* epoll descriptor */
+	TAILQ_HEAD(conn_list, conn) list; /* oldest first; closed ones until conns_reap() */
+	size_t nr, nr_dead;		  /* open ones; closed ones */
+	size_t nr_streams;
+	size_t nr_blocked; /* connections whose socket buffer is full */
+	struct listener listeners[CONN_MAX_LISTEN];
+	size_t nr_listeners;
+	bool paused; /* new connections wait in the kernel */
 	uint64_t max, timeout_ns;
-	uint64_t files; /* connections that descriptors allow; 0: unknown */
+	uint64_t sweep_ns; /* when conns_sweep() is due; 0: there is no connection */
 	uint64_t cut[CONN_NR_CUTS];
-	struct event *sweep;
+	uint32_t peers[CONN_PEERS];
+	/* Queues the response. @code: 0, or the status of a request that could not be parsed. */
+	void (*handle)(void *arg, struct request *request, int code);
+	void *arg;
 };
 
-/*
- * Accepting from @listener failed for want of descriptors. Its socket stays readable, so it pauses
- * instead of being tried again at once. For evconnlistener_set_error_cb().
- */
-void conns_accept_failed(struct evconnlistener *listener, void *arg);
-int conns_init(struct conns *conns, struct event_base *base);
+void conns_init(struct conns *conns, int loop);
+/* Accepts from @fd, which is then owned. */
+int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
-/* Counts all connections of @http from now on and closes those that break a limit. */
-void conns_watch(struct conns *conns, struct evhttp *http);
+/* Closes connections whose time is up. */
+void conns_sweep(struct conns *conns, uint64_t now_ns);
+/* Frees closed connections. Call it between two loop_step(). */
+void conns_reap(struct conns *conns);
+/* Memory of all responses that are being sent: bodies and full socket buffers of the kernel. */
+size_t conns_held(const struct conns *conns);
 /*
- * Closes connections that read their response slowly, at least the slowest; false if there is none.
- * @asking is the one whose request is being answered.
+ * Closes connections that have been reading their response for more than 2 s, or the slowest one
+ * after 250 ms. False if no connection was closed. @asking is never closed.
  */
-bool conns_relieve(struct conns *conns, struct evhttp_connection *asking);
-/* The connection has made a complete request. */
-void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);
-/* Closes a connection that is open, and counts it. */
-void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why);
-/* Bytes sent on a connection that the client has not received, here and in the kernel. */
-size_t conns_backlog(struct evhttp_connection *connection);
-/* A stream has ended, by us or with its connection. */
-void conns_stream_over(struct conns *conns, struct evhttp_connection *connection);
+bool conns_shed(struct conns *conns, const struct conn *asking);
+
+/* Reads and answers; for the event loop and the sweep. */
+void conn_ready(void *arg);
+/* Takes a reference to @body and queues it; false if the queue is full. */
+bool conn_queue(struct conn *conn, struct body *body);
+/* Sends queued bodies until the socket buffer is full. The connection may be closed after that. */
+void conn_flush(struct conn *conn);
+/* The response has no end: windows of these collectors follow. */
+void conn_stream(struct conn *conn, unsigned int collectors);
+/* Updates backlog and moved_ns. */
+void conn_look(struct conn *conn, uint64_t now_ns);
+bool conn_is_open(const struct conn *conn);
+void conn_close(struct conn *conn);
+/* Closes the connection and counts it; unsent data is dropped, also in the kernel. */
+void conn_cut(struct conn *conn, enum conn_cut why);
 
 #endif

@@ -153,11 +153,6 @@ void history_add(struct history *h, uint64_t now_ns, uint64_t unix_ns, unsigned 
 	h->entries[h->nr++] = entry;
 }
 
-int history_send(const struct history_entry *entry, struct evbuffer *buffer)
-{
-	return body_send_part(entry->slab, entry->at, entry->len, buffer);
-}
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;

@@ -59,8 +59,6 @@ bool history_due(struct history *history, uint64_t now_ns);
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
 		 unsigned int collector, const struct body *body);
-/* Adds the window's bytes to @buffer without copying them. */
-int history_send(const struct history_entry *entry, struct evbuffer *buffer);
 /* The collector's entry whose window ended nearest to @unix_ns; NULL: no entry. */
 const struct history_entry *history_find(const struct history *history, unsigned int collector,
 					 uint64_t unix_ns);

@@ -10,10 +10,6 @@
 #include <time.h>
 #include <zlib.h>
 
-#include <event2/buffer.h>
-#include <event2/http.h>
-
-#include "accept.h"
 #include "answer.h"
 #include "api.h"
 #include "base/clock.h"
@@ -55,6 +51,7 @@ int history_http_open(struct server *server)
 void history_http_close(struct server *server)
 {
 	history_free(&server->history);
+	body_put(server->past.body);
 	body_put(server->host[0]);
 	body_put(server->host[1]);
 }
@@ -72,7 +69,7 @@ void history_http_update(struct server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	if (server->nr_streams)
+	if (server->conns.nr_streams)
 		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
 		return;
@@ -93,35 +90,45 @@ void history_http_update(struct server *server)
 	}
 }
 
-static bool is_asked_for(const struct server *server, unsigned int collector, const char *query)
+/* One body for all clients, until the next window is kept. */
+static struct body *history_body(struct server *server, unsigned int collectors)
 {
-	char only[128];
+	const struct history *history = &server->history;
+	struct cached *cached = &server->past;
+	struct body *body;
 
-	return !accept_query(query, "collect", only, sizeof(only)) ||
-	       config_list_has(only, server->collectors[collector].ops->name);
+	if (cached->body && cached->generation == history->last_ns &&
+	    server->past_collectors == collectors)
+		return cached->body;
+	body_put(cached->body);
+	cached->body = NULL;
+	body = body_new(false, history->bytes);
+	for (size_t i = 0; body && i < history->nr; i++)
+		if (collectors & 1u << history->entries[i].collector)
+			body_append(body, history->entries[i].slab->data + history->entries[i].at,
+				    history->entries[i].len);
+	if (body && body_finish(body)) {
+		body_put(body);
+		body = NULL;
+	}
+	*cached = (struct cached){.body = body, .generation = history->last_ns};
+	server->past_collectors = collectors;
+	return body;
 }
 
-void history_http_history(struct server *server, struct evhttp_request *request, const char *query)
+void history_http_history(struct server *server, struct request *request, const char *query)
 {
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct evbuffer *buffer = evbuffer_new();
-	int rc = buffer ? 0 : -ENOMEM;
+	unsigned int collectors;
+	struct body *body;
 
 	server->history.watched_ns = clock_mono_ns();
-	for (size_t i = 0; !rc && i < server->history.nr; i++)
-		if (is_asked_for(server, server->history.entries[i].collector, query))
-			rc = history_send(&server->history.entries[i], buffer);
-	if (rc) {
+	if (!api_collectors(server, request, query, &collectors))
+		return;
+	body = history_body(server, collectors);
+	if (body)
+		answer_body(server, request, "application/gzip", body);
+	else
 		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-	} else {
-		answer_headers(request);
-		evhttp_add_header(headers, "Content-Type", "application/gzip");
-		evhttp_add_header(headers, "Cache-Control", "no-store");
-		evhttp_send_reply(request, HTTP_OK, NULL, buffer);
-		answer_count(server, HTTP_OK);
-	}
-	if (buffer)
-		evbuffer_free(buffer);
 }
 
 /* Windows as the report embeds them: JSON objects, separated by commas. */
@@ -223,7 +230,7 @@ static bool moment(const char *query, uint64_t *ret_ns)
 	double seconds;
 
 	*ret_ns = 0;
-	if (!accept_query(query, "at", at, sizeof(at)))
+	if (!request_query(query, "at", at, sizeof(at)))
 		return true;
 	seconds = strtod(at, &end);
 	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
@@ -233,9 +240,8 @@ static bool moment(const char *query, uint64_t *ret_ns)
 	return true;
 }
 
-void history_http_report(struct server *server, struct evhttp_request *request, const char *query)
+void history_http_report(struct server *server, struct request *request, const char *query)
 {
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct body *body;
 	uint64_t at_ns;
 	size_t nr;
@@ -244,23 +250,19 @@ void history_http_report(struct server *server, struct evhttp_request *request, 
 		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
 		return;
 	}
-	if (!answer_has_room(server, request, ANSWER_HELD_OTHERS)) {
-		answer_full(server, request);
-		return;
-	}
 	body = render(server, at_ns, &nr);
 	if (!body) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    nr ? "out of memory" : "no window of that time is kept");
 		return;
 	}
-	evhttp_add_header(headers, "Content-Disposition",
-			  "attachment; filename=\"subtick-report.html\"");
+	request->extra =
+		"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
 	answer_body(server, request, "text/html; charset=utf-8", body);
 	body_put(body);
 }
 
-void history_http_host(struct server *server, struct evhttp_request *request)
+void history_http_host(struct server *server, struct request *request)
 {
 	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
 }

@@ -12,10 +12,10 @@ void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
 /* All kept windows, oldest first, as one gzip file of JSON lines; a gzip member for each. */
-void history_http_history(struct server *server, struct evhttp_request *request, const char *query);
+void history_http_history(struct server *server, struct request *request, const char *query);
 /* The last windows as an HTML report; with ?at=SECONDS those that ended nearest to that time. */
-void history_http_report(struct server *server, struct evhttp_request *request, const char *query);
+void history_http_report(struct server *server, struct request *request, const char *query);
 /* Name, kernel and boot time of the machine. */
-void history_http_host(struct server *server, struct evhttp_request *request);
+void history_http_host(struct server *server, struct request *request);
 
 #endif

@@ -4,15 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
-
-#include <event2/buffer.h>
-#include <event2/event.h>
-#include <event2/http.h>
-#include <event2/listener.h>
 
 #include "address.h"
 #include "answer.h"
@@ -26,11 +18,6 @@
 #include "traces.h"
 #include "view/html/assets.h"
 
-#define MAX_HEADERS 8192
-#define MAX_BODY    0
-/* Longer than the limits of conn.c, so that those apply. */
-#define EVHTTP_SECONDS 300
-
 static const struct web_asset *find_asset(const char *path)
 {
 	for (const struct web_asset *asset = web_assets; asset->path; asset++)
@@ -39,89 +26,70 @@ static const struct web_asset *find_asset(const char *path)
 	return NULL;
 }
 
-static void asset_answer(struct server *server, struct evhttp_request *request,
+static void asset_answer(struct server *server, struct request *request,
 			 const struct web_asset *asset)
 {
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct evbuffer *buffer = evbuffer_new();
 	uint64_t hash = hash_bytes(HASH_START, asset->data, asset->size);
-	const char *known;
-	char etag[24];
-	int code = HTTP_OK;
+	struct body *body;
+	char etag[24], line[40];
 
 	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
-	known = evhttp_find_header(evhttp_request_get_input_headers(request), "If-None-Match");
-	answer_headers(request);
-	evhttp_add_header(headers, "Content-Type", asset->type);
-	evhttp_add_header(headers, "Cache-Control", "no-cache");
-	evhttp_add_header(headers, "ETag", etag);
-	if (known && strstr(known, etag))
-		code = HTTP_NOTMODIFIED;
-	else if (buffer)
-		evbuffer_add_reference(buffer, asset->data, asset->size, NULL, NULL);
-	evhttp_send_reply(request, code, NULL, buffer);
-	answer_count(server, code);
-	if (buffer)
-		evbuffer_free(buffer);
+	snprintf(line, sizeof(line), "ETag: %s\r\n", etag);
+	request->extra = line;
+	if (request->if_none_match && strstr(request->if_none_match, etag)) {
+		answer_send(server, request, HTTP_NOTMODIFIED, asset->type, "no-cache", NULL);
+		return;
+	}
+	body = body_wrap(asset->data, asset->size);
+	if (body)
+		answer_send(server, request, HTTP_OK, asset->type, "no-cache", body);
+	body_put(body);
 }
 
-static void ready_answer(struct server *server, struct evhttp_request *request)
+static void ready_answer(struct server *server, struct request *request)
 {
 	if (sampler_ready(&server->sampler))
-		answer_text(server, request, HTTP_OK, "ready");
+		answer_text(server, request, HTTP_OK,
+			    server->degraded
+				    ? "ready; degraded: no names of new containers, see the log"
+				    : "ready");
 	else
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    "no window has ended in the last three intervals; see the log");
 }
 
-static void unauthorized(struct server *server, struct evhttp_request *request)
+static void unauthorized(struct server *server, struct request *request)
 {
-	evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
-			  "Bearer realm=\"subtick\"");
-	answer_text(server, request, 401, "a bearer token is required");
+	request->extra = "WWW-Authenticate: Bearer realm=\"subtick\"\r\n";
+	answer_text(server, request, HTTP_UNAUTHORIZED, "a bearer token is required");
 }
 
 /*
  * Without a token the Host must be ours. With one it may be any: the page of another site does not
  * have the token.
  */
-static bool host_refused(const struct server *server, struct evhttp_request *request)
+static bool host_refused(const struct server *server, const struct request *request)
 {
-	const char *host =
-		evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
-
-	return !server->auth.needed && !host_allowed(server->config.hosts, host);
+	return !server->auth.needed && !host_allowed(server->config.hosts, request->host);
 }
 
-static void route(struct server *server, struct evhttp_request *request, const char *path,
-		  const char *query)
+/* Paths whose responses may be large: they count against the memory limit. */
+static void route_figures(struct server *server, struct request *request)
 {
 	static const char api[] = "/api/v1/", traces[] = "/api/v1/traces/";
-	const struct web_asset *asset = find_asset(path);
-	const char *token = evhttp_find_header(evhttp_request_get_input_headers(request),
-					       "Authorization");
+	const char *path = request->path;
+	bool scrape = !strcmp(path, "/metrics");
 
-	/* No token: the page's files contain no figures, and service managers check health. */
-	if (!strcmp(path, "/healthz"))
-		answer_text(server, request, HTTP_OK, "ok");
-	else if (!strcmp(path, "/readyz"))
-		ready_answer(server, request);
-	else if (host_refused(server, request))
-		answer_text(server, request, 403,
-			    "this name is not one of this server; use its address, or start it "
-			    "with --host NAME");
-	else if (asset)
-		asset_answer(server, request, asset);
-	else if (!auth_allows(&server->auth, token))
-		unauthorized(server, request);
-	else if (!strcmp(path, "/metrics"))
+	if (!answer_has_room(server, request, scrape ? ANSWER_HELD_SCRAPES : ANSWER_HELD_OTHERS))
+		return;
+	if (scrape)
 		scrape_answer(server, request);
 	else if (!strcmp(path, "/api/v1/stream"))
-		stream_answer(server, request, query);
+		stream_answer(server, request);
 	else if (!strcmp(path, "/api/v1/history"))
-		history_http_history(server, request, query);
+		history_http_history(server, request, request->query);
 	else if (!strcmp(path, "/api/v1/report"))
-		history_http_report(server, request, query);
+		history_http_report(server, request, request->query);
 	else if (!strcmp(path, "/api/v1/host"))
 		history_http_host(server, request);
 	else if (!strcmp(path, "/api/v1/traces"))
@@ -135,35 +103,46 @@ static void route(struct server *server, struct evhttp_request *request, const c
 			    "no such path; the page at / names them");
 }
 
-static void on_request(struct evhttp_request *request, void *arg)
+static void route(struct server *server, struct request *request)
 {
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
-	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
-	struct server *server = arg;
+	const struct web_asset *asset = find_asset(request->path);
 
-	stream_fails(server, request);
-	conns_asked(&server->conns, evhttp_request_get_connection(request), false);
-	if (!path)
-		answer_text(server, request, HTTP_BADREQUEST, "bad request");
+	/* No token: the page's files contain no figures, and service managers check health. */
+	if (!strcmp(request->path, "/healthz"))
+		answer_text(server, request, HTTP_OK, "ok");
+	else if (!strcmp(request->path, "/readyz"))
+		ready_answer(server, request);
+	else if (host_refused(server, request))
+		answer_text(server, request, HTTP_FORBIDDEN,
+			    "Host not allowed: use the IP address, or start with --host NAME");
+	else if (asset)
+		asset_answer(server, request, asset);
+	else if (!auth_allows(&server->auth, request->authorization))
+		unauthorized(server, request);
 	else
-		route(server, request, *path ? path : "/", evhttp_uri_get_query(uri));
+		route_figures(server, request);
+}
+
+static void on_request(void *arg, struct request *request, int code)
+{
+	if (code == HTTP_BADMETHOD)
+		request->extra = "Allow: GET, HEAD\r\n";
+	if (code)
+		answer_text(arg, request, code,
+			    "expected GET or HEAD without a body, at most 8 KiB");
+	else
+		route(arg, request);
 }
 
 static int listen_on(struct server *server, const char *text, struct err *err)
 {
-	struct evhttp_bound_socket *bound;
 	int fd, rc;
 
 	rc = address_listen(text, &fd, err);
 	if (rc)
 		return rc;
-	bound = evhttp_accept_socket_with_handle(server->http, fd);
-	if (!bound) {
-		close(fd);
+	if (conns_listen(&server->conns, fd))
 		return err_set(err, -ENOMEM, "cannot listen on %s", text);
-	}
-	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound),
-				    conns_accept_failed);
 	log_line("listening on %s", text);
 	return 0;
 }
@@ -173,7 +152,8 @@ void http_warn_open(const struct server *server)
 	struct address address;
 
 	for (size_t i = 0; !server->auth.needed && i < server->config.nr_listen; i++)
-		if (!address_parse(server->config.listen[i], &address) && !address_is_local(&address))
+		if (!address_parse(server->config.listen[i], &address) &&
+		    !address_is_local(&address))
 			log_line("warning: other machines can reach %s without a token; set "
 				 "--token-file",
 				 server->config.listen[i]);
@@ -183,26 +163,13 @@ int http_open(struct server *server, struct err *err)
 {
 	int rc = 0;
 
-	server->http = evhttp_new(server->base);
-	if (!server->http || conns_init(&server->conns, server->base))
-		return err_set(err, -ENOMEM, "out of memory");
-	conns_watch(&server->conns, server->http);
-	evhttp_set_max_headers_size(server->http, MAX_HEADERS);
-	evhttp_set_max_body_size(server->http, MAX_BODY);
-	evhttp_set_allowed_methods(server->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-	evhttp_set_timeout(server->http, EVHTTP_SECONDS);
-	evhttp_set_gencb(server->http, on_request, server);
+	_Static_assert(CONFIG_MAX_LISTEN <= CONN_MAX_LISTEN, "a place for each address");
+	server->conns.handle = on_request;
+	server->conns.arg = server;
+	conns_init(&server->conns, server->loop);
 	for (size_t i = 0; !rc && i < server->config.nr_listen; i++)
 		rc = listen_on(server, server->config.listen[i], err);
 	if (!rc)
 		http_warn_open(server);
 	return rc;
-}
-
-void http_close(struct server *server)
-{
-	if (server->http)
-		evhttp_free(server->http);
-	server->http = NULL;
-	conns_free(&server->conns);
 }

@@ -6,7 +6,6 @@
 #include "server.h"
 
 int http_open(struct server *server, struct err *err);
-void http_close(struct server *server);
 /* Logs a warning if other machines can reach us without a token. */
 void http_warn_open(const struct server *server);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "abi/noise.h"
-#include "conn.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
 #include "stats/native.h"
@@ -120,7 +119,7 @@ int resources_check_memory(const struct config *config, struct resources *ret_ne
 
 void resources_raise_files(const struct config *config)
 {
-	rlim_t want = CONN_MAX_FACTOR * config->max_connections + OWN_FILES;
+	rlim_t want = config->max_connections + OWN_FILES;
 	struct cpuset possible;
 	struct rlimit limit;
 
@@ -133,9 +132,9 @@ void resources_raise_files(const struct config *config)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int resources_check_files(const struct config *config, uint64_t *ret_connections, struct err *err)
+int resources_check_files(const struct config *config, struct err *err)
 {
-	rlim_t want = CONN_MAX_FACTOR * config->max_connections, used, left;
+	rlim_t used, left;
 	struct rlimit limit;
 	int next = dup(STDERR_FILENO);
 
@@ -159,6 +158,5 @@ int resources_check_files(const struct config *config, uint64_t *ret_connections
 			       (unsigned long long)config->max_connections,
 			       (unsigned long long)(used + config->max_connections),
 			       (unsigned long long)limit.rlim_cur, (unsigned long long)left);
-	*ret_connections = left < want ? left : want;
 	return 0;
 }

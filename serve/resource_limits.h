@@ -29,9 +29,9 @@ int resources_check_memory(const struct config *config, struct resources *ret_ne
 /* Raises the soft limit of descriptors for connections and our own files, at most to the hard limit. */
 void resources_raise_files(const struct config *config);
 /*
- * Fails if --max-connections and those that are open now do not fit; else the result is how many
- * connections can be open. Call it when the collectors are open.
+ * Fails if --max-connections and the descriptors that are open now do not fit. Call it when the
+ * collectors are open.
  */
-int resources_check_files(const struct config *config, uint64_t *ret_connections, struct err *err);
+int resources_check_files(const struct config *config, struct err *err);
 
 #endif

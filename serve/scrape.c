@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <event2/http.h>
-
 #include "answer.h"
 #include "view/prom_accept.h"
 
@@ -66,18 +64,16 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	return cached->body ? 0 : -ENOMEM;
 }
 
-void scrape_answer(struct server *server, struct evhttp_request *request)
+void scrape_answer(struct server *server, struct request *request)
 {
-	const char *accept =
-		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
-	enum prom_format format = prom_accept(accept, server->config.native_histograms);
+	enum prom_format format = prom_accept(request->accept, server->config.native_histograms);
 	bool gzip = answer_wants_gzip(request);
 
-	if (!answer_has_room(server, request, ANSWER_HELD_SCRAPES) || refresh(server, format, gzip)) {
-		answer_full(server, request);
-		return;
-	}
-	answer_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
+	if (refresh(server, format, gzip))
+		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
+	else
+		answer_body(server, request, prom_content_type(format),
+			    server->metrics[format][gzip].body);
 }
 
 void scrape_forget(struct server *server)

@@ -5,7 +5,7 @@
 
 #include "server.h"
 
-void scrape_answer(struct server *server, struct evhttp_request *request);
+void scrape_answer(struct server *server, struct request *request);
 /* Sets the metrics about the exporter itself. */
 void self_metrics_collect(struct server *server);
 /* A window has ended: drops the rendered text of the one before. */

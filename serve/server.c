@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
-
-#include <event2/event.h>
 
 #include "api.h"
 #include "base/clock.h"
@@ -23,14 +21,6 @@
 #include "scrape.h"
 #include "stream.h"
 #include "traces.h"
-
-static void on_stop(evutil_socket_t signal, short what, void *arg)
-{
-	struct server *server = arg;
-
-	log_line("stopping on signal: %s", strsignal(signal));
-	event_base_loopbreak(server->base);
-}
 
 /* Applies settings that can change while running; logs the first one that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)
@@ -49,9 +39,8 @@ static void apply_live(struct server *server, struct config *fresh)
 	http_warn_open(server);
 }
 
-static void on_reload(evutil_socket_t signal, short what, void *arg)
+static void reload(struct server *server)
 {
-	struct server *server = arg;
 	unsigned int changes = server->auth.changes;
 	struct config fresh;
 	struct err err = {0};
@@ -73,12 +62,40 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 	notify_send(&server->notify, "READY=1");
 }
 
-static void on_updated(evutil_socket_t fd, short what, void *arg)
+/* Our only child opens files of container runtimes; the filter does not allow to start it again. */
+static void reap_helper(struct server *server)
+{
+	if (waitpid(-1, NULL, WNOHANG) <= 0)
+		return;
+	server->degraded = true;
+	log_line("the process that reads names of container runtimes has ended: names of new "
+		 "containers stay unknown until a restart");
+	notify_send(&server->notify, "STATUS=degraded: no names of new containers");
+}
+
+static void on_signal(void *arg)
+{
+	struct server *server = arg;
+	struct signalfd_siginfo info;
+
+	if (read(server->signals.fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP) {
+		reload(server);
+	} else if (info.ssi_signo == SIGCHLD) {
+		reap_helper(server);
+	} else {
+		log_line("stopping on signal: %s", strsignal((int)info.ssi_signo));
+		server->stopped = true;
+	}
+}
+
+static void on_updated(void *arg)
 {
 	struct server *server = arg;
 	uint64_t count;
 
-	if (read(fd, &count, sizeof(count)) != sizeof(count))
+	if (read(server->updated.fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	scrape_forget(server);
 	api_forget(server);
@@ -86,59 +103,55 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	history_http_update(server);
 }
 
-/* Notifies the service manager's watchdog only while windows end. */
-static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+static int open_events(struct server *s, struct err *err)
 {
-	struct server *server = arg;
+	static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+	sigset_t signals;
 
-	if (sampler_alive(&server->sampler))
-		notify_send(&server->notify, "WATCHDOG=1");
-}
-
-static int add_event(struct event **at, struct event *event, const struct timeval *after,
-		     struct err *err)
-{
-	if (!event || event_add(event, after))
-		return err_set(err, -ENOMEM, "cannot add an event");
-	*at = event;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		sigaddset(&signals, handled[i]);
+	/* Threads inherit it. */
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	s->signals = (struct source){.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK),
+				     .ready = on_signal,
+				     .arg = s};
+	s->updated = (struct source){.fd = s->sampler.notify_fd, .ready = on_updated, .arg = s};
+	if (source_want(s->loop, &s->signals, EPOLLIN) ||
+	    source_want(s->loop, &s->updated, EPOLLIN))
+		return err_set(err, -ENOMEM, "cannot add an event: %s", strerror(errno));
 	return 0;
 }
 
-static int open_events(struct server *s, struct err *err)
+/* The earlier of two deadlines. 0: no deadline. */
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	uint64_t beat_ns = s->notify.watchdog_ns / 3;
-	struct timeval beat = {.tv_sec = beat_ns / NSEC_PER_SEC,
-			       .tv_usec = beat_ns % NSEC_PER_SEC / 1000};
-	int rc;
-
-	signal(SIGPIPE, SIG_IGN);
-	rc = add_event(&s->signals[0], evsignal_new(s->base, SIGTERM, on_stop, s), NULL, err);
-	if (!rc)
-		rc = add_event(&s->signals[1], evsignal_new(s->base, SIGINT, on_stop, s), NULL, err);
-	if (!rc)
-		rc = add_event(&s->signals[2], evsignal_new(s->base, SIGHUP, on_reload, s), NULL,
-			       err);
-	if (!rc)
-		rc = add_event(&s->updated,
-			       event_new(s->base, s->sampler.notify_fd, EV_READ | EV_PERSIST,
-					 on_updated, s),
-			       NULL, err);
-	if (!rc && beat_ns)
-		rc = add_event(&s->watchdog, event_new(s->base, -1, EV_PERSIST, on_watchdog, s),
-			       &beat, err);
-	return rc;
+	return a && (!b || a < b) ? a : b;
 }
 
-static void close_events(struct server *s)
+static int run(struct server *s)
 {
-	struct event *events[] = {s->signals[0], s->signals[1], s->signals[2], s->updated,
-				  s->watchdog};
+	uint64_t beat_ns = s->notify.watchdog_ns / 3, now_ns = clock_mono_ns();
+	uint64_t next_ns = beat_ns ? now_ns + beat_ns : 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (events[i])
-			event_free(events[i]);
-	if (s->base)
-		event_base_free(s->base);
+	/* It may have ended before SIGCHLD was blocked. */
+	reap_helper(s);
+	while (!s->stopped && !rc) {
+		rc = loop_step(s->loop, earlier(next_ns, s->conns.sweep_ns));
+		now_ns = clock_mono_ns();
+		if (s->conns.sweep_ns && now_ns >= s->conns.sweep_ns)
+			conns_sweep(&s->conns, now_ns);
+		conns_reap(&s->conns);
+		if (!next_ns || now_ns < next_ns)
+			continue;
+		next_ns = now_ns + beat_ns;
+		/* Notifies the service manager's watchdog only while windows end. */
+		if (sampler_alive(&s->sampler))
+			notify_send(&s->notify, "WATCHDOG=1");
+	}
+	return rc;
 }
 
 /* Everything that needs privileges. */
@@ -158,10 +171,11 @@ static int attach(struct server *s, struct err *err)
 	if (!rc)
 		rc = collectors_open(s->collectors, &s->config, err);
 	if (!rc)
-		rc = resources_check_files(&s->config, &s->conns.files, err);
+		rc = resources_check_files(&s->config, err);
 	if (rc)
 		return rc;
-	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for responses "
+	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for "
+		 "responses "
 		 "to clients that read slowly",
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
 	store_init(&s->store, &s->config);
@@ -173,9 +187,9 @@ static int attach(struct server *s, struct err *err)
 	if (history_http_open(s))
 		return err_set(err, -ENOMEM, "out of memory");
 	notify_open(&s->notify);
-	s->base = event_base_new();
-	if (!s->base)
-		return err_set(err, -ENOMEM, "cannot create the event loop");
+	s->loop = epoll_create1(EPOLL_CLOEXEC);
+	if (s->loop < 0)
+		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
 	rc = http_open(s, err);
 	if (!rc)
 		rc = sampler_open(&s->sampler, err);
@@ -210,7 +224,8 @@ int server_run(struct server *s, struct err *err)
 	/* Responses may be large and rare: return their memory to the system when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
-	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = -1;
+	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;
+	s->signals.fd = -1;
 	s->sampler = (struct sampler){.collectors = s->collectors,
 				      .store = &s->store,
 				      .config = &s->config,
@@ -224,18 +239,20 @@ int server_run(struct server *s, struct err *err)
 		rc = drop_privileges(s, err);
 	if (!rc) {
 		notify_send(&s->notify, "READY=1");
-		if (event_base_dispatch(s->base) < 0)
-			rc = err_set(err, -EIO, "the event loop failed");
+		rc = run(s);
+		if (rc)
+			err_set(err, rc, "the event loop failed: %s", strerror(-rc));
 		notify_send(&s->notify, "STOPPING=1");
 	}
-	stream_close(s);
+	conns_free(&s->conns);
 	sampler_close(&s->sampler);
-	http_close(s);
 	scrape_forget(s);
 	api_forget(s);
 	api_close(s);
 	history_http_close(s);
-	close_events(s);
+	source_close(&s->signals);
+	if (s->loop >= 0)
+		close(s->loop);
 	collectors_close(s->collectors);
 	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&s->copy[i]);

@@ -4,7 +4,6 @@
 #define SUBTICK_SERVE_SERVER_H
 
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "auth.h"
 #include "body.h"
@@ -20,21 +19,6 @@
 
 #define SERVER_MAX_COLLECTORS 8
 #define SERVER_MAX_STREAMS    64
-
-struct event;
-struct event_base;
-struct evhttp;
-struct evhttp_connection;
-struct evhttp_request;
-
-/* One client of /api/v1/stream. */
-struct stream {
-	struct evhttp_request *request; /* see on_closed() and stream_fails() about who frees it */
-	struct evhttp_connection *connection;
-	char *only; /* names of collectors, or NULL for all */
-	size_t backlog;	   /* after the last window was sent */
-	uint64_t moved_ns; /* when the client last had everything, or more than before */
-};
 
 /* A response that is valid until the next window. */
 struct cached {
@@ -54,12 +38,11 @@ struct server {
 	int statm_fd; /* /proc/self/statm, opened while we still may: later we are another user */
 	uint64_t start_unix_ns;
 
-	struct event_base *base;
-	struct evhttp *http;
+	int loop; /* epoll descriptor */
+	bool stopped;
+	bool degraded; /* names of new containers stay unknown */
 	struct conns conns;
-	struct event *signals[3], *updated, *watchdog;
-	struct stream streams[SERVER_MAX_STREAMS];
-	size_t nr_streams;
+	struct source signals, updated;
 
 	struct series_table copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
@@ -69,6 +52,8 @@ struct server {
 	struct body *host[2];
 	char machine[512]; /* one line for the report */
 	struct history history;
+	struct cached past; /* the response of /api/v1/history */
+	unsigned int past_collectors; /* bits of collectors in it */
 	int traces_fd; /* directory of recordings; -1 for none */
 
 	/* Reads the settings again; set by the command. */

@@ -5,11 +5,10 @@
 
 #include "server.h"
 
-void stream_answer(struct server *server, struct evhttp_request *request, const char *query);
+void stream_answer(struct server *server, struct request *request);
 /* Sends new windows to all clients. */
 void stream_update(struct server *server);
-/* evhttp gives a request to the callback again if it fails: if it is a stream, that ends. */
-void stream_fails(struct server *server, const struct evhttp_request *request);
+/* Ends all streams. */
 void stream_close(struct server *server);
 
 #endif

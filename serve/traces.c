@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends files of one directory. They are opened as the unprivileged user that the exporter
- * has become, never through a link, and sent as something to save: a browser that asks for one gets
- * a file, not a page of this site.
+ * Lists and sends files of one directory. The exporter opens them as an unprivileged user and follows
+ * no links. Responses are attachments: a browser saves them and does not show them as a page of this
+ * site.
  */
 #include "traces.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <event2/http.h>
 
 #include "answer.h"
 #include "api.h"
@@ -24,6 +23,8 @@
 #include "view/utf8.h"
 
 #define MAX_LISTED 200
+/* Entries of the directory that a request looks at: they take 8 ms of the event loop. */
+#define MAX_FILES 4000
 /* A file of 200,000 slices has some 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
@@ -32,12 +33,12 @@
 struct trace_file {
 	char *name;
 	uint64_t written_ns, bytes;
-	bool unreadable;
 };
 
 struct trace_files {
 	struct trace_file *list;
 	size_t nr;
+	bool cut; /* the directory has more than MAX_FILES */
 };
 
 int traces_open(struct server *server, struct err *err)
@@ -68,10 +69,10 @@ static bool is_name(const char *name)
 	       !strcmp(name + len - end, ENDING);
 }
 
-/* A descriptor, or a negative errno: -ENOENT for whatever is no plain file, links among them. */
+/* A descriptor or -errno. -ENOENT: not a regular file; links are not followed. */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
-	/* O_NONBLOCK: whoever put a pipe there must not stop us. */
+	/* O_NONBLOCK: opening a FIFO would wait for its writer. */
 	int fd = openat(server->traces_fd, name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
@@ -88,13 +89,11 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 {
 	struct trace_file *list, *file;
 	struct stat st = {0};
-	int fd = open_file(server, name, &st);
 
-	/* It is named if there is only no permission to read it: that can be mended. */
-	if (fd < 0 && fd != -EACCES)
+	/* The directory may be unsearchable: its files are listed as unreadable. */
+	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
+									 !S_ISREG(st.st_mode))
 		return 0;
-	if (fd >= 0)
-		close(fd);
 	list = grow(files->list, files->nr, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
@@ -103,8 +102,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	*file = (struct trace_file){.name = strdup(name),
 				    .written_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
 						  (uint64_t)st.st_mtim.tv_nsec,
-				    .bytes = (uint64_t)st.st_size,
-				    .unreadable = fd < 0};
+				    .bytes = (uint64_t)st.st_size};
 	if (!file->name)
 		return -ENOMEM;
 	files->nr++;
@@ -122,10 +120,11 @@ static int newest_first(const void *left, const void *right)
 
 static int read_dir(const struct server *server, struct trace_files *files)
 {
-	/* Opened at the start: its listing needs no permission now. */
+	/* The directory was opened at the start: listing it needs no permission now. */
 	int fd = fcntl(server->traces_fd, F_DUPFD_CLOEXEC, 0), rc = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+	size_t seen = 0;
 
 	if (!dir) {
 		rc = -errno;
@@ -134,9 +133,11 @@ static int read_dir(const struct server *server, struct trace_files *files)
 		return rc;
 	}
 	rewinddir(dir);
-	while (!rc && (entry = readdir(dir)))
-		if (is_name(entry->d_name))
+	while (!rc && !files->cut && (entry = readdir(dir))) {
+		files->cut = ++seen > MAX_FILES;
+		if (!files->cut && is_name(entry->d_name))
 			rc = add_file(server, files, entry->d_name);
+	}
 	closedir(dir);
 	if (files->nr)
 		qsort(files->list, files->nr, sizeof(*files->list), newest_first);
@@ -158,7 +159,18 @@ static void put_name(struct value *value, const char *name)
 	free(valid);
 }
 
-static struct report *make_report(const struct trace_files *files)
+/* A file without read permission is listed: the administrator can change that. */
+static bool is_readable(const struct server *server, const char *name)
+{
+	struct stat st;
+	int fd = open_file(server, name, &st);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static struct report *make_report(const struct server *server, const struct trace_files *files)
 {
 	struct report *report = report_new("traces");
 	struct table *table;
@@ -178,7 +190,7 @@ static struct report *make_report(const struct trace_files *files)
 		size_t row = table_row(table);
 
 		put_name(table_cell(table, row, name), file->name);
-		if (file->unreadable) {
+		if (!is_readable(server, file->name)) {
 			value_str(table_cell(table, row, detail), UNREADABLE);
 			continue;
 		}
@@ -192,7 +204,7 @@ static struct report *make_report(const struct trace_files *files)
 	return report;
 }
 
-void traces_list(struct server *server, struct evhttp_request *request)
+void traces_list(struct server *server, struct request *request)
 {
 	struct trace_files files = {0};
 	struct report *report = NULL;
@@ -200,9 +212,11 @@ void traces_list(struct server *server, struct evhttp_request *request)
 	int rc = server->traces_fd < 0 ? 0 : read_dir(server, &files);
 
 	if (!rc)
-		report = make_report(&files);
+		report = make_report(server, &files);
 	if (report && server->traces_fd < 0)
 		report_note(report, "this exporter was started without --traces DIR, so it has no recordings to show");
+	if (report && files.cut)
+		report_note(report, "the directory has more than 4,000 entries, of which 4,000 were looked at: remove old recordings");
 	if (report)
 		body = api_render(report, answer_wants_gzip(request));
 	if (body)
@@ -230,39 +244,31 @@ static struct body *read_body(int fd, bool gzip, size_t size)
 	return body;
 }
 
-static void send_file(struct server *server, struct evhttp_request *request, int fd, size_t size)
+static void send_file(struct server *server, struct request *request, int fd, size_t size)
 {
-	struct body *body;
+	struct body *body = read_body(fd, answer_wants_gzip(request), size);
 
-	if (!answer_has_room(server, request, ANSWER_HELD_OTHERS)) {
-		answer_full(server, request);
-		return;
-	}
-	body = read_body(fd, answer_wants_gzip(request), size);
 	if (!body) {
 		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
 		return;
 	}
-	/* Not by its own name, which may be anything: who saves it here chooses. */
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Disposition",
-			  "attachment; filename=\"subtick-trace.html\"");
+	/* A fixed name: that of the file may contain anything. */
+	request->extra =
+		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
 	answer_body(server, request, "application/octet-stream", body);
 	body_put(body);
 }
 
-void traces_answer(struct server *server, struct evhttp_request *request, const char *name)
+void traces_answer(struct server *server, struct request *request, const char *name)
 {
-	size_t len = 0;
-	char *plain;
+	char plain[NAME_MAX + 1];
 	struct stat st;
 	int fd = -ENOENT;
 
-	plain = evhttp_uridecode(name, 0, &len);
-	if (server->traces_fd >= 0 && plain && strlen(plain) == len && is_name(plain))
+	if (server->traces_fd >= 0 && request_decode(name, plain, sizeof(plain)) && is_name(plain))
 		fd = open_file(server, plain, &st);
-	free(plain);
 	if (fd == -EACCES)
-		answer_text(server, request, 403, UNREADABLE);
+		answer_text(server, request, HTTP_FORBIDDEN, UNREADABLE);
 	else if (fd < 0)
 		answer_text(server, request, HTTP_NOTFOUND, "there is no such recording");
 	else if (st.st_size > MAX_BYTES)

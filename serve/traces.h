@@ -9,8 +9,8 @@
 int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
 /* The newest recordings, as JSON. */
-void traces_list(struct server *server, struct evhttp_request *request);
+void traces_list(struct server *server, struct request *request);
 /* One recording. @name: as in the request's path, encoded. */
-void traces_answer(struct server *server, struct evhttp_request *request, const char *name);
+void traces_answer(struct server *server, struct request *request, const char *name);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of a request that we parse: Accept, Accept-Encoding, Authorization, query, addresses. */
+/* Requests, and the parts of them that we parse further: Accept, Authorization, query, addresses. */
 #include "fuzz.h"
 
 #include <errno.h>
 
-#include "serve/accept.h"
+#include "serve/request.h"
 #include "serve/address.h"
 #include "serve/auth.h"
 #include "serve/host.h"
@@ -49,26 +49,55 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(valid);
 }
 
+/* What is accepted is one request with one end, and its strings are within it. */
+static void check_request(const char *text)
+{
+	const char *end = strstr(text, "\r\n\r\n");
+	size_t len = end ? (size_t)(end - text) + 4 : strlen(text);
+	char *copy = strndup(text, len);
+	struct request r = {0};
+	int code;
+
+	FUZZ_CHECK(copy);
+	code = request_parse(copy, len, &r);
+	FUZZ_CHECK(!code || (code >= 400 && code < 600));
+	FUZZ_CHECK(!code || !r.keep);
+	if (!code) {
+		const char *strings[] = {r.path, r.query, r.host, r.authorization, r.accept,
+					 r.accept_encoding, r.if_none_match};
+
+		FUZZ_CHECK(end && r.path && *r.path == '/');
+		for (size_t i = 1; i < sizeof(strings) / sizeof(strings[0]); i++)
+			FUZZ_CHECK(!strings[i] || (strings[i] >= copy &&
+						   strings[i] + strlen(strings[i]) < copy + len));
+	}
+	free(copy);
+}
+
 static void check(const char *text)
 {
 	static const char token[] = "0123456789abcdef";
 	struct auth auth = {.fd = -1}, own = {.fd = -1};
 	char value[16] = "", bearer[AUTH_TOKEN_MAX + 16];
+	char plain[64];
 	struct address address;
 	struct err err = {0};
 	const struct label label = LABEL("a", text);
 	struct labels *labels;
 
+	check_request(text);
+	if (request_decode(text, plain, sizeof(plain)))
+		FUZZ_CHECK(strlen(plain) <= strlen(text));
 	FUZZ_CHECK(prom_accept(text, false) != PROM_PROTOBUF);
 	if (prom_accept(text, true) == PROM_PROTOBUF)
 		FUZZ_CHECK(strstr(text, "delimited"));
-	accept_gzip(text);
+	request_accepts_gzip(text);
 	/* A name is refused unless it is given; a list of names is no name. */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
 	else
 		host_allowed("a,b", text);
-	if (accept_query(text, "collect", value, sizeof(value)))
+	if (request_query(text, "collect", value, sizeof(value)))
 		FUZZ_CHECK(strlen(value) < sizeof(value) && strstr(text, value));
 	if (!address_parse(text, &address))
 		FUZZ_CHECK(address.len && address.len <= sizeof(address.sockaddr));

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "serve/accept.h"
+#include "serve/request.h"
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/resource_limits.h"
@@ -146,6 +146,7 @@ TEST(test_bad)
 
 TEST(test_bytes)
 {
+	char fifo[64];
 	struct err err = {0};
 	struct config c;
 
@@ -153,6 +154,13 @@ TEST(test_bytes)
 	assert_int_equal(config_parse(&c, "user = a\0b\n", 11, "f", &err), -EINVAL);
 	assert_int_equal(config_read(&c, "/nonexistent/file", &err), -ENOENT);
 	assert_int_equal(config_read(&c, "/dev/zero", &err), -EFBIG);
+	/* A FIFO: opening it must not wait for a writer. */
+	snprintf(fifo, sizeof(fifo), "/tmp/subtick-config-%d", getpid());
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	alarm(10);
+	assert_int_equal(config_read(&c, fifo, &err), -EINVAL);
+	alarm(0);
+	unlink(fifo);
 	config_free(&c);
 }
 
@@ -335,7 +343,7 @@ TEST(test_gzip)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (accept_gzip(rows[i].header) != rows[i].gzip)
+		if (request_accepts_gzip(rows[i].header) != rows[i].gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
@@ -380,17 +388,17 @@ TEST(test_query)
 {
 	char value[8];
 
-	assert_true(accept_query("a=1&collect=load", "collect", value, sizeof(value)));
+	assert_true(request_query("a=1&collect=load", "collect", value, sizeof(value)));
 	assert_string_equal(value, "load");
-	assert_true(accept_query("collect=", "collect", value, sizeof(value)));
+	assert_true(request_query("collect=", "collect", value, sizeof(value)));
 	assert_string_equal(value, "");
-	assert_false(accept_query("xcollect=load", "collect", value, sizeof(value)));
-	assert_false(accept_query("collector=load", "collect", value, sizeof(value)));
-	assert_true(accept_query("collector=x&collect=load", "collect", value, sizeof(value)));
+	assert_false(request_query("xcollect=load", "collect", value, sizeof(value)));
+	assert_false(request_query("collector=load", "collect", value, sizeof(value)));
+	assert_true(request_query("collector=x&collect=load", "collect", value, sizeof(value)));
 	assert_string_equal(value, "load");
-	assert_false(accept_query("collect", "collect", value, sizeof(value)));
-	assert_false(accept_query("collect=12345678", "collect", value, sizeof(value)));
-	assert_false(accept_query(NULL, "collect", value, sizeof(value)));
+	assert_false(request_query("collect", "collect", value, sizeof(value)));
+	assert_false(request_query("collect=12345678", "collect", value, sizeof(value)));
+	assert_false(request_query(NULL, "collect", value, sizeof(value)));
 }
 
 /* Slots for cgroups that exist beside those of the limit take no more than half of the memory. */

@@ -1,185 +1,274 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A response leaves the exporter at once: in large writes that do not wait for acknowledgements. */
+/* Connections: responses leave at once and in order, and limits hold. */
 #include "serve/conn.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/event.h>
-#include <event2/http.h>
-#include <event2/listener.h>
-
+#include "base/clock.h"
 #include "serve/address.h"
 #include "test.h"
 
-#define BODY_BYTES 100000
+#define BODY_BYTES 1000000
+#define REQUEST	   "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-struct seen {
-	struct event_base *base;
-	size_t first_write;
-	int no_delay;
+struct fixture {
+	struct conns conns;
+	struct sockaddr_in address;
+	struct body *body;
+	unsigned int requests;
+	int code; /* of the last request */
+	bool stream;
 };
 
-static void on_written(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *arg)
+static void handle(void *arg, struct request *request, int code)
 {
-	struct seen *seen = arg;
+	struct fixture *f = arg;
 
-	if (!info->n_deleted)
-		return;
-	seen->first_write = info->n_deleted;
-	event_base_loopbreak(seen->base);
+	f->requests++;
+	f->code = code;
+	conn_queue(request->conn, f->body);
+	if (f->stream)
+		conn_stream(request->conn, 1);
 }
 
-static void on_request(struct evhttp_request *request, void *arg)
+static int setup(void **state)
 {
-	static const char body[BODY_BYTES];
-	struct bufferevent *bev =
-		evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
-	struct evbuffer *buffer = evbuffer_new();
-	struct seen *seen = arg;
-	socklen_t len = sizeof(seen->no_delay);
-
-	getsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &seen->no_delay, &len);
-	evbuffer_add_cb(bufferevent_get_output(bev), on_written, seen);
-	evbuffer_add(buffer, body, sizeof(body));
-	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
-	evbuffer_free(buffer);
-}
-
-TEST(test_sent_at_once)
-{
-	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-	struct event_base *base = event_base_new();
-	struct evhttp *http = evhttp_new(base);
-	struct conns conns = {.max = 8, .timeout_ns = 10000000000ULL};
-	struct seen seen = {.base = base};
-	struct sockaddr_in address;
-	socklen_t len = sizeof(address);
+	struct fixture *f = calloc(1, sizeof(*f));
+	socklen_t len = sizeof(f->address);
 	struct err err = {0};
-	int listener, client;
+	int listener;
 
+	f->conns = (struct conns){
+		.max = 8, .timeout_ns = 10 * NSEC_PER_SEC, .handle = handle, .arg = f};
+	conns_init(&f->conns, epoll_create1(0));
+	f->body = body_new(false, BODY_BYTES);
+	f->body->len = BODY_BYTES;
+	memset(f->body->data, 'x', BODY_BYTES);
 	assert_int_equal(address_listen("127.0.0.1:0", &listener, &err), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-	assert_int_equal(conns_init(&conns, base), 0);
-	conns_watch(&conns, http);
-	evhttp_set_gencb(http, on_request, &seen);
-	assert_int_equal(evhttp_accept_socket(http, listener), 0);
-	client = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(connect(client, (struct sockaddr *)&address, len), 0);
-	assert_int_equal(write(client, request, sizeof(request) - 1), sizeof(request) - 1);
-	event_base_dispatch(base);
-
-	assert_int_equal(conns.nr, 1);
-	assert_true(seen.no_delay);
-	assert_true(seen.first_write > BODY_BYTES / 2);
-	close(client);
-	evhttp_free(http);
-	conns_free(&conns);
-	event_base_free(base);
-}
-
-/* A request that was there in time is answered, however late we look at it. */
-TEST(test_late_ourselves)
-{
-	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-	static const struct timeval second = {.tv_sec = 1};
-	struct event_base *base = event_base_new();
-	struct evhttp *http = evhttp_new(base);
-	struct conns conns = {.max = 8, .timeout_ns = 200000000ULL};
-	struct seen seen = {.base = base};
-	struct sockaddr_in address;
-	socklen_t len = sizeof(address);
-	struct err err = {0};
-	int listener, client;
-
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(address_listen("127.0.0.1:0", &listener, &err), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-	assert_int_equal(conns_init(&conns, base), 0);
-	conns_watch(&conns, http);
-	evhttp_set_gencb(http, on_request, &seen);
-	assert_int_equal(evhttp_accept_socket(http, listener), 0);
-	client = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(connect(client, (struct sockaddr *)&address, len), 0);
-	assert_int_equal(write(client, request, sizeof(request) - 1), sizeof(request) - 1);
-	while (!conns.nr)
-		event_base_loop(base, EVLOOP_ONCE);
-	/* Accepted, not read; others keep us busy for more than twice the limit, the sweep comes first. */
-	usleep(450000);
-	event_active(conns.sweep, EV_TIMEOUT, 0);
-	event_base_loopexit(base, &second);
-	event_base_dispatch(base);
-	assert_true(seen.first_write > 0);
-	assert_int_equal(conns.cut[CONN_CUT_SLOW], 0);
-	close(client);
-	evhttp_free(http);
-	conns_free(&conns);
-	event_base_free(base);
-}
-
-struct looked_for {
-	int fd;
-	bool found;
-};
-
-static int has_fd(const struct event_base *base, const struct event *event, void *arg)
-{
-	struct looked_for *looked_for = arg;
-
-	looked_for->found |= event_get_fd(event) == looked_for->fd;
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&f->address, &len), 0);
+	assert_int_equal(conns_listen(&f->conns, listener), 0);
+	*state = f;
 	return 0;
 }
 
-/* Whether the listener is enabled half a second after it ran out of descriptors. */
-static bool accepts_again(struct event_base *base, struct evconnlistener *listener)
+static int teardown(void **state)
 {
-	static const struct timeval later = {.tv_usec = 500000};
-	struct looked_for looked_for = {.fd = evconnlistener_get_fd(listener)};
+	struct fixture *f = *state;
 
-	conns_accept_failed(listener, NULL);
-	event_base_foreach_event(base, has_fd, &looked_for);
-	assert_false(looked_for.found);
-	event_base_loopexit(base, &later);
-	event_base_dispatch(base);
-	event_base_foreach_event(base, has_fd, &looked_for);
-	return looked_for.found;
+	conns_free(&f->conns);
+	close(f->conns.loop);
+	body_put(f->body);
+	free(f);
+	return 0;
 }
 
-/* The end of one pause is not the end of the other, which is for too many connections. */
-TEST(test_two_pauses)
+static int dial(const struct fixture *f, const char *text)
 {
-	static const struct timeval hour = {.tv_sec = 3600};
-	struct event_base *base = event_base_new();
-	struct evhttp *http = evhttp_new(base);
-	struct conns conns = {.max = 8, .timeout_ns = 10000000000ULL};
-	struct evhttp_bound_socket *bound;
-	struct evconnlistener *listener;
-	struct err err = {0};
-	int fd;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), small = 4096;
 
-	assert_int_equal(address_listen("127.0.0.1:0", &fd, &err), 0);
-	assert_int_equal(conns_init(&conns, base), 0);
-	conns_watch(&conns, http);
-	bound = evhttp_accept_socket_with_handle(http, fd);
-	assert_non_null(bound);
-	listener = evhttp_bound_socket_get_listener(bound);
-	/* Without connections. */
-	assert_true(accepts_again(base, listener));
-	/* With some, but not too many: the sweep is pending. */
-	event_add(conns.sweep, &hour);
-	assert_true(accepts_again(base, listener));
-	conns.paused = true;
-	assert_false(accepts_again(base, listener));
-	conns.paused = false;
-	assert_true(accepts_again(base, listener));
-	evhttp_free(http);
-	conns_free(&conns);
-	event_base_free(base);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	assert_int_equal(connect(fd, (const struct sockaddr *)&f->address, sizeof(f->address)), 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+/* Runs the loop for that many milliseconds. */
+static void run(struct fixture *f, unsigned int ms)
+{
+	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
+
+	while (clock_mono_ns() < end_ns) {
+		assert_int_equal(loop_step(f->conns.loop, end_ns), 0);
+		conns_reap(&f->conns);
+	}
+}
+
+static struct conn *only(const struct fixture *f)
+{
+	assert_int_equal(f->conns.nr, 1);
+	return TAILQ_FIRST(&f->conns.list);
+}
+
+static int option(int fd, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int value = 0;
+
+	assert_int_equal(getsockopt(fd, level, name, &value, &len), 0);
+	return value;
+}
+
+TEST_WITH(test_sent_at_once, setup, teardown)
+{
+	struct fixture *f = *state;
+	int client = dial(f, REQUEST), fd;
+
+	while (!f->requests)
+		run(f, 1);
+	fd = only(f)->source.fd;
+	assert_true(option(fd, IPPROTO_TCP, TCP_NODELAY));
+	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
+	/* What the kernel may take for a client that reads nothing. */
+	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
+	/* One write fills the buffer. */
+	assert_true(only(f)->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
+	close(client);
+}
+
+/* A response that nobody reads counts as a full buffer; the next request of that client waits. */
+TEST_WITH(test_unread, setup, teardown)
+{
+	struct fixture *f = *state;
+	size_t before = conns_held(&f->conns);
+	int client = dial(f, REQUEST REQUEST REQUEST REQUEST REQUEST);
+	static char answers[5 * BODY_BYTES];
+
+	run(f, 100);
+	assert_true(f->requests < 5);
+	assert_int_equal(f->conns.nr_blocked, 1);
+	assert_int_equal(conns_held(&f->conns) - before, ADDRESS_SEND_MEMORY);
+	for (size_t got = 0; got < sizeof(answers);) {
+		ssize_t part = recv(client, answers, sizeof(answers), MSG_DONTWAIT);
+
+		got += part > 0 ? (size_t)part : 0;
+		run(f, 1);
+	}
+	assert_int_equal(f->requests, 5);
+	run(f, 10);
+	assert_int_equal(f->conns.nr_blocked, 0);
+	assert_int_equal(conns_held(&f->conns), before);
+	assert_null(only(f)->in);
+	close(client);
+	run(f, 10);
+	assert_int_equal(f->conns.nr, 0);
+	assert_true(TAILQ_EMPTY(&f->conns.list));
+}
+
+/* A request that was there in time is answered, however late the event loop looks at it. */
+TEST_WITH(test_late_ourselves, setup, teardown)
+{
+	struct fixture *f = *state;
+	int client = dial(f, "GET");
+
+	f->conns.timeout_ns = 200 * NSEC_PER_MSEC;
+	run(f, 10);
+	assert_int_equal(only(f)->in_len, 3);
+	assert_int_equal(write(client, REQUEST + 3, sizeof(REQUEST) - 4), sizeof(REQUEST) - 4);
+	usleep(450000);
+	conns_sweep(&f->conns, clock_mono_ns());
+	assert_int_equal(f->requests, 1);
+	assert_int_equal(f->conns.cut[CONN_CUT_SLOW], 0);
+	close(client);
+}
+
+/* At the limit a connection without a request is closed, not one with a response under way. */
+TEST_WITH(test_full, setup, teardown)
+{
+	struct fixture *f = *state;
+	int clients[12];
+
+	clients[0] = dial(f, REQUEST);
+	run(f, 10);
+	for (int i = 1; i < 12; i++)
+		clients[i] = dial(f, "GET");
+	run(f, 50);
+	assert_int_equal(f->conns.nr, 8);
+	assert_int_equal(f->conns.cut[CONN_CUT_FULL], 4);
+	assert_true(TAILQ_FIRST(&f->conns.list)->asked);
+	for (int i = 0; i < 12; i++)
+		close(clients[i]);
+	run(f, 50);
+	assert_int_equal(f->conns.nr, 0);
+	for (int i = 0; i < CONN_PEERS; i++)
+		assert_int_equal(f->conns.peers[i], 0);
+}
+
+/* If all connections are busy, new ones wait until one is closed. */
+TEST_WITH(test_pause, setup, teardown)
+{
+	struct fixture *f = *state;
+	int first, second;
+
+	f->conns.max = 1;
+	first = dial(f, REQUEST);
+	run(f, 10);
+	second = dial(f, REQUEST);
+	run(f, 50);
+	assert_true(f->conns.paused);
+	assert_int_equal(f->requests, 1);
+	close(first);
+	run(f, 50);
+	assert_false(f->conns.paused);
+	assert_int_equal(f->requests, 2);
+	close(second);
+}
+
+/* A silent stream gets a comment; a client that never reads and one that sends more are closed. */
+TEST_WITH(test_stream, setup, teardown)
+{
+	struct fixture *f = *state;
+	static char text[BODY_BYTES];
+	uint64_t now_ns;
+	int client;
+
+	f->stream = true;
+	f->body->len = 10;
+	client = dial(f, REQUEST);
+	run(f, 10);
+	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 10);
+	run(f, 10);
+	now_ns = clock_mono_ns();
+	conns_sweep(&f->conns, now_ns + 20 * NSEC_PER_SEC);
+	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 3);
+	assert_memory_equal(text, ":\n\n", 3);
+	assert_int_equal(f->conns.nr_streams, 1);
+	assert_int_equal(write(client, "x", 1), 1);
+	run(f, 10);
+	assert_int_equal(f->conns.nr_streams, 0);
+	assert_int_equal(f->conns.nr, 0);
+	close(client);
+}
+
+TEST_WITH(test_vanished, setup, teardown)
+{
+	struct fixture *f = *state;
+	uint64_t now_ns;
+	int client;
+
+	f->stream = true;
+	client = dial(f, REQUEST);
+	run(f, 10);
+	now_ns = clock_mono_ns();
+	conns_sweep(&f->conns, now_ns + 5 * NSEC_PER_SEC);
+	assert_int_equal(f->conns.nr, 1);
+	conns_sweep(&f->conns, now_ns + 20 * NSEC_PER_SEC);
+	assert_int_equal(f->conns.cut[CONN_CUT_STALLED], 1);
+	assert_int_equal(f->conns.nr_streams, 0);
+	close(client);
+}
+
+/* After an error the connection is closed, and what follows is no request. */
+TEST_WITH(test_error, setup, teardown)
+{
+	struct fixture *f = *state;
+	int client = dial(f, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);
+	static char text[2 * BODY_BYTES];
+	ssize_t got, all = 0;
+
+	run(f, 10);
+	assert_int_equal(f->requests, 1);
+	assert_int_equal(f->code, HTTP_BADREQUEST);
+	while ((got = recv(client, text, sizeof(text), MSG_DONTWAIT))) {
+		all += got > 0 ? got : 0;
+		run(f, 1);
+	}
+	assert_int_equal(all, BODY_BYTES);
+	close(client);
+	run(f, 10);
+	assert_int_equal(f->conns.nr, 0);
 }
 
 TEST_MAIN()

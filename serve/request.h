@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One HTTP request: GET or HEAD, without a body. */
+#ifndef SUBTICK_SERVE_REQUEST_H
+#define SUBTICK_SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Maximum size of the request line and all headers. */
+#define REQUEST_MAX 8192
+
+#define HTTP_STATUSES(X)                                           \
+	X(OK, 200, "OK")                                           \
+	X(NOTMODIFIED, 304, "Not Modified")                        \
+	X(BADREQUEST, 400, "Bad Request")                          \
+	X(UNAUTHORIZED, 401, "Unauthorized")                       \
+	X(FORBIDDEN, 403, "Forbidden")                             \
+	X(NOTFOUND, 404, "Not Found")                              \
+	X(BADMETHOD, 405, "Method Not Allowed")                    \
+	X(ENTITYTOOLARGE, 413, "Content Too Large")                \
+	X(HEADERSTOOLARGE, 431, "Request Header Fields Too Large") \
+	X(SERVUNAVAIL, 503, "Service Unavailable")                 \
+	X(BADVERSION, 505, "HTTP Version Not Supported")
+#define HTTP_STATUS_ENUM(name, code, reason) HTTP_##name = code,
+enum {
+	HTTP_STATUSES(HTTP_STATUS_ENUM)
+};
+#undef HTTP_STATUS_ENUM
+
+struct conn;
+
+/* Strings point into the parsed text. NULL: the request lacks that header or query. */
+struct request {
+	struct conn *conn;
+	bool head;		  /* HEAD: the response has headers only */
+	bool keep;		  /* the client keeps the connection for its next request */
+	const char *path, *query; /* %XX is not decoded */
+	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
+	const char *extra; /* more header lines for the response, each with CRLF; NULL: none */
+};
+
+/*
+ * Parses @len bytes in place; they end with the empty line. Returns 0 or a status code, after which
+ * the connection must be closed: the end of the request is then unknown. Anything that a proxy and
+ * this parser might frame differently is an error: a body, Transfer-Encoding, two Content-Length or
+ * Host headers, folded lines, a space before the colon, a line without CRLF.
+ */
+int request_parse(char *text, size_t len, struct request *ret_request);
+
+/* True if an Accept-Encoding header, or NULL, allows gzip. */
+bool request_accepts_gzip(const char *header);
+/* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */
+bool request_query(const char *query, const char *key, char *value, unsigned int size);
+/* Decodes %XX; false if an escape is invalid, the result contains NUL, or it does not fit. */
+bool request_decode(const char *text, char *ret_text, size_t size);
+
+#endif

@@ -137,23 +137,18 @@ static const char *const allowed[] = {
 	"fstat",
 	"newfstatat",
 	"statx",
-	"fcntl",
 	"dup",
 	/* names of pods, in directories that appear later */
 	"getdents64",
 	"inotify_add_watch",
 	/* sockets */
-	"accept",
 	"accept4",
 	"sendto",
 	"sendmsg",
 	"recvfrom",
 	"recvmsg",
 	"shutdown",
-	"getsockopt",
 	"setsockopt",
-	"getsockname",
-	"getpeername",
 	/* waiting and time */
 	"epoll_ctl",
 	"epoll_wait",
@@ -185,6 +180,8 @@ static const char *const allowed[] = {
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"sigaltstack",
+	/* the process that opens files of container runtimes has ended */
+	"wait4",
 	/* identity and usage */
 	"getpid",
 	"gettid",
@@ -224,9 +221,12 @@ static int allow_with_args(scmp_filter_ctx filter)
 		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
 	/* For abort(): signals to ourselves only, not to other processes of the same user. */
 	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
-	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0),
-					SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0),
-					SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)};
+	struct scmp_arg_cmp outq = SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0);
+	/* Not F_SETOWN and F_SETSIG, which send signals to other processes of the same user. */
+	struct scmp_arg_cmp fcntls[] = {SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0),
+					SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0),
+					/* fdopendir() sets FD_CLOEXEC. */
+					SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)};
 	int rc = allow(filter, "mmap", 1, &no_exec);
 
 	if (!rc)
@@ -235,8 +235,10 @@ static int allow_with_args(scmp_filter_ctx filter)
 		rc = allow(filter, "openat", 1, &reading);
 	if (!rc)
 		rc = allow(filter, "tgkill", 1, &self);
-	for (size_t i = 0; !rc && i < sizeof(ioctls) / sizeof(ioctls[0]); i++)
-		rc = allow(filter, "ioctl", 1, &ioctls[i]);
+	if (!rc)
+		rc = allow(filter, "ioctl", 1, &outq);
+	for (size_t i = 0; !rc && i < sizeof(fcntls) / sizeof(fcntls[0]); i++)
+		rc = allow(filter, "fcntl", 1, &fcntls[i]);
 	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {
 		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 

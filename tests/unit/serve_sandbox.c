@@ -2,6 +2,8 @@
 /* What the collectors read in every window can be read behind the system call filter. */
 #include "serve/sandbox.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +43,39 @@ TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 		end_window_filtered(&env);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	wake_env_close(&env);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_FILTER) {
+		print_message("# this kernel refuses the filter\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* 0 if the filter refuses to let the kernel send signals to another process, and allows what is used. */
+static void try_fcntl(void)
+{
+	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
+	struct err err = {0};
+	int fds[2], copy;
+
+	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(&err))
+		_exit(NO_FILTER);
+	if (!fcntl(fds[0], F_SETSIG, SIGKILL) || !fcntl(fds[0], F_SETOWN, getppid()) ||
+	    !fcntl(fds[0], F_SETOWN_EX, &owner) || !fcntl(fds[0], F_SETFL, O_ASYNC) ||
+	    !fcntl(fds[0], F_SETLEASE, F_RDLCK) || !fcntl(fds[0], F_NOTIFY, DN_CREATE))
+		_exit(1);
+	copy = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+	_exit(copy < 0 || fcntl(copy, F_GETFL) < 0 ? 2 : 0);
+}
+
+TEST(test_fcntl)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		try_fcntl();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NO_FILTER) {
 		print_message("# this kernel refuses the filter\n");

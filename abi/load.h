@@ -11,6 +11,13 @@
 #define LOAD_NR_PAUSED 4
 #define LOAD_MAX_CPUS  8192
 #define LOAD_NEVER     (1ULL << 62) /* start_ns before the start: every event comes before it */
+#define LOAD_SLOT_SIZE 512
+
+/* Operands that user space fills into the programs: see sys_bpf_open_filled(). */
+enum load_filled {
+	LOAD_FILLED_FIRST = 0x5ab71d00,
+	LOAD_FILLED_SLOT_MASK = LOAD_FILLED_FIRST, /* (slots - 1) * LOAD_SLOT_SIZE */
+};
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {
@@ -53,7 +60,7 @@ struct load_slot {
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of hirq_ns, so that softirq programs need not compute it */
-	__u64 burst_start; /* ns since start, 0 while idle */
+	__u64 start_ns;	   /* CLOCK_MONOTONIC; LOAD_NEVER until all programs are attached */
 	__u64 poll_states; /* bit n: idle state n of this CPU polls; set before the start */
 
 	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, including hardirqs on top */
@@ -75,13 +82,14 @@ struct load_slot {
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
 	__u64 vec_start; /* of the running softirq, less hirq_in_ns at that time */
-	__u64 pad[1];
+	__u64 burst_start; /* ns since start, 0 while idle */
 
 	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
 	__u64 vec_count[LOAD_NR_VECS];
+	__u64 pad[8];
 };
 
-_Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");
+_Static_assert(sizeof(struct load_slot) == LOAD_SLOT_SIZE, "a shift yields the address of a slot");
 
 /*
  * --irq: hardirq time by line. `name` is a kind of enum load_line_kind, or the address of the

@@ -118,7 +118,7 @@ struct trace_setup {
 	__u64 tick_function; /* address of what the tick's timer calls */
 };
 
-/* Operands of instructions in every program, instead of loads from trace_setup: see sys_bpf_fill(). */
+/* Operands of instructions in every program, instead of loads from trace_setup: see sys_bpf_open_filled(). */
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,

@@ -234,9 +234,15 @@ static __always_inline u64 cpu_number(void)
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
 /*
- * Operands that user space fills in before loading (sys_bpf_fill()): a load of a constant would take its
- * address as well, which are up to four instructions. Only in programs, not in functions that they call.
+ * Operands that user space fills in before opening the object (sys_bpf_open_filled()). A constant in
+ * read-only data would take a load and its address, up to four instructions.
  */
+#define FILLED(mark)                                           \
+	({                                                     \
+		u64 __filled;                                  \
+		asm volatile("%0 = %1" : "=r"(__filled) : "i"(mark)); \
+		__filled;                                      \
+	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
 /* Ends the program if it is not below. */

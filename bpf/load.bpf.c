@@ -43,10 +43,10 @@ static __always_inline int idle_exit(struct load_slot *s)
 	}
 	/* The stamp comes early: what this program does before it counts as idle. */
 	now = bpf_ktime_get_ns();
-	now -= start_ns;
+	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
-	base_enter_first(s, now, LOAD_LOOP, first_idle);
+	base_leave_idle(s, now, LOAD_LOOP);
 	burst_begin(s, now);
 	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
@@ -57,16 +57,15 @@ SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u32 state, u32 cpu)
 {
 	struct load_slot *s = slot_of(cpu);
-	u64 start, now;
 	u32 to = LOAD_HALT;
+	u64 now;
 
 	if (state == PWR_EVENT_EXIT)
 		return idle_exit(s);
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
-	start = start_ns;
 	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
-	now = bpf_ktime_get_ns() - start;
+	now = bpf_ktime_get_ns() - s->start_ns;
 	if (before_start(now))
 		return 0;
 	base_enter_first(s, now, to, LOAD_LOOP);
@@ -136,7 +135,7 @@ static __always_inline bool task_goes_on(const struct load_slot *s)
 static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u32 to)
 {
-	u64 now = bpf_ktime_get_ns() - start_ns;
+	u64 now = bpf_ktime_get_ns() - s->start_ns;
 
 	if (before_start(now))
 		return 0;
@@ -394,7 +393,7 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
 
-	if (n && handled && delta_ns >= 0 && start_ns != LOAD_NEVER)
+	if (n && handled && delta_ns >= 0 && slot_of(cpu)->start_ns != LOAD_NEVER)
 		cell_add(&n->nmi, delta_ns);
 	return 0;
 }
@@ -418,24 +417,27 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
 	{                                                                                          \
-		return line_enter(kind, 0, false);                                                 \
+		return line_enter(kind, 0);                                                 \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
-/* arm64 */
-HIRQ_PAIR(ipi, "ipi_entry", "ipi_exit")
 X86_VECTORS(HIRQ_VECTOR)
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 {
-	return line_enter((u64)action->name, irq, false);
+	return line_enter((u64)action->name, irq);
 }
 
+/*
+ * arm64: ipi_entry follows irq_handler_entry of a line called "IPI", in every interrupt flow since 5.10
+ * (SGI, pseudo-NMI, GICv5). So it is no edge of its own: it only renames the line.
+ */
 SEC("tp_btf/ipi_entry")
-int BPF_PROG(load_ipi_enter_line, const char *reason)
+int BPF_PROG(load_ipi_name_line, const char *reason)
 {
-	return line_enter((u64)reason, 0, true);
+	line_name(cpu_number(), (u64)reason, 0);
+	return 0;
 }
 
 /* arm64: every IPI, with its name. */

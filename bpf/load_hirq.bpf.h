@@ -38,7 +38,7 @@ static __always_inline int hirq_enter(void)
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
-		/* A nested handler (arm64: ipi_entry inside irq_handler_entry). */
+		/* A handler that demultiplexes, such as that of a GPIO controller, calls others. */
 		s->hirq = hirq + 1;
 		return 0;
 	}

@@ -62,25 +62,25 @@ static __noinline int line_add(struct load_slot *s, u32 cpu, u64 ns)
 	return 0;
 }
 
-/*
- * arm64: ipi_entry comes inside irq_handler_entry of a line called "IPI", and says what the IPI is
- * for. So the inner name is taken there; any other handler inside a handler is part of the outer.
- */
-static __always_inline int line_enter(u64 name, u32 irq, bool renames)
+static __always_inline void line_name(u32 cpu, u64 name, u32 irq)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct load_slot *s = slot_of(cpu);
-	bool inside = s->hirq & 0xff;
-	struct load_line_key *open;
+	struct load_line_key *open = bpf_map_lookup_elem(&open_lines, &cpu);
 
-	hirq_enter();
-	if (inside && !renames)
-		return 0;
-	open = bpf_map_lookup_elem(&open_lines, &cpu);
 	if (open) {
 		open->name = name;
 		open->irq = irq;
 	}
+}
+
+/* A handler inside a handler is part of the outer one. */
+static __always_inline int line_enter(u64 name, u32 irq)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	bool inside = slot_of(cpu)->hirq & 0xff;
+
+	hirq_enter();
+	if (!inside)
+		line_name(cpu, name, irq);
 	return 0;
 }
 

@@ -16,16 +16,12 @@ const volatile bool want_noise;
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
 const volatile __u32 first_idle = LOAD_HALT;
-/* The number of slots, a power of two, less one. */
-const volatile __u32 slot_mask;
 
-/* Set when everything is attached: before that, some of the programs are missing. */
-__u64 start_ns SEC(".data") = LOAD_NEVER;
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
 __u64 hotplug_steps SEC(".data");
 
 /*
- * A global variable, not a map: no look-up. The only one in .bss, which user space shrinks to the
+ * A global variable needs no map lookup. It is the only one in .bss, which user space shrinks to the
  * CPUs of the machine.
  */
 struct load_slot slots[LOAD_MAX_CPUS];
@@ -57,28 +53,31 @@ struct {
 	__type(value, u32);
 } counters SEC(".maps");
 
-static __always_inline struct load_slot *slot_of(u32 cpu)
+static __always_inline struct load_slot *slot_of(u64 cpu)
 {
-	struct load_slot *s = &slots[cpu & slot_mask];
+	u64 at = cpu * LOAD_SLOT_SIZE;
+	struct load_slot *s;
 
-	/* Or clang computes the address again for each field. */
+	FILLED_AND(at, LOAD_FILLED_SLOT_MASK);
+	s = (void *)((char *)slots + at);
+	/* Keeps clang from computing the address again for each field. */
 	asm volatile("" : "+r"(s));
 	return s;
 }
 
-/* Whether @now, ns since the start, lies before it: not started, or just after the clock was read. */
+/* True if @now, ns since the start, is negative: not started, or started after the clock was read. */
 static __always_inline bool before_start(u64 now)
 {
 	return (s64)now < 0;
 }
 
-/* This CPU's slot and the time since the start; false before it. */
+/* Slot of this CPU and the time since the start; false before the start. */
 static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	*ret_slot = slot_of(bpf_get_smp_processor_id());
-	*ret_now = now - start_ns;
+	*ret_slot = slot_of(cpu_number());
+	*ret_now = now - (*ret_slot)->start_ns;
 	return !before_start(*ret_now);
 }
 
@@ -152,7 +151,26 @@ static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 n
 	s->moving = 0;
 }
 
-/* The same in what may be the first event: an interrupt that comes meanwhile is not. */
+/* Out of line: only the first event of a core reads the constant. */
+static __noinline int base_first_idle(struct load_slot *s)
+{
+	s->base = first_idle;
+	return 0;
+}
+
+/* As base_enter_first() at an idle exit. */
+static __always_inline void base_leave_idle(struct load_slot *s, u64 now, u32 ctx)
+{
+	s->moving = ctx + 1;
+	barrier();
+	if (!s->base)
+		base_first_idle(s);
+	base_move(s, now, ctx);
+	barrier();
+	s->moving = 0;
+}
+
+/* As base_enter() for what may be the first event: an interrupt in between is never the first. */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	s->moving = ctx + 1;

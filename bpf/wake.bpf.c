@@ -13,8 +13,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
-	/* First of all: at an idle exit this is the stamp. */
-	u64 now = bpf_ktime_get_ns();
+	/* The stamp of an idle exit comes first, so that our own work does not count. */
+	u64 now = state == PWR_EVENT_EXIT ? bpf_ktime_get_ns() : 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
@@ -81,7 +81,10 @@ static __always_inline bool same_interrupt(struct wake_slot *s, struct irqaction
 	return same;
 }
 
-/* @action: NULL for what is no device. */
+/*
+ * @action: NULL for vectors. Without points, a handler that another one calls counts as an interrupt: a timer
+ * that runs after either of them was not the first.
+ */
 static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -90,13 +93,15 @@ static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action
 
 	if (!s || (action && same_interrupt(s, action)))
 		return 0;
-	if (s->in_irq) {
-		/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
-		if (s->point.irqs == 1)
-			s->point.irq_kind = kind;
-		return 0;
+	if (want_points) {
+		if (s->in_irq) {
+			/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
+			if (s->point.irqs == 1)
+				s->point.irq_kind = kind;
+			return 0;
+		}
+		s->in_irq = kind == WAKE_IRQ_DEVICE;
 	}
-	s->in_irq = kind == WAKE_IRQ_DEVICE;
 	if (want_passive)
 		passive_irq(s, now);
 	s->irqs++;
@@ -158,7 +163,7 @@ int wake_nmi(void *ctx)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(wake_expire, struct hrtimer *timer)
 {
-	u64 now = bpf_ktime_get_ns(), hard, soft;
+	u64 now = want_points ? bpf_ktime_get_ns() : 0, hard, soft;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 	s64 offset;

@@ -2,6 +2,7 @@
 /* Wraps libbpf: error messages with a fix, mapped arrays, losses. */
 #include "sys/bpf.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -155,25 +156,31 @@ static void fill_operand(struct bpf_insn *insn, int32_t first, const int32_t *va
 		insn->imm = values[which];
 }
 
-int sys_bpf_fill(struct bpf_object *object, int32_t first, const int32_t *values, size_t nr)
+int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
+			size_t nr)
 {
-	struct bpf_program *prog;
-	int rc = 0;
+	const void *original = skeleton->data;
+	char *elf = malloc(skeleton->data_sz);
+	const Elf64_Ehdr *head = (void *)elf;
+	int rc;
 
-	bpf_object__for_each_program (prog, object) {
-		size_t cnt = bpf_program__insn_cnt(prog);
-		struct bpf_insn *insns = calloc(cnt, sizeof(*insns));
+	if (!elf)
+		return -ENOMEM;
+	memcpy(elf, original, skeleton->data_sz);
+	for (size_t i = 0; i < head->e_shnum; i++) {
+		const Elf64_Shdr *section = (void *)(elf + head->e_shoff + i * head->e_shentsize);
+		struct bpf_insn *insns = (void *)(elf + section->sh_offset);
 
-		if (!insns)
-			return -ENOMEM;
-		memcpy(insns, bpf_program__insns(prog), cnt * sizeof(*insns));
-		for (size_t i = 0; i < cnt; i++)
-			fill_operand(&insns[i], first, values, nr);
-		rc = bpf_program__set_insns(prog, insns, cnt);
-		free(insns);
-		if (rc)
-			break;
+		if (section->sh_type != SHT_PROGBITS || !(section->sh_flags & SHF_EXECINSTR))
+			continue;
+		for (size_t at = 0; at < section->sh_size / sizeof(*insns); at++)
+			fill_operand(&insns[at], first, values, nr);
 	}
+	skeleton->data = elf;
+	rc = bpf_object__open_skeleton(skeleton, NULL);
+	/* libbpf has copied everything. */
+	skeleton->data = (void *)original;
+	free(elf);
 	return rc;
 }
 

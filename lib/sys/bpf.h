@@ -11,6 +11,7 @@
 
 struct bpf_map;
 struct bpf_object;
+struct bpf_object_skeleton;
 struct btf;
 
 /*
@@ -43,11 +44,12 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
- * Fills constants into the programs, between open and load: an instruction with the operand @first + n gets
- * @values[n]. A constant of .rodata would be a load, also where the verifier knows what is loaded. Functions
- * that are not inlined are left as they are.
+ * Opens a created skeleton after filling constants into a copy of its object: an instruction of a program
+ * or function with the immediate operand @first + n gets @values[n]. A constant in .rodata would cost a
+ * load and its address.
  */
-int sys_bpf_fill(struct bpf_object *object, int32_t first, const int32_t *values, size_t nr);
+int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
+			size_t nr);
 
 /* Events that the kernel dropped because a program was already running on that core. */
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object);

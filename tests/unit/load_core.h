@@ -8,6 +8,7 @@
 #include "bpf_shim.h"
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
+static u64 shim_filled(u32 mark);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -18,6 +19,13 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #pragma GCC diagnostic pop
 
 #include "measure/load/slot.h"
+
+/* Two slots. */
+static u64 shim_filled(u32 mark)
+{
+	assert_int_equal(mark, LOAD_FILLED_SLOT_MASK);
+	return LOAD_SLOT_SIZE;
+}
 
 /* The programs' slot of this core. */
 static struct load_slot *const slot = &slots[0];
@@ -109,11 +117,9 @@ static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "
 static inline int reset(void **state)
 {
 	/* State 0 polls, as without a driver. */
-	*slot = (struct load_slot){.poll_states = 1};
+	*slot = (struct load_slot){.poll_states = 1, .start_ns = START};
 	memset(&note, 0, sizeof(note));
 	memset(&burst_counts, 0, sizeof(burst_counts));
-	start_ns = START;
-	slot_mask = 1;
 	shim_current = &idle;
 	shim_at_barrier = NULL;
 	shim_counter = NULL;

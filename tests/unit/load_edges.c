@@ -99,7 +99,7 @@ static void in_ksoftirqd(void **state)
 	assert_int_equal(slot->vec_ns[3], 800);
 }
 
-/* arm64: ipi_entry inside irq_handler_entry. Only the outermost pair counts. */
+/* A handler that calls another one. Only the outermost pair counts. */
 static void nested_handlers(void **state)
 {
 	struct load_sample s;
@@ -473,7 +473,7 @@ static void before_the_start(void **state)
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
 
 	for (int i = 0; i < 2; i++) {
-		start_ns = starts[i];
+		slot->start_ns = starts[i];
 		irq(3000, 3100);
 		leave_idle(3200);
 		softirq(3300, 3400, 3);

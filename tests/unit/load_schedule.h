@@ -178,7 +178,7 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 		begins ? load_irq_enter(NULL) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
-		begins ? load_ipi_enter(NULL) : load_ipi_leave(NULL);
+		/* Inside irq_handler_entry: no program of its own. */
 		break;
 	case EVENT_SOFTIRQ:
 		begins ? load_softirq_entry(NULL, arg) : load_softirq_exit(NULL, arg);

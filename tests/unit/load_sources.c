@@ -104,7 +104,7 @@ static int setup(void **state)
 	(void)state;
 	memset(slots, 0, sizeof(slots));
 	memset(notes, 0, sizeof(notes));
-	data = (struct load_bpf__data){.start_ns = START};
+	data = (struct load_bpf__data){0};
 	rodata.first_idle = LOAD_HALT;
 	online = (struct cpuset){0};
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
@@ -114,6 +114,7 @@ static int setup(void **state)
 		.skel = &skel,
 		.online = {.set = online},
 		.hotplug_traced = true,
+		.start_ns = START,
 		.slots = slots,
 		.notes = notes,
 	};

@@ -100,9 +100,7 @@ TEST_WITH(lines_close, reset, NULL)
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
 	at(6010);
-	load_ipi_enter_line(NULL, reason);
-	at(6400);
-	load_ipi_leave_line(NULL);
+	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
 	/* There is no room for a fourth. */

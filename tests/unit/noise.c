@@ -120,9 +120,8 @@ TEST_WITH(interrupts, begin, end)
 	/* arm64: what an IPI is for is told inside the line. */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
-	load_ipi_enter_line(NULL, reason);
+	load_ipi_name_line(NULL, reason);
 	at(3520);
-	load_ipi_leave_line(NULL);
 	load_irq_leave_line(NULL);
 	/* The clock did not advance: it counts all the same. */
 	device(3600, 3600, 41, &net);

@@ -9,7 +9,9 @@
 
 #include "load_schedule.h"
 
-static u64 shim_filled(u32 mark);
+/* The programs of load have their own. */
+#define shim_filled trace_filled
+static u64 trace_filled(u32 mark);
 
 /* Both kernel halves have it. */
 #define LICENSE trace_license
@@ -22,11 +24,12 @@ static u64 shim_filled(u32 mark);
 #undef const
 #pragma GCC diagnostic pop
 #undef LICENSE
+#undef shim_filled
 
 #define NR_CPUS 5
 
 /* As lib/measure/trace/trace.c fills it in. */
-static u64 shim_filled(u32 mark)
+static u64 trace_filled(u32 mark)
 {
 	switch (mark) {
 	case TRACE_FILLED_RING_BYTES:

@@ -88,7 +88,9 @@ static inline void irq(u64 ns, int nr)
 static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
-	wake_irq_exit(NULL);
+	/* Attached for points only. */
+	if (want_points)
+		wake_irq_exit(NULL);
 }
 
 static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base *base)

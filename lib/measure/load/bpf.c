@@ -37,6 +37,7 @@ struct bpf_source {
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
 
+	uint64_t start_ns;
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
@@ -133,19 +134,41 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 	}
 }
 
+/* A power of two: the programs mask the CPU number. */
+static unsigned int nr_slots(unsigned int nr_cpus)
+{
+	unsigned int nr = 1;
+
+	while (nr < nr_cpus)
+		nr *= 2;
+	return nr;
+}
+
+static int open_filled(struct bpf_source *b)
+{
+	const int32_t values[] = {
+		[LOAD_FILLED_SLOT_MASK - LOAD_FILLED_FIRST] =
+			(nr_slots(b->source.nr_cpus) - 1) * LOAD_SLOT_SIZE,
+	};
+	int rc;
+
+	b->skel = calloc(1, sizeof(*b->skel));
+	if (!b->skel)
+		return -ENOMEM;
+	rc = load_bpf__create_skeleton(b->skel);
+	return rc ? rc
+		  : sys_bpf_open_filled(b->skel->skeleton, LOAD_FILLED_FIRST, values,
+					sizeof(values) / sizeof(values[0]));
+}
+
 static int set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 {
-	unsigned int nr_slots = 1;
-
-	while (nr_slots < nr_cpus)
-		nr_slots *= 2;
-	b->skel->rodata->slot_mask = nr_slots - 1;
 	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
 	if (bursts)
 		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
 	set_extra_sizes(b, nr_cpus);
-	return sys_bpf_shrink(b->skel->maps.bss, nr_slots * sizeof(struct load_slot));
+	return sys_bpf_shrink(b->skel->maps.bss, nr_slots(nr_cpus) * sizeof(struct load_slot));
 }
 
 static bool idle_polls_by_force(void)
@@ -173,9 +196,9 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	if (rc)
 		goto out;
 	sys_bpf_log_begin();
-	b->skel = load_bpf__open();
-	if (!b->skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the load programs");
+	rc = open_filled(b);
+	if (rc) {
+		rc = sys_bpf_fail(err, rc, "cannot open the load programs");
 		goto out;
 	}
 	sys_bpf_autoload_present(b->skel->obj, btf);
@@ -201,10 +224,23 @@ out:
 	return rc;
 }
 
-static void fill_poll_states(struct bpf_source *b)
+static void fill_slots(struct bpf_source *b)
 {
-	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
+	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
 		b->skel->bss->slots[cpu].poll_states = cpuidle_poll_mask(NULL, cpu);
+		b->skel->bss->slots[cpu].start_ns = LOAD_NEVER;
+	}
+}
+
+/*
+ * Every edge from here on counts. An edge between reading the clock and the store to its slot, less than a
+ * microsecond, is missed: the next edge shows what the core did before.
+ */
+static void start_slots(struct bpf_source *b)
+{
+	b->start_ns = b->pmu.start_ns = clock_mono_ns();
+	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
+		__atomic_store_n(&b->skel->bss->slots[cpu].start_ns, b->start_ns, __ATOMIC_RELAXED);
 }
 
 /* Runs the task iterator once: its program records which task is on which CPU. */
@@ -285,7 +321,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		rc = open_skeleton(b, opts, err);
 	if (rc)
 		return rc;
-	fill_poll_states(b);
+	fill_slots(b);
 	if (b->has_pmu) {
 		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->skel->maps.counters), opts->nr_cpus,
 				       &b->online.set, opts->event, err);
@@ -302,8 +338,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		rc = open_extras(b, err);
 	if (rc)
 		return rc;
-	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
-	b->skel->data->start_ns = b->pmu.start_ns = clock_mono_ns();
+	start_slots(b);
 	seed(b);
 	return 0;
 }
@@ -319,7 +354,7 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 static void bpf_sample(struct load_source *source, struct load_sample *samples)
 {
 	struct bpf_source *b = to_bpf(source);
-	uint64_t start = b->skel->data->start_ns;
+	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
 	uint64_t now;
 

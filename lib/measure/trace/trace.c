@@ -175,30 +175,46 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 	return rc;
 }
 
-/* What the programs have as operands. */
-static int fill(struct trace *t, const struct trace_setup *set)
+static uint32_t head_mask(const struct trace *t)
+{
+	return (t->ring_edges - 1) * sizeof(struct trace_edge);
+}
+
+static uint32_t ring_bytes(const struct trace *t)
+{
+	return (TRACE_RING_EDGES + t->ring_edges) * sizeof(struct trace_edge);
+}
+
+static int open_filled(struct trace *t)
 {
 	const int32_t values[] = {
-		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = set->ring_bytes,
-		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] = (set->nr_cpus - 1) * set->ring_bytes + 1,
-		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = set->head_mask,
+		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = ring_bytes(t),
+		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] =
+			(t->window.nr_cpus - 1) * ring_bytes(t) + 1,
+		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = head_mask(t),
 	};
+	int rc;
 
-	return sys_bpf_fill(t->skel->obj, TRACE_FILLED_FIRST, values, sizeof(values) / sizeof(values[0]));
+	t->skel = calloc(1, sizeof(*t->skel));
+	if (!t->skel)
+		return -ENOMEM;
+	rc = trace_bpf__create_skeleton(t->skel);
+	return rc ? rc
+		  : sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
+					sizeof(values) / sizeof(values[0]));
 }
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
-	uint32_t edges = t->ring_edges;
 	struct trace_setup *set = &t->skel->rodata->setup;
 	unsigned int cpu;
 	int rc;
 
 	set->state_first = kbtf_switch_state_first(btf);
-	set->head_mask = (edges - 1) * sizeof(struct trace_edge);
-	set->ring_bytes = (TRACE_RING_EDGES + edges) * sizeof(struct trace_edge);
+	set->head_mask = head_mask(t);
+	set->ring_bytes = ring_bytes(t);
 	set->nr_cpus = t->window.nr_cpus;
-	set->bytes_after = edges / 2 * sizeof(struct trace_edge);
+	set->bytes_after = t->ring_edges / 2 * sizeof(struct trace_edge);
 	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
 	if (t->opts.on == TRACE_EVENT_NOISE)
 		set->on_noise_ns = t->opts.on_ns;
@@ -208,9 +224,6 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
 	t->window.kernel_bytes = RINGS_AT + (uint64_t)t->window.nr_cpus * set->ring_bytes;
-	rc = fill(t, set);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot fill in the trace programs");
 	rc = sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot shrink the rings of the trace programs");
@@ -222,9 +235,9 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	int rc;
 
 	sys_bpf_log_begin();
-	t->skel = trace_bpf__open();
-	if (!t->skel)
-		return sys_bpf_fail(err, -errno, "cannot open the trace programs");
+	rc = open_filled(t);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot open the trace programs");
 	sys_bpf_autoload_present(t->skel->obj, btf);
 	rc = set_up(t, btf, err);
 	if (!rc)

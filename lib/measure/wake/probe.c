@@ -39,6 +39,9 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 	choose(skel->progs.wake_waking, opts->remote && probe->launch_at_waking);
 	choose(skel->progs.wake_switch, opts->breakdown);
 	choose(skel->progs.wake_nmi, opts->points);
+	/* Points have the kind of their interrupt. On arm64 ipi_entry follows irq_handler_entry. */
+	choose(skel->progs.wake_ipi, opts->points);
+	choose(skel->progs.wake_irq_exit, opts->points);
 }
 
 static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,

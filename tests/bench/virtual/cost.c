@@ -60,9 +60,9 @@ static void measure(const char *name, const char *kind)
 			printf("cost\t%s\twhy\t%s: %s\n", name, cost_workloads[i].name,
 			       strerror(-rc));
 		else
-			printf("cost\t%s\t%s\t%s\t%.0f\t%.3f\t%.0f\t%.0f\t%zu\n", name, kind,
+			printf("cost\t%s\t%s\t%s\t%.0f\t%.3f\t%.0f\t%.0f\t%zu\t%.1f\n", name, kind,
 			       cost_workloads[i].name, figure.typical, figure.share, figure.low,
-			       figure.high, figure.nr);
+			       figure.high, figure.nr, figure.mean);
 		fflush(stdout);
 	}
 }

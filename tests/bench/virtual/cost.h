@@ -9,11 +9,19 @@
 #include <sys/types.h>
 
 #define COST_MAX_EVENTS	  128
+/*
+ * Operations that take this much longer than the most frequent value, or 100 less, are left out of the mean: the
+ * kernel took another path, such as a tick, a period of its load tracking, or on an idle core a look at its timers.
+ * A program that does not treat all operations alike differs by less.
+ */
+#define COST_REACH	1500
+#define COST_REACH_IDLE 600
 #define COST_MAX_COMMANDS 4
 
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
 	double typical;	  /* the most frequent value */
+	double mean;	  /* of the operations near it: see COST_REACH */
 	double share;	  /* of the operations that took exactly that */
 	double low, high; /* quartiles */
 	size_t nr;
@@ -67,7 +75,7 @@ void cost_attached_stop(struct cost_attached *attached);
 int cost_rest(pid_t pid, double *ret_mean);
 
 /* Sorts @values. */
-struct cost_figure cost_figure_of(double *values, size_t nr);
+struct cost_figure cost_figure_of(double *values, size_t nr, double reach);
 void cost_pin(int cpu);
 void cost_sleep_ms(unsigned int ms);
 

@@ -5,8 +5,13 @@ import json
 import re
 from collections import namedtuple
 
-Figure = namedtuple("Figure", "typical share low high nr")
+Figure = namedtuple("Figure", "typical share low high nr mean")
 NOTHING, AGAIN = "nothing", "nothing again"
+
+
+def figure(typical, share, low, high, nr, mean=None):
+    """Figures that were kept before there were means have only the most frequent value."""
+    return Figure(typical, share, low, high, nr, typical if mean is None else mean)
 
 
 class Found:
@@ -48,7 +53,7 @@ class Found:
         found = cls()
         for key, value in json.loads(path.read_text()).items():
             if key in ("commands", "empty"):
-                value = {name: {w: Figure(*f) for w, f in figures.items()}
+                value = {name: {w: figure(*f) for w, f in figures.items()}
                          for name, figures in value.items()}
             setattr(found, key, value)
         return found
@@ -56,7 +61,7 @@ class Found:
     def take(self, name, kind, rest):
         if kind in ("command", "empty"):
             of = self.commands if kind == "command" else self.empty
-            of.setdefault(name, {})[rest[0]] = Figure(*map(float, rest[1:5]), int(rest[5]))
+            of.setdefault(name, {})[rest[0]] = figure(*map(float, rest[1:5]), int(rest[5]), *map(float, rest[6:7]))
         elif kind == "set":
             self.sets[name] = rest[0]
             self.events.setdefault(rest[0], rest[1].split())
@@ -95,13 +100,13 @@ class Found:
 
     def base(self, workload):
         """With nothing attached: the lower of before and after, as a timer may have come between."""
-        both = [self.commands[n][workload].typical for n in (NOTHING, AGAIN)
+        both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
 
     def added_by(self, figure, workload):
         base = self.base(workload)
-        return figure.typical - base if figure and base is not None else None
+        return figure.mean - base if figure and base is not None else None
 
     def added(self, name, workload):
         """What an operation takes more than with nothing attached, or a window at rest in all; None if it was not
@@ -120,14 +125,14 @@ def number(value):
 
 
 def rows(found, workload):
-    """(name, instructions, share, quartiles, added, added by the empty program, the rest)"""
+    """(name, instructions, share of the most frequent value, quartiles, added, added by the empty program, the rest)"""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:
             continue
         added, empty = found.added(name, workload), found.empty_added(name, workload)
         over = None if empty is None else added - empty
-        yield (name, number(figure.typical), f"{100 * figure.share:.0f} %",
+        yield (name, number(figure.mean), f"{100 * figure.share:.0f} %",
                f"{number(figure.low)} to {number(figure.high)}",
                number(added), number(empty), number(over))
 
@@ -147,7 +152,7 @@ def table(found):
     lines = []
     for workload in found.workloads():
         lines.append(f"{workload}: instructions per operation")
-        lines.append(f"  {'attached':24} {'typical':>9} {'share':>6} {'quartiles':>19} {'added':>8} "
+        lines.append(f"  {'attached':24} {'mean':>9} {'share':>6} {'quartiles':>19} {'added':>8} "
                      f"{'empty':>8} {'over it':>8}")
         for name, typical, share, spread, added, empty, over in rows(found, workload):
             lines.append(f"  {name:24} {typical:>9} {share:>6} {spread:>19} {added:>8} "

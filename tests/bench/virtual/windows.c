@@ -82,7 +82,7 @@ static double quiet_window(void)
 	if (quiet <= 0) {
 		for (int i = 0; i < WINDOWS; i++)
 			took[i] = (double)window(&none);
-		quiet = cost_figure_of(took, WINDOWS).typical;
+		quiet = cost_figure_of(took, WINDOWS, COST_REACH_IDLE).typical;
 	}
 	return quiet;
 }
@@ -103,7 +103,7 @@ static int measure_windows(struct source *source, int warm_up, int windows,
 	}
 	if ((int)nr < windows / 4)
 		return -ENODATA;
-	*ret_figure = cost_figure_of(took, nr);
+	*ret_figure = cost_figure_of(took, nr, COST_REACH_IDLE);
 	return 0;
 }
 

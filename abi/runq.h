@@ -150,6 +150,26 @@ struct runq_layout {
 	__u32 near; /* slots in the first chunk */
 };
 
+/* Operands that user space fills into the programs: see sys_bpf_open_filled(). Flags are 0 or 1. */
+enum runq_filled {
+	RUNQ_FILLED_FIRST = 0x5ab71e00,
+	RUNQ_FILLED_V2 = RUNQ_FILLED_FIRST, /* unified hierarchy of cgroups */
+	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
+	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
+	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
+	RUNQ_FILLED_BLAME,
+	RUNQ_FILLED_SAMPLE,
+	RUNQ_FILLED_CPU_MASK, /* RUNQ_MAX_STRIPES - 1 if that covers all CPUs, else RUNQ_MAX_CPUS - 1 */
+	RUNQ_FILLED_LEARN,    /* RUNQ_LEARN, fewer bits in a sample */
+	RUNQ_FILLED_END,
+};
+
+/*
+ * A switch whose clock does not lag measures the clock all the same, to learn from it, if these bits of the
+ * time at which the task was queued are 0: one in 64.
+ */
+#define RUNQ_LEARN 0x3f000
+
 #define RUNQ_SHARED 1 /* several cores share a histogram */
 #define RUNQ_STEPS  2 /* slots have struct runq_steps, not struct runq_hist */
 

@@ -159,7 +159,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		fresh = !mode.by_wakeup && clock_surely_fresh(d);
 	}
 	/* Of a sample, every one: there are few. */
-	if (fresh && (d->next->sched_info.last_queued & QUICK_LEARN) && !mode.sample) {
+	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
 	}
@@ -327,46 +327,80 @@ static __noinline int odd_causes(struct task_struct *prev, struct task_struct *n
 	return rest_causes(prev, next, bpf_ktime_get_ns());
 }
 
-static __always_inline int switch_any(struct mode mode, u64 *ctx)
+/* Every switch, whatever was asked for. */
+SEC("tp_btf/sched_switch")
+int runq_general(u64 *ctx)
 {
+	struct mode mode = MODE_ANY;
 	struct task_struct *prev, *next;
 
 	switch_tasks(ctx, mode.state_first, &prev, &next);
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-static __noinline int switch_odd(u64 *ctx)
+static __noinline int rest_some(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
-	return switch_any(MODE_ANY, ctx);
-}
-
-SEC("tp_btf/sched_switch")
-int runq_switch(u64 *ctx)
-{
-	return switch_odd(ctx);
-}
-
-SEC("tp_btf/sched_switch")
-int runq_per_task(u64 *ctx)
-{
-	return switch_any((struct mode){.per = RUNQ_PER_TASK}, ctx);
-}
-
-/* A sample without causes, for which every switch matters: neither end of a wait is in it. */
-SEC("tp_btf/sched_switch")
-int runq_sample(u64 *ctx)
-{
-	struct task_struct *prev, *next;
-
-	switch_tasks(ctx, false, &prev, &next);
-	if (!task_sampled(next) && !task_sampled(prev))
-		return 0;
-	return switch_odd(ctx);
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
+			  mono);
 }
 
 /*
- * The common cases first try the quick path, which is compiled for each: for a switch whose clock
- * does not lag, for one that takes the core from a task, and for one that ends idling.
+ * A filter or a sample without causes: most switches have neither end of a wait that counts. In a sample,
+ * each of the two tasks decides for itself.
+ */
+#define RUNQ_SOME(name, ...)                                                                        \
+	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)     \
+	{                                                                                           \
+		const struct mode mode = {.some = true, __VA_ARGS__};                               \
+                                                                                                    \
+		if (quick_switch(mode, prev, next, FROM_SLEEP, 0))                                  \
+			return 0;                                                                   \
+		return rest_some(prev, next, bpf_ktime_get_ns());                                   \
+	}                                                                                           \
+                                                                                                    \
+	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,      \
+					   bool counts)                                             \
+	{                                                                                           \
+		const struct mode mode = {.some = true, __VA_ARGS__};                               \
+		u64 mono = bpf_ktime_get_ns();                                                      \
+                                                                                                    \
+		if (!counts ? quick_leaves(mode, prev, next, mono) :                                \
+		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono) :                   \
+				quick_switch(mode, prev, next, FROM_IDLE, mono))                    \
+			return 0;                                                                   \
+		return rest_some(prev, next, mono);                                                 \
+	}                                                                                           \
+                                                                                                    \
+	SEC("tp_btf/sched_switch")                                                                  \
+	int name(u64 *ctx)                                                                          \
+	{                                                                                           \
+		const struct mode mode = {.some = true, __VA_ARGS__};                               \
+		struct task_struct *prev, *next;                                                    \
+                                                                                                    \
+		switch_tasks(ctx, false, &prev, &next);                                             \
+		if (!FILLED(RUNQ_FILLED_SAMPLE)) {                                                  \
+			if (quick_outside(mode, prev, next))                                        \
+				return 0;                                                           \
+		} else if (!task_sampled(next)) {                                                   \
+			if (!task_sampled(prev))                                                    \
+				return 0;                                                           \
+			if (quick_runnable(mode, prev))                                             \
+				return name##_awake(prev, next, false);                             \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                            \
+			return 0;                                                                   \
+		} else if (!quick_runnable(mode, prev) && task_sampled(prev)) {                     \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                            \
+		}                                                                                   \
+		return quick_runnable(mode, prev) ? name##_awake(prev, next, true)                  \
+						  : name##_asleep(prev, next);                      \
+	}
+
+RUNQ_SOME(runq_some, .modern = true)
+RUNQ_SOME(runq_some_old, .modern = false)
+
+/*
+ * All waits of cgroups, with the quick path compiled three times: for a switch whose clock does not lag, for
+ * one that takes the core from a task, and for one that ends idling.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_idle(struct task_struct *prev, struct task_struct *next)     \
@@ -395,9 +429,7 @@ int runq_sample(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		struct task_struct *prev, *next, *volatile stack;                                 \
                                                                                                   \
-		switch_tasks(ctx, mode.state_first, &prev, &next);                                \
-		if (mode.filter && quick_outside(mode, prev, next))                               \
-			return 0;                                                                 \
+		switch_tasks(ctx, false, &prev, &next);                                           \
 		if (!quick_runnable(mode, prev)) {                                                \
 			/* With causes there are not enough registers to keep it. */              \
 			if (mode.causes)                                                          \
@@ -415,33 +447,11 @@ int runq_sample(u64 *ctx)
 		return late_plain(prev, next);                                                    \
 	}
 
-/* For each hierarchy of cgroups, with histograms that each core has or that cores share. */
-#define RUNQ_MODERN_LAYOUTS(name, ...)                                                        \
-	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
-	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
-	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
-		    __VA_ARGS__)                                                              \
-	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
-		    __VA_ARGS__)
-
-#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
-	RUNQ_MODERN_LAYOUTS(name, __VA_ARGS__)                                                \
-	RUNQ_MODERN_LAYOUTS(name##_clock, .rq_clock = true, __VA_ARGS__)
-
-#define RUNQ_SWITCHES(name, ...)                                                              \
-	RUNQ_MODERN_SWITCHES(name, __VA_ARGS__)                                               \
-	RUNQ_SWITCH(name##_old_v1, .cgroup_v2 = false, __VA_ARGS__)                           \
-	RUNQ_SWITCH(name##_old_v2, .cgroup_v2 = true, __VA_ARGS__)
-
-RUNQ_SWITCHES(runq_switch)
-RUNQ_SWITCHES(runq_causes, .causes = true)
-RUNQ_SWITCHES(runq_blame, .causes = true, .blame = true)
-/* Some cgroups only. */
-RUNQ_SWITCHES(runq_filter, .filter = true)
-/* Without the fine histogram. */
-RUNQ_SWITCHES(runq_steps, .steps = true)
-RUNQ_MODERN_SWITCHES(runq_steps_causes, .steps = true, .causes = true)
-RUNQ_MODERN_SWITCHES(runq_steps_blame, .steps = true, .causes = true, .blame = true)
+RUNQ_SWITCH(runq_plain, .modern = true)
+RUNQ_SWITCH(runq_plain_old, .modern = false)
+/* With causes, and blame if asked for. */
+RUNQ_SWITCH(runq_causes, .modern = true, .causes = true)
+RUNQ_SWITCH(runq_causes_old, .causes = true)
 
 static __always_inline void slot_ends(u64 key)
 {

@@ -30,9 +30,8 @@ const volatile __u8 le_before[HIST_NR];
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
-	bool modern, shared; /* see quick_runnable() */
-	bool rq_clock;	     /* see quick_clock(); only if modern */
-	bool steps, filter;  /* of the quick path; the other one asks layout.kind and the entry */
+	bool modern; /* see quick_runnable() */
+	bool some;   /* filter or sample; both are operands in the quick path */
 };
 
 #define MODE_ANY                                                                                 \

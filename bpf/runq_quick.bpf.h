@@ -17,16 +17,14 @@ enum from {
 	FROM_IDLE,
 };
 
-/* Of the switches whose clock does not lag, one in 64 is measured all the same, to learn from. */
-#define QUICK_LEARN 0x3f000
 /* A lag above this is for the other path; arm64 compares with it in one instruction. */
 #define QUICK_LATE_NS 0xfff000
 /* For how long a core's clock need not be looked at again: 20 ns at a drift of 20 ppm. */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
 /*
- * Each question about the kernel costs an instruction, though its answer is constant. So kernels
- * that have all of these have programs of their own, which do not ask: user space does.
+ * Each question about the kernel costs an instruction, though its answer is constant. So kernels with all
+ * of these fields have programs of their own, and user space asks.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
@@ -34,41 +32,27 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 }
 
 /*
- * Whether there are so few CPUs that none shares a histogram: then one mask is enough for cells and
- * histograms. With causes the number is compared instead.
- */
-static __always_inline bool quick_few(struct mode mode)
-{
-	return mode.modern && !mode.shared && !mode.causes;
-}
-
-/*
- * Whether the program for all cases is one function, which saves two registers and has no frame of
- * another one in the case that a task loses the core. With causes two are not enough, and with a
- * filter a switch that is left out would save them for nothing.
+ * True if one function handles all switches: no second frame when a task loses the core. With causes there
+ * are too few registers. With a filter or a sample, most switches return before any of it.
  */
 static __always_inline bool quick_alone(struct mode mode)
 {
-	return !mode.causes && !mode.filter;
+	return !mode.causes && !mode.some;
 }
 
 static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 {
 	u64 cpu;
 
-	if (quick_few(mode)) {
-		cpu = task->thread_info.cpu % RUNQ_MAX_STRIPES;
-		asm volatile("" : "+r"(cpu));
-		return cpu;
-	}
 	/* With a barrier in each case the compiler does not make one load at a computed offset. */
 	if (mode.modern || !bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu)) {
-		cpu = task->thread_info.cpu % RUNQ_MAX_CPUS;
+		cpu = task->thread_info.cpu;
 		asm volatile("" : "+r"(cpu));
 	} else {
-		cpu = ((struct task_struct___cpu *)task)->cpu % RUNQ_MAX_CPUS;
+		cpu = ((struct task_struct___cpu *)task)->cpu;
 		asm volatile("" : "+r"(cpu));
 	}
+	FILLED_AND(cpu, RUNQ_FILLED_CPU_MASK);
 	return cpu;
 }
 
@@ -80,13 +64,16 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
  */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
-	return mode.modern && !mode.rq_clock ? task->se.exec_start : task->se.cfs_rq->rq->clock;
+	if (mode.modern && !FILLED(RUNQ_FILLED_RQ_CLOCK))
+		return task->se.exec_start;
+	return task->se.cfs_rq->rq->clock;
 }
 
-static __always_inline u64 quick_key(struct mode mode, struct task_struct *task)
+static __always_inline u64 quick_key(struct task_struct *task)
 {
-	return mode.cgroup_v2 ? task->cgroups->dfl_cgrp->self.serial_nr
-			      : task_css(task, false)->serial_nr;
+	if (FILLED(RUNQ_FILLED_V2))
+		return task->cgroups->dfl_cgrp->self.serial_nr;
+	return task_css(task, false)->serial_nr;
 }
 
 /*
@@ -110,20 +97,19 @@ static __always_inline bool task_sampled(struct task_struct *task)
  * All of the key is compared, though the entry has its lower half: that takes no mask, and one that
  * is larger is for the other path.
  */
-static __always_inline bool quick_unwanted(struct mode mode, struct task_struct *task)
+static __always_inline bool quick_unwanted(struct task_struct *task)
 {
 	u32 pid = task->pid;
 
-	return !pid || (task_at(pid)->group ^ quick_key(mode, task)) ==
+	return !pid || (task_at(pid)->group ^ quick_key(task)) ==
 			       RUNQ_GROUP(RUNQ_PLACE_UNWANTED, RUNQ_FAR_KEY);
 }
 
-/* Whether neither end of a wait is at this switch: none begins for prev, none ends for next. */
+/* With a filter: true if no wait that counts begins or ends at this switch. */
 static __always_inline bool quick_outside(struct mode mode, struct task_struct *prev,
 					  struct task_struct *next)
 {
-	return quick_unwanted(mode, next) &&
-	       (!quick_runnable(mode, prev) || quick_unwanted(mode, prev));
+	return quick_unwanted(next) && (!quick_runnable(mode, prev) || quick_unwanted(prev));
 }
 
 /* What the other path has learned of the clock, for the next milliseconds. */
@@ -153,18 +139,18 @@ static __noinline int quick_le(void *slot, u64 cpu, u64 wait_ns)
 }
 
 /* To a counter of a histogram. */
-static __always_inline void quick_add(struct mode mode, u64 *count)
+static __always_inline void quick_add(u64 *count)
 {
-	if (mode.modern ? mode.shared : layout.kind & RUNQ_SHARED)
+	if (FILLED(RUNQ_FILLED_SHARED))
 		__sync_fetch_and_add(count, 1);
 	else
 		(*count)++;
 }
 
 /* As slot_stripe(), from the point of the quick path. */
-static __always_inline void *quick_stripe(struct mode mode, void *point, u64 cpu, u64 size)
+static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
-	u64 stripe = quick_few(mode) ? cpu : cpu % RUNQ_MAX_STRIPES;
+	u64 stripe = cpu % RUNQ_MAX_STRIPES;
 
 	/* The compiler would invert all bits first, which arm64 does in two instructions. */
 	asm volatile("" : "+r"(stripe));
@@ -172,26 +158,26 @@ static __always_inline void *quick_stripe(struct mode mode, void *point, u64 cpu
 	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
 }
 
-static __always_inline struct runq_hist *quick_hist(struct mode mode, void *point, u64 cpu)
+static __always_inline struct runq_hist *quick_hist(void *point, u64 cpu)
 {
-	return quick_stripe(mode, point, cpu, sizeof(struct runq_hist));
+	return quick_stripe(point, cpu, sizeof(struct runq_hist));
 }
 
-static __always_inline struct runq_steps *quick_steps(struct mode mode, void *point, u64 cpu)
+static __always_inline struct runq_steps *quick_steps(void *point, u64 cpu)
 {
-	return quick_stripe(mode, point, cpu, sizeof(struct runq_steps));
+	return quick_stripe(point, cpu, sizeof(struct runq_steps));
 }
 
 /* A short wait in a bucket with a boundary, or in a bucket that the table has no number for. */
-static __always_inline void quick_other(struct mode mode, void *point, u64 cpu, u64 wait_ns, u64 at)
+static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 at)
 {
 	u64 shift = at - RUNQ_QUICK_SHIFT;
 
-	if (mode.steps || at >= RUNQ_QUICK_LE)
+	if (FILLED(RUNQ_FILLED_STEPS) || at >= RUNQ_QUICK_LE)
 		quick_le(point + (RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS), cpu, wait_ns);
 	else
-		quick_add(mode, &quick_hist(mode, point, cpu)
-					 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
+		quick_add(&quick_hist(point, cpu)
+				   ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
 /* @base is the memory that @point is in: the table is there, too. */
@@ -207,16 +193,17 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 		at %= RUNQ_NR_QUICK;
 	}
 	at = table[at];
-	if (rarely(at >= (mode.steps ? RUNQ_QUICK_LE : RUNQ_QUICK_SHIFT))) {
+	/* No step has a number as large as a shift. */
+	if (rarely(at >= RUNQ_QUICK_SHIFT)) {
 		/* Not one addition for both: this case computes more. */
 		barrier();
-		quick_other(mode, point, cpu, wait_ns, at);
+		quick_other(point, cpu, wait_ns, at);
 		return;
 	}
-	if (mode.steps)
-		quick_add(mode, &quick_steps(mode, point, cpu)->count[at]);
+	if (FILLED(RUNQ_FILLED_STEPS))
+		quick_add(&quick_steps(point, cpu)->count[at]);
 	else
-		quick_add(mode, &quick_hist(mode, point, cpu)->count[RUNQ_QUICK_FIRST + at]);
+		quick_add(&quick_hist(point, cpu)->count[RUNQ_QUICK_FIRST + at]);
 }
 
 /* One wait while it is tested. */
@@ -261,8 +248,7 @@ static __always_inline struct runq_task *quick_task(void *tasks, struct task_str
 }
 
 /* Whether the wait is short, of this task, and in a group whose slot is near. */
-static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, void *tasks,
-					u64 last_ns)
+static __always_inline bool quick_plain(struct quick_wait *w, void *tasks, u64 last_ns)
 {
 	u32 pid = w->next->pid;
 
@@ -273,13 +259,13 @@ static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, 
 	if (rarely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
-	return (u32)w->group == (u32)quick_key(mode, w->next);
+	return (u32)w->group == (u32)quick_key(w->next);
 }
 
 /* After the last test. If there are few registers, the delay is read again. */
 static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
 {
-	if (quick_alone(mode)) {
+	if (!mode.causes) {
 		w->entry->delay = w->booked;
 		return;
 	}
@@ -357,13 +343,25 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
+/* Only the wait of a preempted task begins; false if it is for the other path. */
+static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
+					 struct task_struct *next, u64 mono)
+{
+	struct quick_wait w = {.next = next, .clock = quick_clock(mode, next), .cpu = quick_cpu(mode, next)};
+
+	if (!next->pid || !quick_late(&w, mono, false))
+		return false;
+	task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
+	return true;
+}
+
 /* False if it is for the other path. @mono is CLOCK_MONOTONIC; not used if a task goes to sleep. */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono)
 {
 	struct quick_wait w = {.next = next};
 	void *tasks;
-	u64 queued, last_ns, delay;
+	u64 queued, last_ns, delay, learn;
 
 	w.clock = quick_clock(mode, w.next);
 	if (from != FROM_SLEEP) {
@@ -383,9 +381,13 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	queued = next->sched_info.last_queued;
 	last_ns = w.clock - queued;
 	asm volatile("" : "+r"(last_ns));
-	if (from == FROM_SLEEP && rarely(!last_ns || !(queued & QUICK_LEARN)))
-		return false;
-	if (rarely(!quick_plain(mode, &w, tasks, last_ns)))
+	if (from == FROM_SLEEP) {
+		learn = queued;
+		FILLED_AND(learn, RUNQ_FILLED_LEARN);
+		if (rarely(!last_ns || !learn))
+			return false;
+	}
+	if (rarely(!quick_plain(&w, tasks, last_ns)))
 		return false;
 	/* With causes it is compared with the number of CPUs: no need to mask it. */
 	if (from == FROM_SLEEP && mode.modern && mode.causes)
@@ -394,6 +396,9 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		w.cpu = quick_cpu(mode, w.next);
 	if (mode.causes && rarely(w.cpu >= layout.cpus))
 		return false;
+	/* Keeps clang from spilling it before that test: old verifiers would forget the bound. */
+	if (mode.causes && !mode.modern)
+		asm volatile("" : "+r"(w.cpu));
 	if (!mode.causes)
 		quick_booked(mode, &w);
 	w.base = AREA(quick);
@@ -416,7 +421,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	/* Each case has an end of its own: the compiler would let one jump into the other's. */
 	if (from == FROM_TASK)
 		asm volatile("");
-	if (mode.blame && w.wait_ns)
+	if (mode.causes && FILLED(RUNQ_FILLED_BLAME) && w.wait_ns)
 		quick_blame(&w);
 	return true;
 }

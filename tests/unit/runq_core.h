@@ -17,6 +17,7 @@ static inline u32 bpf_get_prandom_u32(void)
 	return shim_random;
 }
 
+static u64 shim_filled(u32 mark);
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_push_elem(void *map, const void *value, u64 flags);
@@ -83,6 +84,30 @@ static struct {
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
 	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
+
+/* As lib/measure/runq/programs.c fills it in. */
+static u64 shim_filled(u32 mark)
+{
+	switch (mark) {
+	case RUNQ_FILLED_V2:
+		return cgroup_v2;
+	case RUNQ_FILLED_RQ_CLOCK:
+		return fake.subtracted > 0;
+	case RUNQ_FILLED_SHARED:
+		return layout.kind & RUNQ_SHARED;
+	case RUNQ_FILLED_STEPS:
+		return layout.kind & RUNQ_STEPS;
+	case RUNQ_FILLED_BLAME:
+		return want_blame;
+	case RUNQ_FILLED_SAMPLE:
+		return want_sample;
+	case RUNQ_FILLED_CPU_MASK:
+		return RUNQ_MAX_STRIPES - 1;
+	default:
+		assert_int_equal(mark, RUNQ_FILLED_LEARN);
+		return want_sample ? 0x1f000 : RUNQ_LEARN;
+	}
+}
 
 static inline u32 *row_number(u64 victim, u64 culprit)
 {

@@ -65,7 +65,7 @@ static void late_with_a_twin(void **state)
 	wake(1000, &task[2]);
 	/* 300 later, by a clock that stood still since. */
 	shim_now += 300;
-	fake_switch(0, runq_switch, &task[1], &task[2], false);
+	fake_switch(0, runq_general, &task[1], &task[2], false);
 	assert_int_equal(fake_waited(), 100 + 300);
 	swap(2000, &task[2], &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 300 + 700);
@@ -124,9 +124,9 @@ static void throttled_by(int (*by)(u64 *))
 
 static void throttled(void **state)
 {
-	throttled_by(runq_switch);
+	throttled_by(runq_general);
 	reset(state);
-	throttled_by(runq_blame_v2);
+	throttled_by(runq_causes);
 }
 
 /* Before 6.6 the kernel's total has other names; a group that was never held begins at 0. */
@@ -383,7 +383,7 @@ static void stamps_of_wakeups(void **state)
 	at(1000);
 	task[1].__state = 1;
 	shim_cpu = 0;
-	runq_switch((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
+	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
 	/* One with the same entry. */
@@ -434,7 +434,7 @@ static void without_sched_info(void **state)
 	runq_wakeup(NULL, &task[1]);
 	at(400);
 	shim_cpu = 0;
-	runq_switch((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
+	runq_general((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
 	assert_int_equal(fake_waited(), 400);
 	assert_int_equal(cpus_area[0].unbooked_ns, 0);
 }
@@ -464,7 +464,7 @@ static void new_task_moved(void **state)
  */
 static void idle_in_no_sample(void **state)
 {
-	program = runq_sample;
+	program = runq_some;
 	want_causes = want_blame = false;
 	want_sample = true;
 	/* Its number is 0, and that of the task is not below 1. */

@@ -48,7 +48,7 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(sum_of(3).sum_ns, 304);
 	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
 	/* The first of each pair of task and cgroup is not for the quick path. */
-	assert_int_equal(cpus_area[0].switches, by == runq_switch ? 8 : 2);
+	assert_int_equal(cpus_area[0].switches, by == runq_general ? 8 : 2);
 }
 
 /*
@@ -81,16 +81,16 @@ static void comes_from_unwanted(int (*by)(u64 *))
 
 static void unwanted_cgroup(void **state)
 {
-	comes_from_unwanted(runq_switch);
+	comes_from_unwanted(runq_general);
 	reset(state);
-	comes_from_unwanted(runq_filter_v2);
+	comes_from_unwanted(runq_some);
 }
 
 static void change_of_cgroup(void **state)
 {
-	changes_cgroup(runq_switch);
+	changes_cgroup(runq_general);
 	reset(state);
-	changes_cgroup(runq_switch_v2);
+	changes_cgroup(runq_plain);
 }
 
 /* No slot left: the wait is counted for no group, and as a loss. */

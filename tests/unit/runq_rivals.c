@@ -17,19 +17,19 @@
 /* The programs, and whether with our own stamps instead of those of sched_info. */
 static const struct {
 	int (*program)(u64 *);
-	bool own, filter;
+	bool own, filter, sample, shared;
 } rows[] = {
-	{.program = runq_switch},
-	{.program = runq_switch, .own = true},
-	{.program = runq_switch_v2},
-	{.program = runq_switch_old_v2},
-	{.program = runq_causes_v2},
-	{.program = runq_blame_v2},
-	{.program = runq_blame_old_v2},
-	{.program = runq_blame_shared_v2},
-	{.program = runq_filter_v2, .filter = true},
-	{.program = runq_filter_old_v2, .filter = true},
-	{.program = runq_sample},
+	{.program = runq_general},
+	{.program = runq_general, .own = true},
+	{.program = runq_plain},
+	{.program = runq_plain_old},
+	{.program = runq_causes},
+	{.program = runq_causes_old},
+	{.program = runq_causes, .shared = true},
+	{.program = runq_some, .filter = true},
+	{.program = runq_some_old, .filter = true},
+	{.program = runq_some, .sample = true},
+	{.program = runq_some_old, .sample = true},
 };
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -42,7 +42,8 @@ static void load_row(u32 row)
 	by_wakeup = rows[row].own;
 	want_filter = rows[row].filter;
 	want_causes = want_blame = !rows[row].filter;
-	want_sample = program == runq_sample;
+	want_sample = rows[row].sample;
+	layout.kind = rows[row].shared ? RUNQ_SHARED : 0;
 }
 
 static void wake_by(u64 ns, struct task_struct *who)

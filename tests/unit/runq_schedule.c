@@ -155,7 +155,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	u64 ns = now - task->since + task->moved_ns;
 
 	/* Nothing is seen of those. */
-	if (!booked && sim.program == runq_sample)
+	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
 	sim.wait_ns[task->cpu] += ns;
@@ -360,7 +360,7 @@ static void check_all(void)
 
 		/* Both paths were taken, where there is a quick one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
-		if (sim.program == runq_switch || sim.program == runq_sample)
+		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
 		else
 			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
@@ -369,7 +369,7 @@ static void check_all(void)
 		unbooked += pc->unbooked_ns + cores[cpu].unbooked_ns;
 	}
 	assert_int_equal(waited, truth);
-	if (sim.program == runq_sample)
+	if (want_sample && !want_causes)
 		return;
 	/* What the kernel omits is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -406,7 +406,7 @@ static void sim_run(u32 steps)
 static void by_cgroup(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
-		sim_reset(runq_blame_v2, seed * 77);
+		sim_reset(runq_causes, seed * 77);
 		sim_run(6000);
 	}
 }
@@ -416,7 +416,7 @@ static void pairs_collide(void **state)
 {
 	u32 taken = 0;
 
-	sim_reset(runq_blame_v2, 78);
+	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
 		pairs_area[i].pair = 1; /* of nobody */
 	sim_begin();
@@ -435,7 +435,7 @@ static void pairs_collide(void **state)
 /* Without blame no row is kept, and all else is the same. */
 static void without_blame(void **state)
 {
-	sim_reset(runq_causes_v2, 5);
+	sim_reset(runq_causes, 5);
 	want_blame = false;
 	sim_run(6000);
 }
@@ -444,7 +444,7 @@ static void without_blame(void **state)
 static void without_causes(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
-		sim_reset(runq_switch_v2, seed * 55);
+		sim_reset(runq_plain, seed * 55);
 		want_blame = want_causes = false;
 		sim.late = seed % 2;
 		sim_run(6000);
@@ -457,8 +457,8 @@ static void without_causes(void **state)
 /* Without the fine histogram: all else is the same, with causes and blame and without. */
 static void steps(void **state)
 {
-	static int (*const programs[])(u64 *) = {runq_steps_v2, runq_steps_causes_v2,
-						 runq_steps_blame_v2, runq_switch};
+	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
+						 runq_causes, runq_general};
 
 	for (u32 i = 0; i < 4; i++) {
 		sim_reset(programs[i], 555 + i);
@@ -478,7 +478,7 @@ static u64 counted(u32 group)
 /* Groups that nobody asked for: nothing more is counted of them, and all of the others. */
 static void filtered(void **state)
 {
-	static int (*const programs[])(u64 *) = {runq_filter_v2, runq_filter_old_v2, runq_switch};
+	static int (*const programs[])(u64 *) = {runq_some, runq_some_old, runq_general};
 
 	for (u32 i = 0; i < 9; i++) {
 		u64 was[NR_GROUPS], seen = 0, all = 0;
@@ -516,7 +516,7 @@ static void filtered(void **state)
 /* The program for all cases, by the controller's own hierarchy, several cores to a histogram. */
 static void any_case_v1(void **state)
 {
-	sim_reset(runq_switch, 9);
+	sim_reset(runq_general, 9);
 	cgroup_v2 = false;
 	layout.kind = RUNQ_SHARED;
 	layout.stripes = 1;
@@ -536,7 +536,7 @@ static void any_case_v1(void **state)
 static void late_clock(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
-		sim_reset(runq_blame_v2, seed * 177);
+		sim_reset(runq_causes, seed * 177);
 		sim.late = true;
 		sim_run(6000);
 	}
@@ -545,8 +545,8 @@ static void late_clock(void **state)
 /* A kernel that subtracts interrupts or steal from the clock of tasks: waits are by the other one. */
 static void subtracting_kernel(void **state)
 {
-	static int (*const programs[])(u64 *) = {runq_switch_clock_v2, runq_causes_clock_v2,
-						 runq_blame_clock_v2, runq_steps_blame_clock_v2};
+	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
+						 runq_causes, runq_causes};
 
 	for (u32 i = 0; i < 8; i++) {
 		sim_reset(programs[i / 2], 4711 + i);
@@ -562,7 +562,7 @@ static void subtracting_kernel(void **state)
 /* The oldest kernel: other names for the same. */
 static void old_kernel(void **state)
 {
-	sim_reset(runq_blame_old_v2, 1234);
+	sim_reset(runq_causes_old, 1234);
 	shim_fields = OLD_KERNEL;
 	sim.late = true;
 	sim_run(6000);
@@ -570,7 +570,7 @@ static void old_kernel(void **state)
 
 static void own_stamps(void **state)
 {
-	sim_reset(runq_switch, 31);
+	sim_reset(runq_general, 31);
 	by_wakeup = true;
 	sim.late = true;
 	sim_run(6000);
@@ -581,7 +581,7 @@ static void sampled(void **state)
 {
 	u64 taken = 0, all = 0;
 
-	sim_reset(runq_switch, 99);
+	sim_reset(runq_general, 99);
 	want_sample = true;
 	sim_run(12000);
 	for (u32 i = 0; i < NR_GROUPS; i++)
@@ -597,7 +597,7 @@ static void sampled_alone(void **state)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		u64 taken = 0;
 
-		sim_reset(runq_sample, seed * 991);
+		sim_reset(runq_some, seed * 991);
 		want_blame = want_causes = false;
 		want_sample = true;
 		sample.factor *= 2 * seed + 1;

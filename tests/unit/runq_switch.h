@@ -18,7 +18,7 @@ static int (*program)(u64 *);
 static inline int reset(void **state)
 {
 	fake_reset();
-	program = runq_switch;
+	program = runq_general;
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
 		cgroup[i] =

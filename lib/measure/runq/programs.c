@@ -3,7 +3,7 @@
 #include "measure/runq/programs.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +16,11 @@
 #include "stats/runq.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
+
+static bool samples(const struct runq_opts *opts)
+{
+	return opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0;
+}
 
 static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 		       const struct runq_shape *shape)
@@ -33,8 +38,7 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 		.near = runq_near_slots(shape),
 	};
 	ro->per = opts->per;
-	if (opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0)
-		ro->want_sample = true;
+	ro->want_sample = samples(opts);
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
@@ -46,7 +50,7 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 }
 
-/* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
+/* True if the kernel has the fields that programs not called old use unasked; see runq_quick.bpf.h. */
 static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -54,57 +58,83 @@ static bool modern(const struct btf *btf)
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
 }
 
-/* Whether it subtracts interrupts or steal from the clock of tasks; see quick_clock(). */
+/* True if it subtracts interrupts or steal from the clock of tasks; see quick_clock(). */
 static bool subtracts(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
 	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
-/* The name of the program for a common case; see RUNQ_SWITCHES of runq.bpf.c. */
-static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rodata *ro,
-			const struct btf *btf, char ret_name[64])
-{
-	static const char *const names[2][3] = {{"switch", "causes", "blame"},
-						{"steps", "steps_causes", "steps_blame"}};
-	const char *what = ro->want_filter ? "filter"
-					   : names[opts->steps_only][opts->blame ? 2 : opts->causes];
-	const char *clock = !modern(btf) ? "_old" : subtracts(btf) ? "_clock" : "";
-	const char *kind = modern(btf) && ro->layout.kind & RUNQ_SHARED ? "_shared" : "";
-
-	snprintf(ret_name, 64, "runq_%s%s%s_v%d", what, clock, kind, ro->cgroup_v2 ? 2 : 1);
-}
-
 /* The common cases have programs of their own, which take fewer instructions. */
-static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
-			  const struct btf *btf)
+static const struct bpf_program *choose_switch(const struct runq_bpf *skel,
+					       const struct runq_opts *opts, const struct btf *btf)
 {
 	const struct runq_bpf__rodata *ro = skel->rodata;
-	bool quick = opts->source != RUNQ_SOURCE_WAKEUP && !opts->threshold_ns &&
-		     !ro->switch_state_first;
-	char name[64] = "runq_switch";
-	struct bpf_program *program;
 
-	if (quick && ro->want_sample && !ro->want_causes)
-		strcpy(name, "runq_sample");
-	else if (quick && opts->per == RUNQ_PER_TASK && !ro->want_sample && !ro->want_causes)
-		strcpy(name, "runq_per_task");
+	if (opts->source == RUNQ_SOURCE_WAKEUP || opts->threshold_ns || ro->switch_state_first ||
+	    opts->per != RUNQ_PER_CGROUP || cpuset_count(&opts->cpus))
+		return skel->progs.runq_general;
+	if (!ro->want_causes && (ro->want_filter || ro->want_sample))
+		return modern(btf) ? skel->progs.runq_some : skel->progs.runq_some_old;
+	if (ro->want_sample)
+		return skel->progs.runq_general;
+	if (!ro->want_causes)
+		return modern(btf) ? skel->progs.runq_plain : skel->progs.runq_plain_old;
+	if (modern(btf))
+		return skel->progs.runq_causes;
 	/*
 	 * Linux 5.10 does not accept the quick path with blame, and takes minutes to verify that with
 	 * causes but without the fine histogram.
 	 */
-	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
-		 !cpuset_count(&opts->cpus) &&
-		 (modern(btf) || !(opts->blame || (opts->causes && opts->steps_only))))
-		switch_name(opts, ro, btf, name);
-	bpf_object__for_each_program(program, skel->obj)
-	{
-		const char *section = bpf_program__section_name(program);
+	return opts->blame || opts->steps_only ? skel->progs.runq_general
+					       : skel->progs.runq_causes_old;
+}
 
-		if (!strcmp(section, "tp_btf/sched_switch"))
-			bpf_program__set_autoload(program,
-						  !strcmp(bpf_program__name(program), name));
-	}
+static void load_switch(const struct runq_bpf *skel, const struct bpf_program *chosen)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, skel->obj)
+		if (program != chosen &&
+		    !strcmp(bpf_program__section_name(program), "tp_btf/sched_switch"))
+			bpf_program__set_autoload(program, false);
+}
+
+/* A small sample has few switches to learn the clock from: more of them, or all. */
+static int32_t learn_bits(const struct runq_opts *opts)
+{
+	if (!samples(opts))
+		return RUNQ_LEARN;
+	return opts->sample_ratio >= 0.05 ? RUNQ_LEARN : opts->sample_ratio >= 0.01 ? 0x7000 : 0;
+}
+
+static int open_filled(const struct runq_opts *opts, const struct runq_shape *shape,
+		       const struct btf *btf, struct runq_bpf **ret_skel)
+{
+	bool shared = shape->stripes < shape->cpus;
+	const int32_t values[RUNQ_FILLED_END - RUNQ_FILLED_FIRST] = {
+		[RUNQ_FILLED_V2 - RUNQ_FILLED_FIRST] = opts->hierarchy == RUNQ_HIERARCHY_V2,
+		[RUNQ_FILLED_RQ_CLOCK - RUNQ_FILLED_FIRST] = subtracts(btf),
+		[RUNQ_FILLED_SHARED - RUNQ_FILLED_FIRST] = shared,
+		[RUNQ_FILLED_STEPS - RUNQ_FILLED_FIRST] = shape->steps,
+		[RUNQ_FILLED_BLAME - RUNQ_FILLED_FIRST] = opts->blame,
+		[RUNQ_FILLED_SAMPLE - RUNQ_FILLED_FIRST] = samples(opts),
+		[RUNQ_FILLED_CPU_MASK - RUNQ_FILLED_FIRST] =
+			(shared ? RUNQ_MAX_CPUS : RUNQ_MAX_STRIPES) - 1,
+		[RUNQ_FILLED_LEARN - RUNQ_FILLED_FIRST] =
+			learn_bits(opts),
+	};
+	struct runq_bpf *skel = calloc(1, sizeof(*skel));
+	int rc = skel ? runq_bpf__create_skeleton(skel) : -ENOMEM;
+
+	if (!rc)
+		rc = sys_bpf_open_filled(skel->skeleton, RUNQ_FILLED_FIRST, values,
+					 sizeof(values) / sizeof(values[0]));
+	if (rc)
+		runq_bpf__destroy(skel);
+	else
+		*ret_skel = skel;
+	return rc;
 }
 
 static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
@@ -270,20 +300,20 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
-	skel = runq_bpf__open();
-	if (!skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the runq programs");
+	rc = open_filled(opts, shape, btf, &skel);
+	if (rc) {
+		sys_bpf_fail(err, rc, "cannot open the runq programs");
 		goto out;
 	}
 	sys_bpf_autoload_present(skel->obj, btf);
-	if (!bpf_program__autoload(skel->progs.runq_switch)) {
+	if (!bpf_program__autoload(skel->progs.runq_general)) {
 		rc = err_unsupported(err, -EOPNOTSUPP, "use a kernel with CONFIG_TRACEPOINTS",
 				     "the kernel has no tracepoint sched_switch");
 		goto out;
 	}
 	set_rodata(skel, opts, shape);
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	choose_switch(skel, opts, btf);
+	load_switch(skel, choose_switch(skel, opts, btf));
 	choose_others(skel, opts, btf);
 	size_maps(skel, opts, shape, nr_groups);
 	rc = load_with_areas(skel, opts, shape, areas, err);

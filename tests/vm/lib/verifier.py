@@ -20,17 +20,16 @@ HEAD = f"""\
 # `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
 """
 # These serve several options; the others are named after what they are for.
-SHARED = ("runq_switch", "runq_sample")
-# One program for each layout of cgroups and of histograms; old: for kernels before 6.6 and some others.
-LAYOUT = re.compile(r"(?:_old|_shared)?_v[12]$")
+SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
+# For kernels before 6.6 and some others.
+OLD = re.compile(r"_old$")
 
 
 def row(choice, program):
     """The row of a program that was loaded with these choices, such as "runq --causes, cgroup v2".
-    Those for different layouts, of which a machine loads one, have a common name."""
-    if program in SHARED:
-        return f"{program} for {choice.partition(',')[0]}"
-    return LAYOUT.sub("_*", program)
+    Those for old and new kernels, of which a machine loads one, have a common name."""
+    name = OLD.sub("", program)
+    return f"{name} for {choice.partition(',')[0]}" if name in SHARED else name
 
 
 def counts(documents):

@@ -40,12 +40,13 @@ struct runq_latency_opts {
 	uint32_t depth;
 	/* Also measure what runq_latency_pressure() returns; with "cgroup" or "pod". */
 	uint32_t pressure;
-	/* Also what runq_latency_blame() returns, with so many culprits for each victim; 0: not. */
+	/* Maximum culprits per victim for runq_latency_blame(); 0 disables blame. Implies causes. */
 	uint32_t blame;
-	uint32_t reserved; /* 0 */
+	/* Fill struct runq_latency_causes, at a higher cost per context switch; else all are 0. */
+	uint32_t causes;
 };
 
-/* Parts of sum_ns, which is their sum. */
+/* Parts of sum_ns, which is their sum; all 0 without the option causes. */
 struct runq_latency_causes {
 	uint64_t idle_exit_ns;
 	uint64_t same_group_ns;

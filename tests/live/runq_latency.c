@@ -173,6 +173,7 @@ int main(void)
 	two = cgroups_make("api-two");
 	opts.cgroups = &one;
 	opts.nr_cgroups = 1;
+	opts.causes = 1;
 	opts.hierarchy = cgroups_v2() ? "v2" : "v1";
 	if (runq_latency_open(&ctx, &opts))
 		live_fail_all("%s", runq_latency_strerror());

@@ -34,6 +34,7 @@ int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, str
 	asked = *opts;
 	window.has_pressure = opts->pressure;
 	window.has_blame = opts->blame;
+	window.has_causes = opts->causes;
 	*ret_meter = &fake;
 	return 0;
 }
@@ -122,6 +123,27 @@ static void test_pressure(void **state)
 	runq_latency_close(ctx);
 }
 
+/* Without the option the wait is not split, and its whole is no cause. */
+static void test_causes(void **state)
+{
+	struct runq_group_window group = {.party = {RUNQ_PARTY_GROUP, &pod}, .count = 2, .sum_ns = 70};
+	struct runq_latency *ctx;
+
+	for (uint32_t causes = 0; causes < 2; causes++) {
+		const struct runq_latency_opts opts = {.size = sizeof(opts), .causes = causes};
+		struct runq_latency_window read;
+
+		group.cause_ns[RUNQ_IDLE] = 70;
+		window = (struct runq_window){.groups = &group, .nr_groups = 1};
+		assert_int_equal(runq_latency_open(&ctx, &opts), 0);
+		assert_int_equal(asked.causes, causes);
+		assert_int_equal(runq_latency_read(ctx, &read), 0);
+		assert_int_equal(read.groups[0].sum_ns, 70);
+		assert_int_equal(read.groups[0].causes.idle_exit_ns, causes ? 70 : 0);
+		runq_latency_close(ctx);
+	}
+}
+
 static void test_blame(void **state)
 {
 	const struct runq_group other = {.path = "/batch", .cgroup_id = 8};
@@ -157,8 +179,6 @@ static void test_blame(void **state)
 	assert_int_equal(blames.rows[1].culprit.cgroup_id, 0);
 	assert_int_equal(blames.rows[1].wait_ns, 20);
 	runq_latency_close(ctx);
-	opts.reserved = 1;
-	assert_int_equal(runq_latency_open(&ctx, &opts), -EINVAL);
 	opts = (struct runq_latency_opts){.size = sizeof(opts), .blame = RUNQ_NR_BLAME + 1};
 	assert_int_equal(runq_latency_open(&ctx, &opts), -EINVAL);
 	/* A caller that was built before these fields: its struct is shorter, and asks for neither. */
@@ -204,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pressure),
-		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_causes), cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_not_asked),
 		cmocka_unit_test(test_pressure_refused),
 	};

@@ -38,8 +38,6 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 		return -EINVAL;
 	if (from->nr_le > RUNQ_NR_LE)
 		return err_set(&last_err, -EINVAL, "at most %d boundaries", RUNQ_NR_LE);
-	if (from->reserved)
-		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
 	*to = (struct runq_opts){
 		.source = source,
 		.hierarchy = hierarchy,
@@ -53,7 +51,7 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 		.pressure = from->pressure,
 		.blame = from->blame,
 		.blame_rows = from->blame,
-		.causes = true, /* struct runq_latency_group has them */
+		.causes = from->causes || from->blame,
 	};
 	if (from->nr_le)
 		memcpy(to->le_ns, from->le_ns, from->nr_le * sizeof(*to->le_ns));
@@ -99,7 +97,8 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 	return 0;
 }
 
-static void group_fill(const struct runq_group_window *from, struct runq_latency_group *to)
+static void group_fill(const struct runq_group_window *from, bool causes,
+		       struct runq_latency_group *to)
 {
 	static const struct runq_group none;
 	const struct runq_group *who = from->party.group ? from->party.group : &none;
@@ -113,21 +112,21 @@ static void group_fill(const struct runq_group_window *from, struct runq_latency
 		.count = from->count,
 		.sum_ns = from->sum_ns,
 		.max_ns = from->max_ns,
-		.causes =
-			{
-				.idle_exit_ns = from->cause_ns[RUNQ_IDLE],
-				.same_group_ns = from->cause_ns[RUNQ_SAME],
-				.other_group_ns = from->cause_ns[RUNQ_OTHER],
-				.kernel_thread_ns = from->cause_ns[RUNQ_KTHREAD],
-				.preempted_ns = from->cause_ns[RUNQ_PREEMPTED],
-				.throttled_ns = from->cause_ns[RUNQ_THROTTLED],
-				.migrated_ns = from->cause_ns[RUNQ_MIGRATED],
-				.unknown_ns = from->cause_ns[RUNQ_UNKNOWN],
-			},
 		.le_count = from->le_count,
 		.histogram = from,
 		.ended = from->ended,
 	};
+	if (causes)
+		to->causes = (struct runq_latency_causes){
+			.idle_exit_ns = from->cause_ns[RUNQ_IDLE],
+			.same_group_ns = from->cause_ns[RUNQ_SAME],
+			.other_group_ns = from->cause_ns[RUNQ_OTHER],
+			.kernel_thread_ns = from->cause_ns[RUNQ_KTHREAD],
+			.preempted_ns = from->cause_ns[RUNQ_PREEMPTED],
+			.throttled_ns = from->cause_ns[RUNQ_THROTTLED],
+			.migrated_ns = from->cause_ns[RUNQ_MIGRATED],
+			.unknown_ns = from->cause_ns[RUNQ_UNKNOWN],
+		};
 	if (!who->names)
 		return;
 	to->namespace_name = who->names->namespace;
@@ -154,7 +153,7 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 		bool other = w->groups[i].party.kind == RUNQ_PARTY_OTHER;
 
 		if (w->groups[i].count && (ctx->all || !other))
-			group_fill(&w->groups[i], &ctx->groups[nr++]);
+			group_fill(&w->groups[i], w->has_causes, &ctx->groups[nr++]);
 	}
 	*ret_window = (struct runq_latency_window){
 		.window_ns = w->window_ns,

@@ -7,6 +7,8 @@
 #include <linux/types.h>
 #endif
 
+#include "abi/wake.h"
+
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
 #define LOAD_MAX_CPUS  8192
@@ -17,6 +19,7 @@
 enum load_filled {
 	LOAD_FILLED_FIRST = 0x5ab71d00,
 	LOAD_FILLED_SLOT_MASK = LOAD_FILLED_FIRST, /* (slots - 1) * LOAD_SLOT_SIZE */
+	LOAD_FILLED_WAKE, /* 1: passive wake-ups are counted, too */
 };
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
@@ -86,7 +89,7 @@ struct load_slot {
 
 	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
 	__u64 vec_count[LOAD_NR_VECS];
-	__u64 pad[8];
+	struct wake_idle wake; /* with LOAD_FILLED_WAKE */
 };
 
 _Static_assert(sizeof(struct load_slot) == LOAD_SLOT_SIZE, "a shift yields the address of a slot");

@@ -51,11 +51,8 @@ struct wake_kpoint {
 
 _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 
-/* State of the programs on one core; user space reads the point and the calibration. */
-struct wake_slot {
-	struct wake_kpoint point;
-
-	/* The idle window that is open, or the last one. */
+/* The idle window of a core that is open, or the last one. */
+struct wake_idle {
 	__u64 tbi_ns;
 	__u64 tai_ns; /* 0 while it is open */
 	__u64 wake_ns; /* passive: awake, min(TAI, TI) */
@@ -70,6 +67,14 @@ struct wake_slot {
 	__u8 pad;
 	/* A part of the address of the line's next handler, if it is shared; 0: there is none. */
 	__u32 next_handler;
+};
+
+_Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
+
+/* State of the programs on one core; user space reads the point and the calibration. */
+struct wake_slot {
+	struct wake_kpoint point;
+	struct wake_idle win;
 };
 
 _Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");

@@ -33,16 +33,29 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 	return 0;
 }
 
+/* After an interrupt inside the idle period; if that had no tracepoint, the core is awake now. */
+static __always_inline void tail_wakes(struct load_slot *s)
+{
+	if (s->wake.wake_ns)
+		s->wake.idle = 0;
+	else
+		passive_exit(&s->wake, bpf_ktime_get_ns());
+}
+
 static __always_inline int idle_exit(struct load_slot *s)
 {
 	u64 now;
 
 	if (base_ctx(s) == LOAD_TAIL) {
+		if (FILLED(LOAD_FILLED_WAKE))
+			tail_wakes(s);
 		tail_to_loop(s);
 		return 0;
 	}
 	/* The stamp comes early: what this program does before it counts as idle. */
 	now = bpf_ktime_get_ns();
+	if (FILLED(LOAD_FILLED_WAKE))
+		passive_exit(&s->wake, now);
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
@@ -65,7 +78,17 @@ int BPF_PROG(load_idle, u32 state, u32 cpu)
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
 	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
-	now = bpf_ktime_get_ns() - s->start_ns;
+	if (FILLED(LOAD_FILLED_WAKE)) {
+		passive_enter(&s->wake, cpu);
+		s->wake.state = state;
+		s->wake.tai_ns = 0;
+		s->wake.irqs = 0;
+		s->wake.idle = 1;
+	}
+	now = bpf_ktime_get_ns();
+	if (FILLED(LOAD_FILLED_WAKE))
+		s->wake.tbi_ns = now;
+	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
 	base_enter_first(s, now, to, LOAD_LOOP);
@@ -400,10 +423,6 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 
 /* Each twice: one of the two is loaded, those of the second kind with --irq and for `noise`. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
-	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
-	{                                                                                          \
-		return hirq_enter();                                                               \
-	}                                                                                          \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
 		return hirq_leave();                                                               \
@@ -415,18 +434,39 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 
 #define HIRQ_VECTOR(name, entry, exit, kind)                                                       \
 	HIRQ_PAIR(name, entry, exit)                                                               \
+	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
+	{                                                                                          \
+		return hirq_enter(NULL);                                                           \
+	}                                                                                          \
 	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
 	{                                                                                          \
-		return line_enter(kind, 0);                                                 \
+		return line_enter(kind, 0, NULL);                                               \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
 X86_VECTORS(HIRQ_VECTOR)
 
 SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(load_irq_enter, int irq, struct irqaction *action)
+{
+	return hirq_enter(action);
+}
+
+SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 {
-	return line_enter((u64)action->name, irq);
+	return line_enter((u64)action->name, irq, action);
+}
+
+/* With LOAD_FILLED_WAKE. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(load_expire_wake, struct hrtimer *timer)
+{
+	struct load_slot *s = slot_of(cpu_number());
+
+	if (s->wake.wake_ns)
+		passive_expire(&s->wake, timer_due(timer));
+	return 0;
 }
 
 /*

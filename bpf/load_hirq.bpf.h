@@ -4,6 +4,7 @@
 #define SUBTICK_BPF_LOAD_HIRQ_H
 
 #include "load_slot.bpf.h"
+#include "wake_passive.bpf.h"
 
 /* A task switch cannot happen inside a handler: if one seems open, its exit was lost; close it. */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
@@ -29,12 +30,16 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	return 0;
 }
 
-static __always_inline int hirq_enter(void)
+/* @action: NULL for vectors. */
+static __always_inline int hirq_enter(struct irqaction *action)
 {
-	struct load_slot *s;
-	u64 now, hirq, base;
+	u64 now = bpf_ktime_get_ns(), hirq, base;
+	struct load_slot *s = slot_of(cpu_number());
 
-	if (!edge(&s, &now))
+	if (FILLED(LOAD_FILLED_WAKE) && !(action && same_interrupt(&s->wake, action)))
+		passive_irq(&s->wake, now);
+	now -= s->start_ns;
+	if (before_start(now))
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {

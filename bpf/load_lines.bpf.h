@@ -73,12 +73,12 @@ static __always_inline void line_name(u32 cpu, u64 name, u32 irq)
 }
 
 /* A handler inside a handler is part of the outer one. */
-static __always_inline int line_enter(u64 name, u32 irq)
+static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	bool inside = slot_of(cpu)->hirq & 0xff;
 
-	hirq_enter();
+	hirq_enter(action);
 	if (!inside)
 		line_name(cpu, name, irq);
 	return 0;

@@ -21,24 +21,22 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	if (!s)
 		return 0;
 	if (state == PWR_EVENT_EXIT) {
-		s->tai_ns = now;
-		s->idle = 0;
-		if (want_passive && !s->wake_ns)
-			s->wake_ns = now;
+		s->win.tai_ns = now;
+		s->win.idle = 0;
+		if (want_passive && !s->win.wake_ns)
+			s->win.wake_ns = now;
 		if (want_points)
 			point_exit(s, cpu, now);
 		return 0;
 	}
 	if (want_passive)
-		passive_close(s, cpu);
-	s->state = state;
-	s->tai_ns = 0;
-	s->wake_ns = 0;
-	s->due_ns = 0;
-	s->irqs = 0;
-	s->idle = 1;
+		passive_enter(&s->win, cpu);
+	s->win.state = state;
+	s->win.tai_ns = 0;
+	s->win.irqs = 0;
+	s->win.idle = 1;
 	/* Stamped last, so that our own work does not count as idle time. */
-	s->tbi_ns = bpf_ktime_get_ns();
+	s->win.tbi_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -53,7 +51,7 @@ int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
 	if (s && state == PWR_EVENT_EXIT)
-		s->calibrate_ns = bpf_ktime_get_ns();
+		s->win.calibrate_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -65,46 +63,30 @@ int BPF_PROG(wake_calibrate2, u32 state, u32 event_cpu)
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
 	if (s && state == PWR_EVENT_EXIT)
-		s->calibrate_cost_ns = now - s->calibrate_ns;
+		s->win.calibrate_cost_ns = now - s->win.calibrate_ns;
 	return 0;
 }
 
-/*
- * A line that devices share runs a handler of each, with an event of its own: one interrupt. The
- * first handler of a line follows none, so it is never taken for a later one.
- */
-static __always_inline bool same_interrupt(struct wake_slot *s, struct irqaction *action)
-{
-	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
-
-	s->next_handler = (u64)action->next;
-	return same;
-}
-
-/*
- * @action: NULL for vectors. Without points, a handler that another one calls counts as an interrupt: a timer
- * that runs after either of them was not the first.
- */
+/* @action: NULL for vectors. */
 static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action)
 {
 	u64 now = bpf_ktime_get_ns();
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
-	if (!s || (action && same_interrupt(s, action)))
+	if (!s || (action && same_interrupt(&s->win, action)))
 		return 0;
 	if (want_points) {
-		if (s->in_irq) {
+		if (s->win.in_irq) {
 			/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
 			if (s->point.irqs == 1)
 				s->point.irq_kind = kind;
 			return 0;
 		}
-		s->in_irq = kind == WAKE_IRQ_DEVICE;
+		s->win.in_irq = kind == WAKE_IRQ_DEVICE;
 	}
 	if (want_passive)
-		passive_irq(s, now);
-	s->irqs++;
+		passive_irq(&s->win, now);
 	if (want_points)
 		point_irq(s, cpu, now, kind, irq);
 	return 0;
@@ -123,7 +105,7 @@ int wake_irq_exit(void *ctx)
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
 	if (s)
-		s->in_irq = 0;
+		s->win.in_irq = 0;
 	return 0;
 }
 
@@ -163,21 +145,16 @@ int wake_nmi(void *ctx)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(wake_expire, struct hrtimer *timer)
 {
-	u64 now = want_points ? bpf_ktime_get_ns() : 0, hard, soft;
+	u64 now = want_points ? bpf_ktime_get_ns() : 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
-	s64 offset;
 
 	if (!s)
 		return 0;
-	/* Offset of the timer's clock from CLOCK_MONOTONIC. */
-	offset = timer->base->offset;
-	hard = timer->node.expires - offset;
-	soft = timer->_softexpires - offset;
 	if (want_points)
-		point_expire(s, cpu, soft, hard, now);
-	if (want_passive && s->wake_ns)
-		passive_expire(s, hard);
+		point_expire(s, cpu, timer->_softexpires - timer->base->offset, timer_due(timer), now);
+	if (want_passive && s->win.wake_ns)
+		passive_expire(&s->win, timer_due(timer));
 	return 0;
 }
 

@@ -3,8 +3,29 @@
 #ifndef SUBTICK_BPF_WAKE_PASSIVE_H
 #define SUBTICK_BPF_WAKE_PASSIVE_H
 
+#include "kernel.bpf.h"
 #include "hist.bpf.h"
-#include "wake_slot.bpf.h"
+#include "abi/wake.h"
+
+const volatile __u32 nr_states = 1;
+/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
+const volatile bool one_state;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_hist);
+} hists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_counts);
+} counts SEC(".maps");
 
 #define NEVER (~0ull)
 
@@ -24,7 +45,7 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 }
 
 /* The core is about to go idle again: by now all timers that ended the last window have run. */
-static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
+static __always_inline void passive_close(struct wake_idle *s, u32 cpu)
 {
 	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
 	struct wake_hist *h;
@@ -59,7 +80,39 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 }
 
-static __always_inline void passive_irq(struct wake_slot *s, u64 now)
+/* An idle window begins: counts the one before it. */
+static __always_inline void passive_enter(struct wake_idle *s, u32 cpu)
+{
+	passive_close(s, cpu);
+	s->wake_ns = 0;
+	s->due_ns = 0;
+}
+
+/* An idle window ends: awake, unless an interrupt came inside it. */
+static __always_inline void passive_exit(struct wake_idle *s, u64 now)
+{
+	s->idle = 0;
+	if (!s->wake_ns)
+		s->wake_ns = s->tai_ns = now;
+}
+
+/*
+ * A line that devices share runs a handler of each, with an event of its own: one interrupt. The first
+ * handler of a line follows none, so it is never taken for a later one.
+ */
+static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
+{
+	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
+
+	s->next_handler = (u64)action->next;
+	return same;
+}
+
+/*
+ * A handler that another one calls counts as an interrupt, too: a timer that runs after either of them was
+ * not the first.
+ */
+static __always_inline void passive_irq(struct wake_idle *s, u64 now)
 {
 	if (!s->wake_ns) {
 		s->wake_ns = now;
@@ -68,9 +121,16 @@ static __always_inline void passive_irq(struct wake_slot *s, u64 now)
 		s->wake_ns = now;
 		s->irqs = 0;
 	}
+	s->irqs++;
 }
 
-static __always_inline void passive_expire(struct wake_slot *s, u64 due_ns)
+/* When a timer is due: its clock has an offset from CLOCK_MONOTONIC. */
+static __always_inline u64 timer_due(struct hrtimer *timer)
+{
+	return timer->node.expires - timer->base->offset;
+}
+
+static __always_inline void passive_expire(struct wake_idle *s, u64 due_ns)
 {
 	/* Woken by its flag a core runs tasks before the first interrupt: then current is a task. */
 	if (!s->due_ns)

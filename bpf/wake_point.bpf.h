@@ -16,11 +16,11 @@ static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)
 		s->point.early_exits++;
 		return;
 	}
-	if (s->tbi_ns >= launch || s->point.tai_ns)
+	if (s->win.tbi_ns >= launch || s->point.tai_ns)
 		return;
-	s->point.tbi_ns = s->tbi_ns;
+	s->point.tbi_ns = s->win.tbi_ns;
 	s->point.tai_ns = now;
-	s->point.state = s->state;
+	s->point.state = s->win.state;
 }
 
 static __always_inline void point_irq(struct wake_slot *s, u32 cpu, u64 now, u32 kind, u32 irq)
@@ -34,7 +34,7 @@ static __always_inline void point_irq(struct wake_slot *s, u32 cpu, u64 now, u32
 		s->point.ti_ns = now;
 		s->point.irq_kind = kind;
 		s->point.irq = irq;
-		s->point.inside = s->idle;
+		s->point.inside = s->win.idle;
 	}
 	s->point.irqs++;
 }

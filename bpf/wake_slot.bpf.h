@@ -10,9 +10,6 @@
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
-const volatile __u32 nr_states = 1;
-/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
-const volatile bool one_state;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -29,21 +26,5 @@ struct {
 	__type(key, u32);
 	__type(value, struct wake_launch);
 } launches SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_hist);
-} hists SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_counts);
-} counts SEC(".maps");
 
 #endif

@@ -15,6 +15,7 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare_with = beside,
 		.softirq = true,
 		.noise = config->collect >> CONFIG_COLLECT_noise & 1,
+		.wake = config->collect >> CONFIG_COLLECT_wake & 1,
 	};
 
 	return load_open(&opts, ret_meter, err);

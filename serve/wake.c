@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Passive wake latency windows as histograms. */
 #include "collector.h"
+#include "log.h"
 #include "measure/wake/wake.h"
 #include "present/present.h"
 #include "stats/native.h"
@@ -9,9 +10,13 @@
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {
-	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true};
+	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true, .load = load};
+	int rc = wake_open(&opts, ret_meter, err);
 
-	return wake_open(&opts, ret_meter, err);
+	if (!rc && wake_window(*ret_meter)->separate_err.what[0])
+		log_line("wake has programs of its own: %s",
+			 wake_window(*ret_meter)->separate_err.what);
+	return rc;
 }
 
 /* The kernel's histogram is always fine: 8 native buckets per power of two, whatever runq has. */

@@ -36,7 +36,7 @@ int main(void)
 {
 	struct audit_opts opts = {
 		.cpu = AUDITED,
-		.budget_ns = 6 * NSEC_PER_SEC,
+		.budget_ns = 7 * NSEC_PER_SEC,
 		.duty = SHARE,
 		.share = SHARE,
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,

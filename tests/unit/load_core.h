@@ -20,11 +20,13 @@ static u64 shim_filled(u32 mark);
 
 #include "measure/load/slot.h"
 
+static bool want_wake;
+
 /* Two slots. */
 static u64 shim_filled(u32 mark)
 {
-	assert_int_equal(mark, LOAD_FILLED_SLOT_MASK);
-	return LOAD_SLOT_SIZE;
+	assert_true(mark <= LOAD_FILLED_WAKE);
+	return mark == LOAD_FILLED_WAKE ? want_wake : LOAD_SLOT_SIZE;
 }
 
 /* The programs' slot of this core. */
@@ -124,7 +126,7 @@ static inline int reset(void **state)
 	shim_at_barrier = NULL;
 	shim_counter = NULL;
 	shim_fields = "";
-	want_bursts = want_pmu = want_tasks = want_noise = false;
+	want_bursts = want_pmu = want_tasks = want_noise = want_wake = false;
 	memset(&small_lines, 0, sizeof(small_lines));
 	memset(&small_even, 0, sizeof(small_even));
 	memset(&small_odd, 0, sizeof(small_odd));
@@ -155,10 +157,12 @@ static inline void leave_idle(u64 ns)
 	load_idle(NULL, PWR_EVENT_EXIT, 0);
 }
 
+static struct irqaction one_handler;
+
 static inline void irq(u64 from, u64 to)
 {
 	at(from);
-	load_irq_enter(NULL);
+	load_irq_enter(NULL, 0, &one_handler);
 	at(to);
 	load_irq_leave(NULL);
 }

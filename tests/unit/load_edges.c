@@ -106,7 +106,7 @@ static void nested_handlers(void **state)
 
 	to_task(1000, &task);
 	at(2000);
-	load_irq_enter(NULL);
+	load_irq_enter(NULL, 0, &one_handler);
 	irq(2100, 2200);
 	at(2300);
 	load_irq_leave(NULL);
@@ -147,7 +147,7 @@ static void lost_exit(void **state)
 
 	to_task(1000, &task);
 	at(1500);
-	load_irq_enter(NULL);
+	load_irq_enter(NULL, 0, &one_handler);
 	to_task(2000, &other);
 	irq(2500, 2600);
 	s = see(3000);
@@ -369,7 +369,7 @@ static void interrupt(void)
 
 	shim_at_barrier = NULL;
 	at(cut_at);
-	load_irq_enter(NULL);
+	load_irq_enter(NULL, 0, &one_handler);
 	at(cut_at + 50);
 	load_irq_leave(NULL);
 	softirq(cut_at + 60, cut_at + 160, 3);
@@ -523,7 +523,7 @@ static void any_order(void **state)
 			load_idle(NULL, PWR_EVENT_EXIT, 0);
 			break;
 		case 2:
-			load_irq_enter(NULL);
+			load_irq_enter(NULL, 0, &one_handler);
 			break;
 		case 3:
 			load_irq_leave(NULL);

@@ -175,7 +175,7 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 {
 	switch (event) {
 	case EVENT_IRQ:
-		begins ? load_irq_enter(NULL) : load_irq_leave(NULL);
+		begins ? load_irq_enter(NULL, 0, &one_handler) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
 		/* Inside irq_handler_entry: no program of its own. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The wake programs on a made-up core. */
+/* The wake programs on a made-up core; with BY_LOAD those of load, which count passive wake-ups, too. */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
 
@@ -7,11 +7,20 @@
 
 #include "bpf_shim.h"
 
+#ifdef BY_LOAD
+static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
+static u64 shim_filled(u32 mark);
+#endif
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* What user space sets before loading is constant to the programs and must not be to the tests. */
 #define const
+#ifdef BY_LOAD
+#include "bpf/load.bpf.c"
+#else
 #include "bpf/wake.bpf.c"
+#endif
 #undef const
 #pragma GCC diagnostic pop
 
@@ -28,6 +37,24 @@ static struct wake_launch order[NR_CPUS];
 static struct wake_hist hist[NR_CPUS * NR_STATES];
 static struct wake_counts count[NR_CPUS];
 
+#ifdef BY_LOAD
+static bool want_points, want_passive;
+#define wake_idle     load_idle
+#define wake_irq      load_irq_enter
+#define wake_irq_exit load_irq_leave
+#define wake_expire   load_expire_wake
+
+static u64 shim_filled(u32 mark)
+{
+	return mark == LOAD_FILLED_WAKE ? want_passive : LOAD_SLOT_SIZE;
+}
+
+static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
+{
+	return -1;
+}
+#endif
+
 static struct task_struct idle = {.comm = "swapper/1"};
 static struct task_struct worker = {.pid = WORKER, .tgid = WORKER};
 static struct hrtimer_clock_base monotonic, realtime = {.offset = 1000000000};
@@ -40,10 +67,15 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return at < NR_CPUS * NR_STATES ? &hist[at] : NULL;
 	if (at >= NR_CPUS)
 		return NULL;
+#ifndef BY_LOAD
 	if (map == &slots)
 		return &slot[at];
 	if (map == &launches)
 		return &order[at];
+#else
+	if (map != &counts)
+		return NULL;
+#endif
 	assert_ptr_equal(map, &counts);
 	return &count[at];
 }
@@ -51,6 +83,9 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 static inline int reset(void **state)
 {
 	memset(slot, 0, sizeof(slot));
+#ifdef BY_LOAD
+	memset(slots, 0, 2 * sizeof(*slots));
+#endif
 	memset(order, 0, sizeof(order));
 	memset(hist, 0, sizeof(hist));
 	memset(count, 0, sizeof(count));
@@ -88,9 +123,12 @@ static inline void irq(u64 ns, int nr)
 static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
+#ifndef BY_LOAD
 	/* Attached for points only. */
-	if (want_points)
-		wake_irq_exit(NULL);
+	if (!want_points)
+		return;
+#endif
+	wake_irq_exit(NULL);
 }
 
 static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base *base)
@@ -103,11 +141,13 @@ static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base
 	wake_expire(NULL, &timer);
 }
 
+#ifndef BY_LOAD
 static inline void to_task(u64 ns, struct task_struct *next)
 {
 	shim_now = ns;
 	wake_switch((u64[3]){0, (unsigned long)shim_current, (unsigned long)next});
 	shim_current = next;
 }
+#endif
 
 #endif

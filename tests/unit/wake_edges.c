@@ -234,6 +234,7 @@ TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
 
+	want_passive = true;
 	ask_sender();
 	go_idle(5000, 1);
 	send(10000, &sender, HERE);
@@ -247,7 +248,7 @@ TEST_WITH(shared_line, reset, NULL)
 		wake_irq(NULL, 9, &third);
 		irq_ends(shim_now + 30);
 		assert_int_equal(slot[HERE].point.irqs, i + 1);
-		assert_int_equal(slot[HERE].irqs, i + 1);
+		assert_int_equal(slot[HERE].win.irqs, i + 1);
 		assert_int_equal(slot[HERE].point.ti_ns, 11000);
 	}
 	/* One of its own follows, twice. */
@@ -319,11 +320,11 @@ TEST_WITH(cost_of_a_stamp, reset, NULL)
 	shim_now = 1000;
 	wake_calibrate1(NULL, 1, HERE);
 	wake_calibrate2(NULL, 1, HERE);
-	assert_int_equal(slot[HERE].calibrate_cost_ns, 0);
+	assert_int_equal(slot[HERE].win.calibrate_cost_ns, 0);
 	wake_calibrate1(NULL, PWR_EVENT_EXIT, HERE);
 	shim_now = 1042;
 	wake_calibrate2(NULL, PWR_EVENT_EXIT, HERE);
-	assert_int_equal(slot[HERE].calibrate_cost_ns, 42);
+	assert_int_equal(slot[HERE].win.calibrate_cost_ns, 42);
 }
 
 TEST_MAIN()

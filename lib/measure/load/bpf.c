@@ -28,7 +28,7 @@
 #include "sys/file.h"
 #include "sys/kbtf.h"
 
-#define NR_VIEWS 6
+#define NR_VIEWS 8
 
 struct bpf_source {
 	struct load_source source;
@@ -41,9 +41,11 @@ struct bpf_source {
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	struct sys_bpf_view views[NR_VIEWS]; /* of these three, tasks_now, noise and sends, in this order */
+	/* Of these three, tasks_now, noise, sends, hists and counts, in this order. */
+	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
-	bool has_lines, has_tasks, has_noise, has_senders; /* asked for */
+	bool has_lines, has_tasks, has_noise, has_senders, has_wake; /* asked for */
+	unsigned int nr_states; /* with wake; 0: no cpuidle driver */
 	struct load_lines lines;
 	struct load_tasks tasks;
 	bool has_pmu; /* source bpf-pmu */
@@ -86,6 +88,8 @@ static bool wanted(const struct bpf_source *b, const char *name)
 	if (ends_with(name, "_senders"))
 		return b->has_senders &&
 		       arch_has_ipi_raise() == !strcmp(name, "load_raise_senders");
+	if (ends_with(name, "_wake"))
+		return b->has_wake;
 	if (ends_with(name, "_noise"))
 		return b->has_noise;
 	if (ends_with(name, "_tasks"))
@@ -117,6 +121,25 @@ static bool victims_are_v1(void)
 	return !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
 }
 
+static unsigned int hist_rows(const struct bpf_source *b)
+{
+	return b->nr_states ? b->nr_states : 1;
+}
+
+/* The most idle states of any CPU. */
+static unsigned int count_states(unsigned int nr_cpus)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int most = 0;
+
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		int nr = cpuidle_states(NULL, cpu, states);
+
+		most = nr > most ? nr : most;
+	}
+	return most;
+}
+
 static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 {
 	if (b->has_lines)
@@ -127,6 +150,10 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
 	if (b->has_senders)
 		bpf_map__set_max_entries(b->skel->maps.sends, nr_cpus);
+	if (b->has_wake) {
+		bpf_map__set_max_entries(b->skel->maps.hists, nr_cpus * hist_rows(b));
+		bpf_map__set_max_entries(b->skel->maps.counts, nr_cpus);
+	}
 	if (b->has_tasks) {
 		bpf_map__set_max_entries(b->skel->maps.tasks_even, LOAD_TASKS_MAX);
 		bpf_map__set_max_entries(b->skel->maps.tasks_odd, LOAD_TASKS_MAX);
@@ -149,6 +176,7 @@ static int open_filled(struct bpf_source *b)
 	const int32_t values[] = {
 		[LOAD_FILLED_SLOT_MASK - LOAD_FILLED_FIRST] =
 			(nr_slots(b->source.nr_cpus) - 1) * LOAD_SLOT_SIZE,
+		[LOAD_FILLED_WAKE - LOAD_FILLED_FIRST] = b->has_wake,
 	};
 	int rc;
 
@@ -183,11 +211,11 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts,
 			 struct err *err)
 {
-	/* Without one of these some time would be counted as the wrong part. */
+	/* Without one of these some time would be counted as the wrong part. The last one is for wake. */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
-					     "softirq_entry"};
+					     "softirq_entry", "hrtimer_expire_entry"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, b->has_wake ? 5 : 4, &btf, err);
 
 	if (rc)
 		return rc;
@@ -212,6 +240,8 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
 	b->skel->rodata->noise_v1 = b->source.noise_v1;
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+	b->skel->rodata->nr_states = hist_rows(b);
+	b->skel->rodata->one_state = !b->nr_states;
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
 	rc = set_sizes(b, opts->nr_cpus, opts->bursts);
@@ -266,6 +296,8 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 	b->views[3].map = b->has_tasks ? b->skel->maps.tasks_now : NULL;
 	b->views[4].map = b->has_noise ? b->skel->maps.noise : NULL;
 	b->views[5].map = b->has_senders ? b->skel->maps.sends : NULL;
+	b->views[6].map = b->has_wake ? b->skel->maps.hists : NULL;
+	b->views[7].map = b->has_wake ? b->skel->maps.counts : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
@@ -313,6 +345,9 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	b->has_tasks = opts->tasks;
 	b->has_noise = opts->noise;
 	b->has_senders = opts->senders;
+	b->has_wake = opts->wake;
+	if (opts->wake)
+		b->nr_states = count_states(opts->nr_cpus);
 	source->noise_v1 = opts->noise && victims_are_v1();
 	source->parts = (1u << LOAD_NR_PARTS) - 1;
 	source->parts &= ~(1u << LOAD_PART_STEAL);
@@ -465,6 +500,21 @@ static const struct noise_sends *bpf_sends(struct load_source *source)
 	return to_bpf(source)->views[5].pages;
 }
 
+static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	if (!b->has_wake)
+		return false;
+	*ret_wake = (struct load_wake){
+		.nr_states = hist_rows(b),
+		.one_state = !b->nr_states,
+		.hists = b->views[6].pages,
+		.counts = b->views[7].pages,
+	};
+	return true;
+}
+
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
 	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
@@ -478,6 +528,7 @@ const struct load_source_ops load_source_bpf = {
 	.tasks = bpf_tasks,
 	.noise = bpf_noise,
 	.sends = bpf_sends,
+	.wake = bpf_wake,
 	.close = bpf_close,
 };
 

@@ -56,6 +56,16 @@ struct load_source *load_noise_source(struct meter *meter)
 	return m->noise && source->ops->noise ? load_source_share(source) : NULL;
 }
 
+struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err)
+{
+	struct load_source *source = to_load(meter)->set.source[0];
+
+	if (source->ops->wake && source->ops->wake(source, ret_wake))
+		return load_source_share(source);
+	*err = source->wake_err;
+	return NULL;
+}
+
 static int alloc_ends(struct load_meter *m)
 {
 	for (unsigned int i = 0; i < m->set.nr; i++) {
@@ -266,6 +276,7 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		.lines = opts->irq,
 		.tasks = opts->top > 0,
 		.noise = opts->noise,
+		.wake = opts->wake,
 	};
 	struct cpuset possible;
 	int rc;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/cpuset.h"
+#include "measure/load/source.h"
 #include "measure/load/window.h"
 #include "measure/meter.h"
 
@@ -19,6 +20,7 @@ struct load_opts {
 	bool bursts;	    /* distribution of busy bursts */
 	bool irq;	    /* time by interrupt line */
 	bool noise;	    /* the source also counts for `noise`: see load_noise_source() */
+	bool wake;	    /* the source also counts passive wake-ups: see load_wake_source() */
 	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
 };
 
@@ -27,5 +29,7 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 const struct load_window *load_window(const struct meter *meter);
 /* The source, if it counts for `noise`, too; else NULL. The caller closes it. */
 struct load_source *load_noise_source(struct meter *meter);
+/* The source, if it counts passive wake-ups, too; else NULL with the reason. The caller closes it. */
+struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 
 #endif

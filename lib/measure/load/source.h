@@ -13,6 +13,8 @@
 struct load_source;
 struct noise_cpu;
 struct noise_sends;
+struct wake_counts;
+struct wake_hist;
 
 struct load_source_opts {
 	unsigned int nr_cpus; /* CPUs 0 … nr_cpus-1 are sampled */
@@ -22,6 +24,15 @@ struct load_source_opts {
 	bool tasks;	      /* source bpf: task time by task */
 	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
 	bool senders;	      /* with noise: count IPIs by sending core, target and function */
+	bool wake;	      /* source bpf: passive wake-ups, by the same programs; see struct load_wake */
+};
+
+/* Counters of passive wake-ups that the programs of a source keep. */
+struct load_wake {
+	unsigned int nr_states; /* rows per CPU in hists: at least 1 */
+	bool one_state;		/* no cpuidle driver: one row for the architecture's own idle */
+	const struct wake_hist *hists; /* [cpu × nr_states + state] */
+	const struct wake_counts *counts;
 };
 
 struct load_source_ops {
@@ -50,6 +61,8 @@ struct load_source_ops {
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	/* Optional: what each CPU sent, with senders. */
 	const struct noise_sends *(*sends)(struct load_source *source);
+	/* Optional: passive wake-ups; false: not counted. */
+	bool (*wake)(struct load_source *source, struct load_wake *ret_wake);
 	/* Frees @source, also after a failed open. */
 	void (*close)(struct load_source *source);
 };
@@ -63,6 +76,7 @@ struct load_source {
 	bool noise_v1;	/* victims of noise are cgroups of v1's controller cpu, not of v2 */
 	bool noise_calls; /* with senders: which functions they call is counted */
 	unsigned int more_users; /* beside the first: see load_source_share() */
+	struct err wake_err; /* why passive wake-ups are not counted, if they were asked for */
 	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };
 

@@ -50,6 +50,23 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 	return rc;
 }
 
+/* If the programs that serve wake as well cannot be loaded, load works alone. */
+static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
+			  struct load_source **ret_source, struct err *err)
+{
+	struct load_source_opts alone = *opts;
+	struct err why = {0};
+	int rc;
+
+	alone.wake = false;
+	if (opts->wake && !open_one(ops, opts, ret_source, &why))
+		return 0;
+	rc = open_one(ops, &alone, ret_source, err);
+	if (!rc)
+		(*ret_source)->wake_err = why;
+	return rc;
+}
+
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
@@ -60,7 +77,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	int rc = -ENODEV;
 
 	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++) {
-		rc = open_one(automatic[i], opts, ret_source, err);
+		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
 			/* Success, but @err still says why a better one is unavailable. */
 			if (err)
@@ -82,7 +99,7 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 		return open_auto(opts, ret_source, err);
 	for (const struct load_source_ops *const *ops = sources; *ops; ops++)
 		if (!strcmp((*ops)->name, name))
-			return open_one(*ops, opts, ret_source, err);
+			return open_with_wake(*ops, opts, ret_source, err);
 	return err_set(err, -EINVAL, "unknown source %s", name);
 }
 

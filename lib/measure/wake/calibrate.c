@@ -55,10 +55,10 @@ static void stamp_cost(struct wake_worker *w)
 	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(w->stop)) {
 		struct timespec sleep = clock_timespec(sleep_ns);
 
-		*(volatile __u64 *)&w->slot->calibrate_cost_ns = 0;
+		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 		/* 0: the core did not go idle, so nothing was measured. */
-		cost[nr] = *(volatile __u64 *)&w->slot->calibrate_cost_ns;
+		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;
 			sleep_ns = sleep_ns > STAMP_SLEEP_NS ? sleep_ns / 2 : STAMP_SLEEP_NS;

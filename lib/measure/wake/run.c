@@ -276,8 +276,8 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		w->plan = &run->plan;
 		w->stop = &run->stop;
 		w->cpu = cpu;
-		w->slot = &probe->slots[cpu];
-		w->launch = &probe->launches[cpu];
+		w->slot = probe->slots ? &probe->slots[cpu] : NULL;
+		w->launch = probe->launches ? &probe->launches[cpu] : NULL;
 		w->max = per_worker;
 		if (!per_worker)
 			continue;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/load/load.h"
+#include "measure/load/sources.h"
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
@@ -23,6 +25,7 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
+	struct load_source *load; /* whose programs count; NULL: those of the probe */
 	bool probing;
 	struct wake_run run;
 	bool running;
@@ -62,6 +65,7 @@ static void wake_close(struct meter *meter)
 		wake_run_close(&m->run);
 	if (m->probing)
 		wake_probe_close(&m->probe);
+	load_source_close(m->load);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
 	wake_rounds_close(&m->rounds);
@@ -148,6 +152,24 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 		"PID namespace");
 }
 
+/* True if the programs of load count for us. */
+static bool share_load(struct wake_meter *m)
+{
+	struct load_wake shared;
+
+	m->load = load_wake_source(m->opts.load, &shared, &m->window.separate_err);
+	if (!m->load)
+		return false;
+	m->probe = (struct wake_probe){
+		.nr_cpus = m->nr_cpus,
+		.nr_states = shared.nr_states,
+		.one_state = shared.one_state,
+		.hists = shared.hists,
+		.counts = shared.counts,
+	};
+	return true;
+}
+
 /* Source passive, unless bare, first loads the programs for the calibration, then its own. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
@@ -159,8 +181,11 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 		.remote = has(m, WAKE_REMOTE),
 		.breakdown = m->opts.breakdown,
 	};
-	int rc = wake_probe_open(&m->probe, &opts, err);
+	int rc;
 
+	if (passive && m->opts.load && share_load(m))
+		return 0;
+	rc = wake_probe_open(&m->probe, &opts, err);
 	m->probing = !rc;
 	return rc;
 }
@@ -264,7 +289,7 @@ static int wake_read(struct meter *meter, struct err *err)
 	if (rc)
 		return rc;
 	w->window_ns = end_ns - m->start_ns;
-	w->recursion_misses = wake_probe_misses(&m->probe);
+	w->recursion_misses = m->load ? 0 : wake_probe_misses(&m->probe);
 	rc = wake_fill(w, &m->env, &m->run, passive ? &m->passive : NULL);
 	if (rc)
 		return err_set(err, rc, "out of memory");

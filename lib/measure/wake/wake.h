@@ -21,6 +21,8 @@ struct wake_opts {
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
+	/* Passive and bare: the meter of load whose programs count, too, if they can; NULL: own programs. */
+	struct meter *load;
 	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */
 };
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/losses.h"
 #include "measure/wake/dma.h"
 #include "measure/wake/env.h"
@@ -111,6 +112,7 @@ struct wake_window {
 	unsigned int sources; /* bit per enum wake_source */
 	bool breakdown;	      /* stages were asked for */
 	bool bare;	      /* no calibration was wanted */
+	struct err separate_err; /* why the programs of load do not count for us, if they were to */
 
 	/* The sweep; unknown for passive. */
 	uint64_t from_ns, to_ns, points_per_step;

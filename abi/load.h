@@ -20,6 +20,9 @@ enum load_filled {
 	LOAD_FILLED_FIRST = 0x5ab71d00,
 	LOAD_FILLED_SLOT_MASK = LOAD_FILLED_FIRST, /* (slots - 1) * LOAD_SLOT_SIZE */
 	LOAD_FILLED_WAKE, /* 1: passive wake-ups are counted, too */
+	LOAD_FILLED_TASKS, /* 1: task time by task */
+	LOAD_FILLED_NOISE, /* 1: what takes time from tasks */
+	LOAD_FILLED_END,
 };
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */

@@ -124,6 +124,7 @@ enum trace_filled {
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
 	TRACE_FILLED_RINGS_END, /* no ring begins there or later */
 	TRACE_FILLED_HEAD_MASK,
+	TRACE_FILLED_ANY, /* 1: an old kernel, or a wait ends the recording */
 };
 
 /* What ends a recording. */

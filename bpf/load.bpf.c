@@ -207,48 +207,12 @@ static __noinline int switch_to_kernel(u64 *ctx)
 	return switch_edge(s, prev, next, to);
 }
 
-SEC("tp_btf/sched_switch")
-int load_switch(u64 *ctx)
-{
-	struct task_struct *prev, *next;
-	struct load_slot *s;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	if (!next->pid || next->flags & PF_KTHREAD)
-		return switch_to_kernel(ctx);
-	s = slot_of(task_cpu(next));
-	if (task_goes_on(s))
-		return 0;
-	return switch_to_user(ctx, s);
-}
-
-/*
- * Instead of load_switch with --tasks: every switch closes the open interval, so that the task that
- * leaves gets what the slot counted since it came.
- */
-SEC("tp_btf/sched_switch")
-int load_switch_tasks(u64 *ctx)
-{
-	struct task_struct *prev, *next;
-	struct load_slot *s;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	s = slot_of(task_cpu(next));
-	switch_edge(s, prev, next, task_ctx(next));
-	/* Before the start the slot is empty. */
-	return s->base ? task_switch(s, prev, next) : 0;
-}
-
 /* PREEMPT_RT: rare, so its registers are not those of each switch. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
 }
 
-/*
- * Instead of load_switch for `noise`: kernel threads are measured one by one, so that a switch from
- * or to one of them closes the open interval. Between other tasks it goes on.
- */
 static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
 {
 	struct task_struct *prev, *next;
@@ -264,18 +228,40 @@ static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
 	return noise_switch(s, prev, next);
 }
 
+/* Every switch closes the open interval: the task that leaves gets what the slot counted since it came. */
+static __always_inline int switch_by_task(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next)
+{
+	switch_edge(s, prev, next, task_ctx(next));
+	/* Before the start the slot is empty. */
+	return s->base ? task_switch(s, prev, next) : 0;
+}
+
 SEC("tp_btf/sched_switch")
-int load_switch_noise(u64 *ctx)
+int load_switch(u64 *ctx)
 {
 	struct task_struct *prev, *next;
 	struct load_slot *s;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	s = slot_of(task_cpu(next));
-	/* The idle task is a kernel thread, too. */
-	if (!((prev->flags | next->flags) & PF_KTHREAD) && prev->pid && next->pid && task_goes_on(s))
+	if (FILLED(LOAD_FILLED_TASKS))
+		return switch_by_task(slot_of(task_cpu(next)), prev, next);
+	/*
+	 * Kernel threads, the idle task included, are measured one by one: a switch from or to one of them
+	 * closes the open interval.
+	 */
+	if (FILLED(LOAD_FILLED_NOISE)) {
+		s = slot_of(task_cpu(next));
+		if (((prev->flags | next->flags) & PF_KTHREAD) || !prev->pid || !next->pid || !task_goes_on(s))
+			return switch_noise(ctx, s);
 		return 0;
-	return switch_noise(ctx, s);
+	}
+	if (!next->pid || next->flags & PF_KTHREAD)
+		return switch_to_kernel(ctx);
+	s = slot_of(task_cpu(next));
+	if (task_goes_on(s))
+		return 0;
+	return switch_to_user(ctx, s);
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
@@ -372,7 +358,8 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 }
 
 /* 64 bits: an index of 32 would have to be extended. */
-static __always_inline int softirq_leave(u64 vec, bool by_source)
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit, u64 vec)
 {
 	struct load_slot *s;
 	u64 now, base, open, ran;
@@ -393,21 +380,9 @@ static __always_inline int softirq_leave(u64 vec, bool by_source)
 		softirq_end_under(s, now);
 	else
 		base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
-	return by_source ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
+	return FILLED(LOAD_FILLED_NOISE) ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
 }
 
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit, u64 vec)
-{
-	return softirq_leave(vec, false);
-}
-
-/* Instead of it for `noise`: what it counts is booked by vector and victim. */
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit_noise, u64 vec)
-{
-	return softirq_leave(vec, true);
-}
 
 /* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */
 SEC("tp_btf/nmi_handler")

@@ -346,7 +346,7 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 
 /*
  * A filter or a sample without causes: most switches have neither end of a wait that counts. In a sample,
- * each of the two tasks decides for itself.
+ * each of the two tasks decides for itself. Twice: for kernels with all fields, and for others.
  */
 #define RUNQ_SOME(name, ...)                                                                        \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)     \
@@ -371,8 +371,7 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 		return rest_some(prev, next, mono);                                                 \
 	}                                                                                           \
                                                                                                     \
-	SEC("tp_btf/sched_switch")                                                                  \
-	int name(u64 *ctx)                                                                          \
+	static __always_inline int name##_switch(u64 *ctx)                                          \
 	{                                                                                           \
 		const struct mode mode = {.some = true, __VA_ARGS__};                               \
 		struct task_struct *prev, *next;                                                    \
@@ -395,8 +394,14 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 						  : name##_asleep(prev, next);                      \
 	}
 
-RUNQ_SOME(runq_some, .modern = true)
-RUNQ_SOME(runq_some_old, .modern = false)
+RUNQ_SOME(some, .modern = true)
+RUNQ_SOME(some_old, .modern = false)
+
+SEC("tp_btf/sched_switch")
+int runq_some(u64 *ctx)
+{
+	return FILLED(RUNQ_FILLED_OLD) ? some_old_switch(ctx) : some_switch(ctx);
+}
 
 /*
  * All waits of cgroups, with the quick path compiled three times: for a switch whose clock does not lag, for

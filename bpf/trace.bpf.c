@@ -76,13 +76,7 @@ static __always_inline int put_switch(u64 *ctx, bool any)
 SEC("tp_btf/sched_switch")
 int trace_switch(u64 *ctx)
 {
-	return put_switch(ctx, false);
-}
-
-SEC("tp_btf/sched_switch")
-int trace_switch_any(u64 *ctx)
-{
-	return put_switch(ctx, true);
+	return FILLED(TRACE_FILLED_ANY) ? put_switch(ctx, true) : put_switch(ctx, false);
 }
 
 /*
@@ -107,13 +101,7 @@ static __always_inline int put_waking(struct task_struct *task, bool any)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(trace_waking, struct task_struct *task)
 {
-	return put_waking(task, false);
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(trace_waking_any, struct task_struct *task)
-{
-	return put_waking(task, true);
+	return FILLED(TRACE_FILLED_ANY) ? put_waking(task, true) : put_waking(task, false);
 }
 
 /*
@@ -147,13 +135,8 @@ static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool a
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(trace_wakeup, struct task_struct *task)
 {
-	return put_wakeup(task, TRACE_WAKEUP, false);
-}
-
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(trace_wakeup_any, struct task_struct *task)
-{
-	return put_wakeup(task, TRACE_WAKEUP, true);
+	return FILLED(TRACE_FILLED_ANY) ? put_wakeup(task, TRACE_WAKEUP, true)
+					: put_wakeup(task, TRACE_WAKEUP, false);
 }
 
 SEC("tp_btf/sched_wakeup_new")

@@ -25,8 +25,17 @@ static bool want_wake;
 /* Two slots. */
 static u64 shim_filled(u32 mark)
 {
-	assert_true(mark <= LOAD_FILLED_WAKE);
-	return mark == LOAD_FILLED_WAKE ? want_wake : LOAD_SLOT_SIZE;
+	switch (mark) {
+	case LOAD_FILLED_WAKE:
+		return want_wake;
+	case LOAD_FILLED_TASKS:
+		return want_tasks;
+	case LOAD_FILLED_NOISE:
+		return want_noise;
+	default:
+		assert_int_equal(mark, LOAD_FILLED_SLOT_MASK);
+		return LOAD_SLOT_SIZE;
+	}
 }
 
 /* The programs' slot of this core. */

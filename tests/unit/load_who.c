@@ -147,7 +147,8 @@ static void to(u64 ns, struct task_struct *next)
 	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
 
 	at(ns);
-	load_switch_tasks(args);
+	want_tasks = true;
+	load_switch(args);
 	shim_current = next;
 }
 

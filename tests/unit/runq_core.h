@@ -81,6 +81,7 @@ static struct {
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
+	bool old;	   /* the programs ask for fields */
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
 	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
@@ -101,6 +102,8 @@ static u64 shim_filled(u32 mark)
 		return want_blame;
 	case RUNQ_FILLED_SAMPLE:
 		return want_sample;
+	case RUNQ_FILLED_OLD:
+		return fake.old;
 	case RUNQ_FILLED_CPU_MASK:
 		return RUNQ_MAX_STRIPES - 1;
 	default:

@@ -17,7 +17,7 @@
 /* The programs, and whether with our own stamps instead of those of sched_info. */
 static const struct {
 	int (*program)(u64 *);
-	bool own, filter, sample, shared;
+	bool own, filter, sample, shared, old;
 } rows[] = {
 	{.program = runq_general},
 	{.program = runq_general, .own = true},
@@ -27,9 +27,9 @@ static const struct {
 	{.program = runq_causes_old},
 	{.program = runq_causes, .shared = true},
 	{.program = runq_some, .filter = true},
-	{.program = runq_some_old, .filter = true},
+	{.program = runq_some, .filter = true, .old = true},
 	{.program = runq_some, .sample = true},
-	{.program = runq_some_old, .sample = true},
+	{.program = runq_some, .sample = true, .old = true},
 };
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -43,6 +43,7 @@ static void load_row(u32 row)
 	want_filter = rows[row].filter;
 	want_causes = want_blame = !rows[row].filter;
 	want_sample = rows[row].sample;
+	fake.old = rows[row].old;
 	layout.kind = rows[row].shared ? RUNQ_SHARED : 0;
 }
 

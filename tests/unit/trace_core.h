@@ -28,6 +28,9 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
+/* A kernel that has all fields, and no wait ends the recording. */
+static bool trace_lean = true;
+
 /* As lib/measure/trace/trace.c fills it in. */
 static u64 trace_filled(u32 mark)
 {
@@ -36,6 +39,8 @@ static u64 trace_filled(u32 mark)
 		return setup.ring_bytes;
 	case TRACE_FILLED_RINGS_END:
 		return (u64)(setup.nr_cpus - 1) * setup.ring_bytes + 1;
+	case TRACE_FILLED_ANY:
+		return !trace_lean;
 	default:
 		return setup.head_mask;
 	}
@@ -100,24 +105,21 @@ static inline void trace_sees(enum core_event event, bool begins, u32 arg)
 	}
 }
 
-/* As lib/measure/trace/trace.c chooses the programs, but for the kernels that have all fields. */
-static bool trace_lean = true;
-
 static inline void trace_sees_switch(struct task_struct *prev, struct task_struct *next, bool preempted)
 {
 	u64 args[3] = {preempted, (unsigned long)prev, (unsigned long)next};
 
-	trace_lean ? trace_switch(args) : trace_switch_any(args);
+	trace_switch(args);
 }
 
 static inline void trace_sees_wakeup(struct task_struct *woken)
 {
-	trace_lean ? trace_wakeup(NULL, woken) : trace_wakeup_any(NULL, woken);
+	trace_wakeup(NULL, woken);
 }
 
 static inline void trace_sees_waking(struct task_struct *woken)
 {
-	trace_lean ? trace_waking(NULL, woken) : trace_waking_any(NULL, woken);
+	trace_waking(NULL, woken);
 }
 
 /* All that was written to the ring of @cpu. */

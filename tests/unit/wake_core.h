@@ -46,7 +46,7 @@ static bool want_points, want_passive;
 
 static u64 shim_filled(u32 mark)
 {
-	return mark == LOAD_FILLED_WAKE ? want_passive : LOAD_SLOT_SIZE;
+	return mark == LOAD_FILLED_SLOT_MASK ? LOAD_SLOT_SIZE : mark == LOAD_FILLED_WAKE && want_passive;
 }
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)

@@ -92,14 +92,8 @@ static bool wanted(const struct bpf_source *b, const char *name)
 		return b->has_wake;
 	if (ends_with(name, "_noise"))
 		return b->has_noise;
-	if (ends_with(name, "_tasks"))
-		return b->has_tasks;
 	if (ends_with(name, "_line"))
 		return by_line;
-	if (!strcmp(name, "load_switch"))
-		return !b->has_tasks && !b->has_noise;
-	if (!strcmp(name, "load_softirq_exit"))
-		return !b->has_noise;
 	if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
 		return true;
 	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
@@ -177,6 +171,8 @@ static int open_filled(struct bpf_source *b)
 		[LOAD_FILLED_SLOT_MASK - LOAD_FILLED_FIRST] =
 			(nr_slots(b->source.nr_cpus) - 1) * LOAD_SLOT_SIZE,
 		[LOAD_FILLED_WAKE - LOAD_FILLED_FIRST] = b->has_wake,
+		[LOAD_FILLED_TASKS - LOAD_FILLED_FIRST] = b->has_tasks,
+		[LOAD_FILLED_NOISE - LOAD_FILLED_FIRST] = b->has_noise,
 	};
 	int rc;
 

@@ -75,7 +75,7 @@ static const struct bpf_program *choose_switch(const struct runq_bpf *skel,
 	    opts->per != RUNQ_PER_CGROUP || cpuset_count(&opts->cpus))
 		return skel->progs.runq_general;
 	if (!ro->want_causes && (ro->want_filter || ro->want_sample))
-		return modern(btf) ? skel->progs.runq_some : skel->progs.runq_some_old;
+		return skel->progs.runq_some;
 	if (ro->want_sample)
 		return skel->progs.runq_general;
 	if (!ro->want_causes)
@@ -119,6 +119,7 @@ static int open_filled(const struct runq_opts *opts, const struct runq_shape *sh
 		[RUNQ_FILLED_STEPS - RUNQ_FILLED_FIRST] = shape->steps,
 		[RUNQ_FILLED_BLAME - RUNQ_FILLED_FIRST] = opts->blame,
 		[RUNQ_FILLED_SAMPLE - RUNQ_FILLED_FIRST] = samples(opts),
+		[RUNQ_FILLED_OLD - RUNQ_FILLED_FIRST] = !modern(btf),
 		[RUNQ_FILLED_CPU_MASK - RUNQ_FILLED_FIRST] =
 			(shared ? RUNQ_MAX_CPUS : RUNQ_MAX_STRIPES) - 1,
 		[RUNQ_FILLED_LEARN - RUNQ_FILLED_FIRST] =

@@ -154,7 +154,6 @@ static bool has_all(const struct btf *btf)
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
-	bool lean;
 	int rc = 0;
 
 	t->window.has_frequency = t->opts.frequency;
@@ -163,13 +162,6 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 		rc = need_frequency(t, btf, err);
 	if (!rc && t->opts.tick)
 		rc = need_tick(btf, set, err);
-	lean = !set->on_wait_ns && !set->state_first && has_all(btf);
-	bpf_program__set_autoload(t->skel->progs.trace_switch, lean);
-	bpf_program__set_autoload(t->skel->progs.trace_waking, lean);
-	bpf_program__set_autoload(t->skel->progs.trace_wakeup, lean);
-	bpf_program__set_autoload(t->skel->progs.trace_switch_any, !lean);
-	bpf_program__set_autoload(t->skel->progs.trace_waking_any, !lean);
-	bpf_program__set_autoload(t->skel->progs.trace_wakeup_any, !lean);
 	bpf_program__set_autoload(t->skel->progs.trace_frequency, t->opts.frequency);
 	bpf_program__set_autoload(t->skel->progs.trace_tick, t->opts.tick);
 	return rc;
@@ -185,13 +177,20 @@ static uint32_t ring_bytes(const struct trace *t)
 	return (TRACE_RING_EDGES + t->ring_edges) * sizeof(struct trace_edge);
 }
 
-static int open_filled(struct trace *t)
+static uint64_t on_wait_ns(const struct trace *t)
+{
+	return t->opts.on && t->opts.on != TRACE_EVENT_NOISE ? t->opts.on_ns : 0;
+}
+
+static int open_filled(struct trace *t, const struct btf *btf)
 {
 	const int32_t values[] = {
 		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = ring_bytes(t),
 		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] =
 			(t->window.nr_cpus - 1) * ring_bytes(t) + 1,
 		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = head_mask(t),
+		[TRACE_FILLED_ANY - TRACE_FILLED_FIRST] =
+			on_wait_ns(t) || kbtf_switch_state_first(btf) || !has_all(btf),
 	};
 	int rc;
 
@@ -218,8 +217,7 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
 	if (t->opts.on == TRACE_EVENT_NOISE)
 		set->on_noise_ns = t->opts.on_ns;
-	else if (t->opts.on)
-		set->on_wait_ns = t->opts.on_ns;
+	set->on_wait_ns = on_wait_ns(t);
 	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
@@ -235,7 +233,7 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	int rc;
 
 	sys_bpf_log_begin();
-	rc = open_filled(t);
+	rc = open_filled(t, btf);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot open the trace programs");
 	sys_bpf_autoload_present(t->skel->obj, btf);

@@ -205,6 +205,10 @@ static void all_of_load(void)
 	const struct load_source_ops *bpf = &load_source_bpf;
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
+	/* Without limits: the same programs with the part of wake. */
+	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
+	try_load("serve: load, wake and noise", false, bpf,
+		 (struct load_source_opts){.wake = true, .noise = true});
 	try_load("load --bursts", true, bpf, (struct load_source_opts){.bursts = true});
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,

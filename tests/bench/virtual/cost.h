@@ -14,7 +14,7 @@
  * kernel took another path, such as a tick, a period of its load tracking, or on an idle core a look at its timers.
  * A program that does not treat all operations alike differs by less.
  */
-#define COST_REACH	1500
+#define COST_REACH	700
 #define COST_REACH_IDLE 600
 #define COST_MAX_COMMANDS 4
 

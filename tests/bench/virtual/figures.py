@@ -83,20 +83,27 @@ class Found:
         """The figures of other tools from a run that is kept; False if that was another machine: another
         kernel, or other figures with nothing attached, by more than two runs differ (grain)."""
         if kept.kernel != self.kernel or kept.workloads() != self.workloads() or any(
-                abs(kept.base(w) - self.base(w)) > grain[w] for w in self.workloads()):
+                abs(kept.typical(w) - self.typical(w)) > grain[w] for w in self.workloads()):
             return False
+
+        def moved(of):
+            """They add what they added, also if the kept figures have no means."""
+            return {w: f._replace(mean=f.mean - kept.base(w) + self.base(w)) for w, f in of.items()}
         last = self.commands.pop(AGAIN)
-        self.commands |= {n: kept.commands[n] for n in names if n in kept.commands}
+        self.commands |= {n: moved(kept.commands[n]) for n in names if n in kept.commands}
         self.commands[AGAIN] = last
         for name in (n for n in names if n in kept.sets):
             self.sets[name] = self.set_of(kept.events[kept.sets[name]])
-            self.empty.setdefault(self.sets[name], kept.empty.get(kept.sets[name], {}))
+            self.empty.setdefault(self.sets[name], moved(kept.empty.get(kept.sets[name], {})))
         self.whys |= {n: kept.whys[n] for n in names if n in kept.whys}
         self.versions = kept.versions
         return True
 
     def workloads(self):
         return list(self.commands.get(NOTHING, {}))
+
+    def typical(self, workload):
+        return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN))
 
     def base(self, workload):
         """With nothing attached: the lower of before and after, as a timer may have come between."""

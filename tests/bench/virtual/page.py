@@ -67,7 +67,7 @@ one with nothing attached, and told as a ratio to an empty program and to other 
   nanosecond, and a guest in which all processors sleep jumps to its next timer.
 - A figure is the mean of 4,500 single operations (some 60 to 120 where two cores take part: of interrupts the lowest
   round that two of six agree on, of wake-ups of three to 18). Operations take one of a few exact values. Operations
-  that take 1,500 instructions more than the most frequent one (600 on an idle core) are left out, with and without a
+  that take 700 instructions more than the most frequent one (600 on an idle core) are left out, with and without a
   program: they have a tick, a period of the scheduler's load tracking or a look at its timers in them. A program that samples is measured
   over all of its operations, whether they are in the sample or not.
 - While one processor is busy, the clock counts the instructions of both. So for work on an idle core the other one

@@ -12,10 +12,10 @@ GROWTH = 1.02
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 # The exporter at rest: two runs differed by 5 %, as ticks and timers of all processors fall into its windows.
 REST_GROWTH = 1.1
-# By how much they differ by chance. The number of a core's idle task may be in the sample, in one run in ten,
-# and the question who it is takes 3 instructions at both edges of idling. Of runq, one run in ten has 10 more
-# in most operations; a wait of the pair is about 1 us long, and below 1,024 ns its bucket is computed.
-BY_CHANCE = {("wakeup", "runq --sample 0.1"): 6, ("idle", "runq --sample 0.1"): 6, ("pipe", "runq"): 10}
+# By how much means differ by chance: the share of pipe operations that take another path of the kernel, and of
+# operations that are in a sample, whose number on an idle core is small.
+CHANCE = {"pipe": 15}
+BY_CHANCE = {("pipe", "runq --sample 0.1"): 20, ("wakeup", "runq --sample 0.1"): 30, ("idle", "runq --sample 0.1"): 30}
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
 # rest64: in all, per processor and window, at rest with 64 processors.
@@ -83,7 +83,7 @@ class Limits:
         if key[1].startswith("rest"):
             return self.values[key] * REST_GROWTH
         return (max(self.values[key] * GROWTH, self.values[key] + GRAIN[key[1]]) +
-                BY_CHANCE.get(key[1:], 0))
+                BY_CHANCE.get(key[1:], CHANCE.get(key[1], 0)))
 
     def judge(self, found, commands, workloads, rest=()):
         """[(whether it is good, sentence)]: each figure of the table, each (workload, command) of rest, and each

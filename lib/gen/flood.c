@@ -213,7 +213,7 @@ static void run(void *memory, void *arg)
 	send_forever(shared, opts, fd, &frame, veth.ifindex);
 }
 
-int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err)
+int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err)
 {
 	uint64_t end = clock_mono_ns() + START_NS;
 	struct flood_opts own = *opts;
@@ -222,10 +222,10 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 	uint32_t stage;
 	int rc;
 
-	rc = gen_child_start(&flood->child, opts->send_cpu, sizeof(*shared), run, &own, err);
+	rc = gen_child_start(flood, opts->send_cpu, sizeof(*shared), run, &own, err);
 	if (rc)
 		return rc;
-	shared = flood->child.shared;
+	shared = flood->shared;
 	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) &&
 	       clock_mono_ns() < end)
 		nanosleep(&delay, NULL);
@@ -238,20 +238,15 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 			       "CONFIG_RPS",
 			       "%s", shared->what)
 		     : err_set(err, -ETIMEDOUT, "the packet generator did not start within 5 s");
-	flood_stop(flood);
+	gen_child_stop(flood);
 	return rc;
 }
 
-uint64_t flood_sent(const struct flood *flood)
+uint64_t flood_sent(const struct gen_child *flood)
 {
-	const struct shared *shared = flood->child.shared;
+	const struct shared *shared = flood->shared;
 
 	return __atomic_load_n(&shared->sent, __ATOMIC_RELAXED);
-}
-
-void flood_stop(struct flood *flood)
-{
-	gen_child_stop(&flood->child);
 }
 
 static int device_ioctl(unsigned long what, struct ifreq *request)

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "doctor/check.h"
-#include "report/columns.h"
 #include "report/find.h"
 #include "sys/bpf.h"
 #include "sys/file.h"

@@ -219,7 +219,7 @@ void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doct
 				  rc ? "not in this kernel" : "no driver",
 				  d->x86     ? "HLT"
 				  : d->arm64 ? "WFI"
-					     : arch_idle_name());
+					     : ARCH_IDLE_NAME);
 	rc = cpu_set(d->root, CPU_ONLINE, &online, NULL);
 	first = rc ? 0 : cpuset_next(&online, 0);
 	nr = cpuidle_states(d->root, first, states);

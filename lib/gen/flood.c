@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/cpuset.h"
+#include "sys/file.h"
 #include "sys/rtnl.h"
 
 #define FLOOD_TX   "stflood0"
@@ -102,8 +103,6 @@ static int steer(int cpu)
 {
 	char path[96], mask[CPUSET_MASK_SIZE];
 	struct cpuset cpus = {0};
-	FILE *file;
-	int rc = 0;
 
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("sysfs", "/sys", "sysfs", 0, NULL))
@@ -111,14 +110,7 @@ static int steer(int cpu)
 	cpuset_add(&cpus, cpu);
 	cpuset_format_mask(&cpus, mask, sizeof(mask));
 	snprintf(path, sizeof(path), "/sys/class/net/%s/queues/rx-0/rps_cpus", FLOOD_RX);
-	file = fopen(path, "w");
-	if (!file)
-		return -errno;
-	if (fputs(mask, file) < 0)
-		rc = -EIO;
-	if (fclose(file))
-		rc = -errno;
-	return rc;
+	return sys_write_file(NULL, path, mask);
 }
 
 /*

@@ -14,6 +14,7 @@
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 
+#define PER_CPU	    "irq/per_cpu"
 #define NR_SETTINGS (sizeof(settings) / sizeof(*settings))
 
 struct module_engine {
@@ -116,11 +117,11 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
+	/* An older module. */
+	if (!module_has(PER_CPU))
+		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
 		rc = module_get_cpus(op, &round->cpus, &round->nr_cpus, err);
-	/* An older module. */
-	if (rc == -ENOENT)
-		return 0;
 	if (!rc && cpuset_count(&opts->cpus))
 		rc = choose_cpus(opts, round, err);
 	if (rc)
@@ -203,7 +204,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	}
 	if (access(TREE, X_OK))
 		return no_tree(err);
-	if (cpuset_count(&opts->cpus) && !module_has("irq/per_cpu"))
+	if (cpuset_count(&opts->cpus) && !module_has(PER_CPU))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use --engine bpf, leave out --cpu, or install the module of "
 				       "this version",

@@ -29,7 +29,7 @@ bool module_has(const char *file);
  * have the same ones. -EINVAL for anything else, -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
-/* -ENOENT, with @err unset, if the module has no such file: it is an older one. */
+/* Reads that file; @err must not be NULL. */
 int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err);
 
 /* Whether it is loaded, or built in with parameters. */

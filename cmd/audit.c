@@ -4,16 +4,76 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_command.h"
-#include "audit_experiments.h"
 #include "audit_opts.h"
 #include "base/clock.h"
 #include "opts.h"
 #include "output.h"
+#include "present/audit.h"
 #include "run.h"
+#include "sys/affinity.h"
+
+struct audit_experiment {
+	const char *name;
+	/* A report can also come with an error: what was measured until then. */
+	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
+		   struct audit_findings *findings, struct report **ret_report, struct err *err);
+	double share;	   /* the part of the budget that the experiment gets if all run */
+	uint64_t least_ns; /* or this, if that is more: until then it has no result */
+};
+
+static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
+		     struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_ticks ticks;
+	int rc = audit_ticks(opts, env, findings, &ticks, err);
+
+	if (!rc)
+		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
+	audit_ticks_free(&ticks);
+	return rc;
+}
+
+static int run_delays(const struct audit_opts *opts, const struct audit_env *env,
+		      struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_delays delays;
+	int rc = audit_delays(opts, env, findings, &delays, err);
+
+	/* An error keeps the rows that are finished. */
+	if (!rc)
+		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+	else if (delays.nr)
+		audit_delays_report(opts, findings, &delays, ret_report, NULL);
+	audit_delays_free(&delays);
+	return rc;
+}
+
+static int run_sources(const struct audit_opts *opts, const struct audit_env *env,
+		       struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_sources *sources = malloc(sizeof(*sources));
+	int rc;
+
+	if (!sources)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = audit_sources(opts, env, findings, sources, err);
+	if (!rc)
+		rc = audit_sources_report(opts, findings, sources, ret_report, err);
+	free(sources);
+	return rc;
+}
+
+/* In the order in which they run. */
+static const struct audit_experiment experiments[] = {
+	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
+	{"delays", run_delays, 0.18, 0},
+	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
+};
 
 static void show_progress(const char *what)
 {
@@ -81,8 +141,10 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
-	for (size_t i = 0; audit_experiment(i) && !code && !*ret_gone && !run_stopped(); i++) {
-		const struct audit_experiment *e = audit_experiment(i);
+	for (size_t i = 0; i < sizeof(experiments) / sizeof(experiments[0]) && !code &&
+			   !*ret_gone && !run_stopped();
+	     i++) {
+		const struct audit_experiment *e = &experiments[i];
 		struct report *report = NULL;
 		int failed;
 
@@ -164,6 +226,42 @@ static int run(struct audit_cmd *cmd)
 	if (!code)
 		code = judge(cmd);
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
+}
+
+/* audit -- COMMAND. @cpu binds the command; negative: it may use the CPUs of this process. */
+static int audit_command_run(char *const *argv, int cpu, struct view *view)
+{
+	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};
+	struct audit_env env = {.wait = run_wait};
+	struct audit_findings findings = {0};
+	struct audit_command command;
+	struct report *report;
+	struct err err = {0};
+	int code;
+
+	audit_command_inherit(&opts);
+	run_signals();
+	if (cpu >= 0) {
+		cpuset_add(&opts.cpus, (unsigned int)cpu);
+		run_avoid(&opts.cpus);
+	} else if (affinity_get(0, &opts.cpus)) {
+		err_set(&err, -errno, "cannot read the CPUs of this process: %s", strerror(errno));
+		return opts_fail("audit", &err);
+	}
+	if (audit_command(&opts, &env, &findings, &command, &err) ||
+	    audit_command_report(&findings, &command, &report, &err))
+		return opts_fail("audit", &err);
+	output_report(view, report, &err);
+	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
+	/* A script that runs its program this way must notice that the program failed. */
+	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
+		fprintf(stderr, "subtick audit: the command %s %d\n",
+			WIFEXITED(command.status) ? "exited with" : "was ended by signal",
+			WIFEXITED(command.status) ? WEXITSTATUS(command.status)
+						  : WTERMSIG(command.status));
+		code = EXIT_ERROR;
+	}
+	return code;
 }
 
 int cmd_audit(int argc, char **argv)

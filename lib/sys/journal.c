@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "sys/file.h"
 #include "sys/rtnl.h"
-#include "sys/txstamp.h"
+#include "sys/txtime.h"
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"

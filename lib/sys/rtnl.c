@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends requests to rtnetlink and reads the replies. */
+/* Sends requests to rtnetlink and reads the replies; ioctls of network devices. */
 #include "sys/rtnl.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,6 +93,20 @@ int rtnl_dump(const struct nlmsghdr *message,
 				rc = each(m, arg);
 		}
 	}
+	close(fd);
+	return rc;
+}
+
+int netdev_ioctl(const char *device, unsigned long command, void *data)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = 0;
+	struct ifreq request = {.ifr_data = data};
+
+	if (fd < 0)
+		return -errno;
+	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
+	if (ioctl(fd, command, &request))
+		rc = -errno;
 	close(fd);
 	return rc;
 }

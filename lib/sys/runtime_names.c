@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "sys/file.h"
-#include "sys/runtime_channel.h"
+#include "sys/runtime_files.h"
 
 /* A pod with the environment of thousands of services has 2 MB; who writes more has no name. */
 #define FILE_MAX (4 << 20)

@@ -6,6 +6,7 @@
 #include "measure/audit/modes.h"
 #include "measure/audit/samples.h"
 #include "stats/load.h"
+#include "measure/audit/audit.h"
 
 #define AUDIT_STEP_NS	 10000000ULL
 #define AUDIT_NR_WINDOWS 4
@@ -54,5 +55,18 @@ int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *
 /* Computes the figures of the whole run and the errors of every source from the samples. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz);
+
+/* Updates the worst error of the columns, in windows of AUDIT_FAIL_WINDOW_NS and longer. */
+void audit_judge_worst(struct audit_findings *f, const char *load,
+		       const struct audit_error errors[AUDIT_NR_WINDOWS]);
+/*
+ * Estimates from which window length on the columns are accurate, under a load that is not
+ * synchronous with the tick; not if other tasks disturbed it. 0 or -ENOMEM.
+ */
+int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
+		     const struct audit_load_run *run);
+void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share);
+/* Computes which share of the softirq time on idle is in the idle columns. */
+void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run);
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "gen/duty.h"
 #include "gen/flood.h"
-#include "measure/audit/sources_judge.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 

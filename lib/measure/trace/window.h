@@ -108,4 +108,18 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
 
+/* Reads the kernel's string at an address; "" if that fails. */
+typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
+
+/* Takes the tasks out of @table, which has TRACE_NR_TASKS entries. 0 or -ENOMEM. */
+int trace_take_names(const struct trace_task *table, struct trace_window *w);
+/* The names of all interrupts in the edges. @root as in sys/file.h. 0 or -ENOMEM. */
+int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
+
+/*
+ * The address of the first function in the kernel's list whose name is one of @names, which end with
+ * NULL. -ENOENT if it has none of them, -EPERM if it hides addresses. @root as in sys/file.h.
+ */
+int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
+
 #endif

@@ -16,6 +16,7 @@
 #include "present/audit.h"
 #include "run.h"
 #include "sys/affinity.h"
+#include "view/svg/audit.h"
 
 struct audit_experiment {
 	const char *name;
@@ -75,6 +76,70 @@ static const struct audit_experiment experiments[] = {
 	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
+static int plot_path(const char *path, const char *experiment, char *buf, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+	int stem = dot && dot > (slash ?: path) ? (int)(dot - path) : (int)strlen(path);
+
+	return snprintf(buf, size, "%.*s-%s%s", stem, path, experiment, path + stem) < (int)size
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+/*
+ * Opens @path for experiment @only, or one file per experiment if that is NULL: "x.svg" becomes
+ * "x-ticks.svg" and so on. These functions print their errors and return 0 or -errno.
+ */
+static int plots_open(struct audit_plots *plots, const char *path, const char *only)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_FIGURES && !rc; i++) {
+		char own[4096];
+
+		if (only && strcmp(only, audit_figures[i].experiment))
+			continue;
+		if (!only)
+			rc = plot_path(path, audit_figures[i].experiment, own, sizeof(own));
+		if (!rc) {
+			plots->file[i] = fopen(only ? path : own, "we");
+			rc = plots->file[i] ? 0 : -errno;
+		}
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot write --plot %s: %s\n", path, strerror(-rc));
+	return rc;
+}
+
+/* Draws the plots of @experiment if its file is open, and closes the file. */
+static int plots_draw(struct audit_plots *plots, const char *experiment,
+		      const struct report *report)
+{
+	struct audit_drawing drawing;
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++) {
+		if (!plots->file[i] || strcmp(audit_figures[i].experiment, experiment))
+			continue;
+		audit_drawing_init(&drawing, &audit_figures[i], report);
+		rc = svg_write(plots->file[i], report, drawing.plots, drawing.nr);
+		if (fclose(plots->file[i]) && !rc)
+			rc = -errno;
+		plots->file[i] = NULL;
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
+	return rc;
+}
+
+static void plots_close(struct audit_plots *plots)
+{
+	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++)
+		if (plots->file[i])
+			fclose(plots->file[i]);
+	*plots = (struct audit_plots){0};
+}
+
 static void show_progress(const char *what)
 {
 	fprintf(stderr, "\r\033[K%s …", what);
@@ -110,7 +175,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 			   struct report *report, bool *ret_gone)
 {
 	/* Print the results even if the plot failed. */
-	bool undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+	bool undrawn = plots_draw(&cmd->plots, e->name, report) != 0;
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
@@ -278,8 +343,8 @@ int cmd_audit(int argc, char **argv)
 		return audit_command_run(cmd.command, cmd.cpu_given ? (int)cmd.opts.cpu : -1,
 					 &cmd.view);
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
-	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
-	audit_plot_close(&cmd.plots);
+	code = cmd.plot && plots_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
+	plots_close(&cmd.plots);
 	audit_rows_free(&cmd.rows);
 	return code;
 }

@@ -55,9 +55,9 @@ void doctor_check_accounting(const struct doctor *d, enum doctor_id id, struct d
 		.clocksources = d->clocksources,
 	};
 	enum accounting regime;
-	char why[128];
+	const char *why;
 
-	regime = accounting_regime(&facts, why, sizeof(why));
+	regime = accounting_regime(&facts, &why);
 	doctor_set(row, regime == ACCT_VIRT_NATIVE ? DOCTOR_OK : DOCTOR_WARN,
 		   regime == ACCT_VIRT_NATIVE ? NULL : "use subtick load instead of /proc/stat",
 		   "%s (%s): %s", accounting_name(regime), why, means[regime]);

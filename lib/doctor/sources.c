@@ -19,9 +19,8 @@ void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doc
 	bool perfmon = !d->caps_rc && caps_perfmon(&d->caps) && !d->caps.user_ns;
 	char text[16], *end;
 	long level;
-	int rc;
+	int rc = sys_read_file(d->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 
-	rc = sys_read_file(d->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (rc < 0)
 		return doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PERF_EVENTS=y",
 				  "kernel.perf_event_paranoid: %s", strerror(-rc));

@@ -212,9 +212,8 @@ int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct e
 	struct timespec delay = clock_timespec(NSEC_PER_MSEC);
 	struct shared *shared;
 	uint32_t stage;
-	int rc;
+	int rc = gen_child_start(flood, opts->send_cpu, sizeof(*shared), run, &own, err);
 
-	rc = gen_child_start(flood, opts->send_cpu, sizeof(*shared), run, &own, err);
 	if (rc)
 		return rc;
 	shared = flood->shared;

@@ -167,9 +167,8 @@ int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 {
 	unsigned long long value;
 	char buf[64], *end;
-	int rc;
+	int rc = sys_read_file(root, path, buf, sizeof(buf));
 
-	rc = sys_read_file(root, path, buf, sizeof(buf));
 	if (rc < 0)
 		return rc;
 	/* strtoull() would accept blanks and a sign. */

@@ -18,9 +18,8 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 	char text[8192];
 	uint64_t kib;
 	char *line;
-	int rc;
+	int rc = sys_read_file(root, "/proc/meminfo", text, sizeof(text));
 
-	rc = sys_read_file(root, "/proc/meminfo", text, sizeof(text));
 	if (rc < 0)
 		return rc;
 	line = strstr(text, "\nMemAvailable:");

@@ -114,9 +114,8 @@ int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg)
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
 {
 	struct sys_text text;
-	int rc;
+	int rc = sys_text_open(&text, root, "/proc/self/mountinfo", 16384);
 
-	rc = sys_text_open(&text, root, "/proc/self/mountinfo", 16384);
 	if (rc)
 		return rc;
 	rc = sys_text_read(&text, false);

@@ -71,9 +71,8 @@ int tracefs_group_unused(const char *root, const char *group, struct err *err)
 	char path[2 * TRACEFS_PATH], tracer[64];
 	struct dirent *entry;
 	DIR *instances;
-	int rc;
+	int rc = check_unused(root, group, err);
 
-	rc = check_unused(root, group, err);
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "%s/current_tracer", root);

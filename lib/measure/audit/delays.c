@@ -269,9 +269,8 @@ static int delays_open(struct delays *d, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
 	struct cpuset possible;
-	int rc;
+	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);

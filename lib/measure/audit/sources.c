@@ -31,11 +31,6 @@ static const char *const load_names[AUDIT_NR_LOADS] = {
 	"random", "swept", "locked", "exposed", "hidden", "softirq", "xdp-drop",
 };
 
-const char *audit_load_name(unsigned int load)
-{
-	return load < AUDIT_NR_LOADS ? load_names[load] : NULL;
-}
-
 struct sources {
 	const struct audit_opts *opts;
 	const struct audit_env *env;

@@ -22,8 +22,6 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* The name, such as "random"; NULL for AUDIT_NR_LOADS and above. */
-const char *audit_load_name(unsigned int load);
 /* @ret_sources is large: do not put it on the stack. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,

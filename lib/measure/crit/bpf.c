@@ -330,9 +330,8 @@ static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;
 	bool empty, irq_save, preempt;
-	int rc;
+	int rc = kbtf_open(NULL, &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	empty = has_kfuncs(btf, "bpf_iter_num_new", "bpf_iter_num_destroy");

@@ -13,7 +13,7 @@
 
 #define TRACE_LINE_LEN 64
 
-/* Each bit of the picture is the part that had most of that time; see trace_part_mark(). */
+/* Each bit of the picture is the part that had most of that time. */
 struct trace_cpu {
 	struct trace_core core;
 	struct trace_replay replay;
@@ -77,9 +77,6 @@ const char *trace_comm(const struct trace_window *w, uint32_t pid);
 const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
 /* The name of the interrupt that such an edge began; "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
-
-/* The letter of a part in a picture. */
-char trace_part_mark(enum load_part part);
 
 /* Who had the core most of a wait, and what interrupted: its chain. */
 struct trace_chain {

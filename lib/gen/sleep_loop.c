@@ -25,11 +25,6 @@ static void wait_for(uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-static uint64_t timeval_ns(const struct timeval *tv)
-{
-	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
-}
-
 /* Reads all clocks together: of three tries the shortest, which neither interrupt nor task cut. */
 static void stamp(struct sleep_loop_result *at)
 {
@@ -46,8 +41,8 @@ static void stamp(struct sleep_loop_result *at)
 		if (took >= best)
 			continue;
 		best = took;
-		at->user_ns = timeval_ns(&usage.ru_utime);
-		at->system_ns = timeval_ns(&usage.ru_stime);
+		at->user_ns = timeval_ns(usage.ru_utime);
+		at->system_ns = timeval_ns(usage.ru_stime);
 		at->thread_ns = from + (to - from) / 2;
 		at->real_ns = before + took / 2;
 	}

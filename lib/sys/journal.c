@@ -173,19 +173,16 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 			       strerror(-rc));
 	journal->fd = rc;
 	failed = play(root, journal->fd, &journal->replayed);
-	if (failed) {
-		close(journal->fd);
-		journal->fd = -1;
-		return err_set(err, -EIO,
-			       "%u settings that an earlier run left changed cannot be restored: "
-			       "restore those listed in %s, then remove that file",
-			       failed, journal->path);
-	}
-	rc = guard_start(&journal->guard, journal->fd, undo_journal, journal);
+	rc = failed ? -EIO : guard_start(&journal->guard, journal->fd, undo_journal, journal);
 	if (!rc)
 		return 0;
 	close(journal->fd);
 	journal->fd = -1;
+	if (failed)
+		return err_set(err, rc,
+			       "%u settings that an earlier run left changed cannot be restored: "
+			       "restore those listed in %s, then remove that file",
+			       failed, journal->path);
 	return err_set(err, rc, "cannot start the process that restores settings: %s",
 		       strerror(-rc));
 }

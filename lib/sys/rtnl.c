@@ -43,22 +43,20 @@ int rtnl_talk(const struct nlmsghdr *message)
 	} answer;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t len;
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return -errno;
-	if (send(fd, message, message->nlmsg_len, 0) < 0) {
-		rc = -errno;
-	} else {
+	len = send(fd, message, message->nlmsg_len, 0);
+	if (len >= 0)
 		len = recv(fd, &answer, sizeof(answer), 0);
-		if (len < 0)
-			rc = -errno;
-		else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
-			 answer.head.nlmsg_type != NLMSG_ERROR)
-			rc = -EPROTO;
-		else
-			rc = answer.err.error;
-	}
+	if (len < 0)
+		rc = -errno;
+	else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
+		 answer.head.nlmsg_type != NLMSG_ERROR)
+		rc = -EPROTO;
+	else
+		rc = answer.err.error;
 	close(fd);
 	return rc;
 }

@@ -91,12 +91,10 @@ int runtime_files_open(const char *root, struct runtime_files **ret_files)
 
 	if (!files)
 		return -ENOMEM;
-	if (root) {
-		files->root = strdup(root);
-		if (!files->root) {
-			free(files);
-			return -ENOMEM;
-		}
+	files->root = strdup(root ? root : "");
+	if (!files->root) {
+		free(files);
+		return -ENOMEM;
 	}
 	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	files->retry_ns = clock_mono_ns();

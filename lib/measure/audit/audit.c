@@ -47,18 +47,13 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 
 const char *audit_regime_name(enum audit_regime regime)
 {
-	switch (regime) {
-	case AUDIT_TICK:
-	case AUDIT_SAMPLED:
-		return "tick";
-	case AUDIT_IRQTIME:
-		return "irqtime";
-	case AUDIT_VIRT_GEN:
-		return "virt-gen";
-	case AUDIT_UNKNOWN:
-		break;
-	}
-	return NULL;
+	static const char *const names[] = {
+		[AUDIT_UNKNOWN] = NULL,	     [AUDIT_TICK] = "tick",
+		[AUDIT_IRQTIME] = "irqtime", [AUDIT_VIRT_GEN] = "virt-gen",
+		[AUDIT_SAMPLED] = "tick",
+	};
+
+	return names[regime];
 }
 
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,

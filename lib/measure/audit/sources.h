@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
 #include "measure/audit/hide.h"
-#include "measure/audit/load_run.h"
+#include "measure/audit/samples.h"
 
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,14 +175,6 @@ int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, s
 	return rc ? err_set(err, rc, "cannot read %s: %s", path, strerror(-rc)) : 0;
 }
 
-bool kmod_loaded(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	return sys_exists(NULL, path);
-}
-
 /* Only absolute paths: as root we must not depend on the caller's PATH. */
 static void run_modprobe(const char *name, int words)
 {
@@ -248,9 +239,4 @@ int kmod_load(const char *name, struct err *err)
 	return err_unsupported(err, -ENOENT,
 			       "install the module (packaged for DKMS) and run as root",
 			       "module %s is not loaded and modprobe failed: %s", name, reason);
-}
-
-int kmod_unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }

@@ -4,16 +4,141 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_command.h"
-#include "audit_experiments.h"
 #include "audit_opts.h"
 #include "base/clock.h"
 #include "opts.h"
 #include "output.h"
+#include "present/audit.h"
 #include "run.h"
+#include "sys/affinity.h"
+#include "view/svg/audit.h"
+
+struct audit_experiment {
+	const char *name;
+	/* A report can also come with an error: what was measured until then. */
+	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
+		   struct audit_findings *findings, struct report **ret_report, struct err *err);
+	double share;	   /* the part of the budget that the experiment gets if all run */
+	uint64_t least_ns; /* or this, if that is more: until then it has no result */
+};
+
+static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
+		     struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_ticks ticks;
+	int rc = audit_ticks(opts, env, findings, &ticks, err);
+
+	if (!rc)
+		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
+	audit_ticks_free(&ticks);
+	return rc;
+}
+
+static int run_delays(const struct audit_opts *opts, const struct audit_env *env,
+		      struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_delays delays;
+	int rc = audit_delays(opts, env, findings, &delays, err);
+
+	/* An error keeps the rows that are finished. */
+	if (!rc)
+		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+	else if (delays.nr)
+		audit_delays_report(opts, findings, &delays, ret_report, NULL);
+	audit_delays_free(&delays);
+	return rc;
+}
+
+static int run_sources(const struct audit_opts *opts, const struct audit_env *env,
+		       struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_sources *sources = malloc(sizeof(*sources));
+	int rc;
+
+	if (!sources)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = audit_sources(opts, env, findings, sources, err);
+	if (!rc)
+		rc = audit_sources_report(opts, findings, sources, ret_report, err);
+	free(sources);
+	return rc;
+}
+
+/* In the order in which they run. */
+static const struct audit_experiment experiments[] = {
+	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
+	{"delays", run_delays, 0.18, 0},
+	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
+};
+
+static int plot_path(const char *path, const char *experiment, char *buf, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+	int stem = dot && dot > (slash ?: path) ? (int)(dot - path) : (int)strlen(path);
+
+	return snprintf(buf, size, "%.*s-%s%s", stem, path, experiment, path + stem) < (int)size
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+/*
+ * Opens @path for experiment @only, or one file per experiment if that is NULL: "x.svg" becomes
+ * "x-ticks.svg" and so on. These functions print their errors and return 0 or -errno.
+ */
+static int plots_open(struct audit_plots *plots, const char *path, const char *only)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_FIGURES && !rc; i++) {
+		char own[4096];
+
+		if (only && strcmp(only, audit_figures[i].experiment))
+			continue;
+		if (!only)
+			rc = plot_path(path, audit_figures[i].experiment, own, sizeof(own));
+		if (!rc) {
+			plots->file[i] = fopen(only ? path : own, "we");
+			rc = plots->file[i] ? 0 : -errno;
+		}
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot write --plot %s: %s\n", path, strerror(-rc));
+	return rc;
+}
+
+/* Draws the plots of @experiment if its file is open, and closes the file. */
+static int plots_draw(struct audit_plots *plots, const char *experiment,
+		      const struct report *report)
+{
+	struct audit_drawing drawing;
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++) {
+		if (!plots->file[i] || strcmp(audit_figures[i].experiment, experiment))
+			continue;
+		audit_drawing_init(&drawing, &audit_figures[i], report);
+		rc = svg_write(plots->file[i], report, drawing.plots, drawing.nr);
+		if (fclose(plots->file[i]) && !rc)
+			rc = -errno;
+		plots->file[i] = NULL;
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
+	return rc;
+}
+
+static void plots_close(struct audit_plots *plots)
+{
+	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++)
+		if (plots->file[i])
+			fclose(plots->file[i]);
+	*plots = (struct audit_plots){0};
+}
 
 static void show_progress(const char *what)
 {
@@ -50,7 +175,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 			   struct report *report, bool *ret_gone)
 {
 	/* Print the results even if the plot failed. */
-	bool undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+	bool undrawn = plots_draw(&cmd->plots, e->name, report) != 0;
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
@@ -81,8 +206,10 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
-	for (size_t i = 0; audit_experiment(i) && !code && !*ret_gone && !run_stopped(); i++) {
-		const struct audit_experiment *e = audit_experiment(i);
+	for (size_t i = 0; i < sizeof(experiments) / sizeof(experiments[0]) && !code &&
+			   !*ret_gone && !run_stopped();
+	     i++) {
+		const struct audit_experiment *e = &experiments[i];
 		struct report *report = NULL;
 		int failed;
 
@@ -166,6 +293,42 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
+/* audit -- COMMAND. @cpu binds the command; negative: it may use the CPUs of this process. */
+static int audit_command_run(char *const *argv, int cpu, struct view *view)
+{
+	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};
+	struct audit_env env = {.wait = run_wait};
+	struct audit_findings findings = {0};
+	struct audit_command command;
+	struct report *report;
+	struct err err = {0};
+	int code;
+
+	audit_command_inherit(&opts);
+	run_signals();
+	if (cpu >= 0) {
+		cpuset_add(&opts.cpus, (unsigned int)cpu);
+		run_avoid(&opts.cpus);
+	} else if (affinity_get(0, &opts.cpus)) {
+		err_set(&err, -errno, "cannot read the CPUs of this process: %s", strerror(errno));
+		return opts_fail("audit", &err);
+	}
+	if (audit_command(&opts, &env, &findings, &command, &err) ||
+	    audit_command_report(&findings, &command, &report, &err))
+		return opts_fail("audit", &err);
+	output_report(view, report, &err);
+	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
+	/* A script that runs its program this way must notice that the program failed. */
+	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
+		fprintf(stderr, "subtick audit: the command %s %d\n",
+			WIFEXITED(command.status) ? "exited with" : "was ended by signal",
+			WIFEXITED(command.status) ? WEXITSTATUS(command.status)
+						  : WTERMSIG(command.status));
+		code = EXIT_ERROR;
+	}
+	return code;
+}
+
 int cmd_audit(int argc, char **argv)
 {
 	struct audit_cmd cmd;
@@ -180,8 +343,8 @@ int cmd_audit(int argc, char **argv)
 		return audit_command_run(cmd.command, cmd.cpu_given ? (int)cmd.opts.cpu : -1,
 					 &cmd.view);
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
-	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
-	audit_plot_close(&cmd.plots);
+	code = cmd.plot && plots_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
+	plots_close(&cmd.plots);
 	audit_rows_free(&cmd.rows);
 	return code;
 }

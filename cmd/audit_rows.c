@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints each row of `subtick audit delays` when it is finished, and keeps the file of --save. */
+/* Prints and saves rows of `subtick audit delays`; reads those of an earlier run, with checks. */
 #include "audit_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "output.h"
+#include "report/find.h"
+#include "report/read_json.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 {
@@ -108,4 +113,204 @@ void audit_rows_free(struct audit_rows *rows)
 {
 	free(rows->earlier);
 	*rows = (struct audit_rows){0};
+}
+
+/* Above this a JSON number read as double is no longer exact; as ns it is 104 days. */
+#define EXACT 9007199254740992.0
+
+/* The readings of a row; all else is derived from them. */
+static const struct {
+	const char *key;
+	size_t offset;
+	bool optional;
+} readings[] = {
+#define READING(name, member)                                     \
+	{                                                         \
+		name, offsetof(struct audit_delay, member), false \
+	}
+	READING("delay_ns", delay_ns),
+	READING("slack_ns", slack_ns),
+	READING("iterations_total", iterations),
+	READING("real_ns", real_ns),
+	READING("rusage_user_ns", rusage_user_ns),
+	READING("rusage_system_ns", rusage_system_ns),
+	READING("pidstat_user_ns", pidstat_user_ns),
+	READING("pidstat_system_ns", pidstat_system_ns),
+	READING("procstat_user_ns", procstat_user_ns),
+	READING("procstat_system_ns", procstat_system_ns),
+	READING("procstat_busy_ns", procstat_busy_ns),
+	READING("thread_clock_ns", thread_ns),
+#undef READING
+	{"bpf_task_ns", offsetof(struct audit_delay, bpf_task_ns), true},
+	{"bpf_busy_ns", offsetof(struct audit_delay, bpf_busy_ns), true},
+	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
+};
+
+/* UINT64_MAX for null; false if it is not a count. */
+static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
+{
+	double number = table_number(table, row, key);
+
+	*ret_count = UINT64_MAX;
+	if (table_get(table, row, key)->kind == VALUE_NULL)
+		return true;
+	if (!(number >= 0.0 && number < EXACT))
+		return false;
+	*ret_count = (uint64_t)number;
+	return true;
+}
+
+static bool read_flag(const struct table *table, size_t row, const char *key)
+{
+	const struct value *value = table_get(table, row, key);
+
+	return value->kind == VALUE_BOOL && value->flag;
+}
+
+static int read_row(const struct table *table, size_t at, struct audit_delay *row, struct err *err)
+{
+	*row = (struct audit_delay){.complete = read_flag(table, at, "complete")};
+	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+		uint64_t *to = (uint64_t *)((char *)row + readings[i].offset);
+
+		if (!read_count(table, at, readings[i].key, to) ||
+		    (*to == UINT64_MAX && !readings[i].optional))
+			return err_set(err, -EINVAL, "row %zu has no valid %s", at + 1,
+				       readings[i].key);
+	}
+	return 0;
+}
+
+/* The levels by mode of one delay; unknown ones stay so. */
+static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
+{
+	const struct table *table = report_find(report, "modes");
+
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		row->levels[mode] = (struct audit_level){0, UINT64_MAX, NAN, NAN, NAN};
+	for (size_t i = 0; table && i < table->nr_rows; i++) {
+		const char *name = table_str(table, i, "mode");
+		int mode = 0;
+
+		if (!name || table_number(table, i, "delay_ns") != (double)row->delay_ns ||
+		    table_number(table, i, "slack_ns") != (double)row->slack_ns)
+			continue;
+		while (mode < AUDIT_NR_MODES && strcmp(audit_mode_name(mode), name))
+			mode++;
+		if (mode == AUDIT_NR_MODES ||
+		    !read_count(table, i, "shown_ns", &row->levels[mode].shown_ns) ||
+		    !read_count(table, i, "true_ns", &row->levels[mode].true_ns) ||
+		    row->levels[mode].shown_ns == UINT64_MAX)
+			return err_set(err, -EINVAL, "row %zu of modes is not valid", i + 1);
+	}
+	return 0;
+}
+
+static int read_rows(struct audit_rows *rows, const struct report *report, size_t *ret_nr,
+		     struct err *err)
+{
+	const struct table *table = report_find(report, "delays");
+	int rc = 0;
+
+	if (!table)
+		return err_set(err, -EINVAL, "it has no rows");
+	rows->earlier = calloc(table->nr_rows + 1, sizeof(*rows->earlier));
+	if (!rows->earlier)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < table->nr_rows && !rc; i++) {
+		rc = read_row(table, i, &rows->earlier[i], err);
+		if (!rc)
+			rc = read_levels(report, &rows->earlier[i], err);
+	}
+	*ret_nr = table->nr_rows;
+	return rc;
+}
+
+static int check_count(const struct report *report, const char *key, uint64_t want,
+		       const char *what, struct err *err)
+{
+	uint64_t was;
+
+	if (read_count(report->fields, 0, key, &was) && was == want)
+		return 0;
+	if (was == UINT64_MAX || want == UINT64_MAX)
+		return err_set(err, -EINVAL, "it was measured with%s %s, this run is with%s",
+			       was == UINT64_MAX ? "out" : "", what,
+			       want == UINT64_MAX ? "out" : "");
+	return err_set(err, -EINVAL, "it was measured with %s %llu, this run has %llu", what,
+		       (unsigned long long)was, (unsigned long long)want);
+}
+
+/* Rows of other settings, or of another machine or kernel, must not be in one table with ours. */
+static int check_settings(const struct report *report, const struct audit_opts *opts,
+			  struct err *err)
+{
+	const char *machine = table_str(report->fields, 0, "machine");
+	struct audit_delays plan;
+	int rc;
+
+	audit_delays_plan(opts, &plan);
+	if (!machine)
+		return err_set(err, -EINVAL,
+			       "it does not say on which machine it was measured: it "
+			       "is from an older subtick");
+	if (strcmp(machine, plan.machine))
+		return err_set(err, -EINVAL, "it is from another machine or kernel: %.80s",
+			       machine);
+	rc = check_count(report, "cpu", opts->cpu, "--cpu", err);
+	if (!rc)
+		rc = check_count(report, "asked_iterations_total", plan.asked_iterations,
+				 "--iterations", err);
+	if (!rc)
+		rc = check_count(report, "asked_each_ns", plan.asked_each_ns,
+				 "a time per delay (--budget ÷ number of delays) in ns of", err);
+	return rc;
+}
+
+/* The first report of the file that is one of audit delays; NULL with the reason in @err. */
+static struct report *find_report(const char *text, size_t size, struct err *err)
+{
+	struct report *report;
+	size_t used;
+	int rc;
+
+	for (;; text += used, size -= used) {
+		const char *experiment;
+
+		rc = report_read_json(text, size, &report, &used, err);
+		if (rc == -ENODATA)
+			err_set(err, -EINVAL, "not the output of subtick audit delays --json");
+		if (rc)
+			return NULL;
+		experiment = table_str(report->fields, 0, "experiment");
+		if (!strcmp(report->command, "audit") && experiment &&
+		    !strcmp(experiment, "delays"))
+			return report;
+		report_free(report);
+	}
+}
+
+int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err)
+{
+	struct report *report;
+	size_t size, nr = 0;
+	char *text;
+	int rc;
+
+	text = input_read(rows->resume, &size, err);
+	if (!text)
+		return err_prefix(err, "--resume");
+	report = find_report(text, size, err);
+	free(text);
+	if (!report)
+		return err_prefix(err, "--resume %s", rows->resume);
+	rc = check_settings(report, opts, err);
+	if (!rc)
+		rc = read_rows(rows, report, &nr, err);
+	report_free(report);
+	if (rc)
+		return err_prefix(err, "--resume %s", rows->resume);
+	opts->earlier = rows->earlier;
+	opts->nr_earlier = nr;
+	return 0;
 }

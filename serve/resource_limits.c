@@ -13,7 +13,6 @@
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
 #include "sys/meminfo.h"
-#include "sys/memlimit.h"
 
 /* Measured; docs/methods/serve.md has the figures. */
 #define BASE_BYTES   (8ULL << 20)

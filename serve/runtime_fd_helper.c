@@ -12,7 +12,7 @@
 
 #include "log.h"
 #include "sandbox.h"
-#include "sys/runtime_channel.h"
+#include "sys/runtime_files.h"
 
 static void forward(void *arg, unsigned int place, const char *id, int fd)
 {

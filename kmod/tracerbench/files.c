@@ -37,54 +37,42 @@ static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
 				       scnprintf(text, sizeof(text), "%llu\n", value));
 }
 
-static ssize_t count_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+/* A value in @config that may be written, and its limits. */
+struct tb_setting {
+	const char *name;
+	u64 *value, least, most;
+};
+
+static const struct tb_setting settings[] = {
+	{"nr_samples", &config.nr_samples, 1, U64_MAX},
+	{"nr_highest", &config.nr_highest, 1, U64_MAX},
+	{"do_work", &config.do_work, 0, 1},
+};
+
+static ssize_t setting_read(struct file *file, char __user *to, size_t count, loff_t *pos)
 {
+	const struct tb_setting *setting = file->private_data;
 	u64 value;
 
 	mutex_lock(&data_lock);
-	value = *(u64 *)file->private_data;
+	value = *setting->value;
 	mutex_unlock(&data_lock);
 	return read_u64(to, count, pos, value);
 }
 
-static ssize_t count_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
+static ssize_t setting_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
 {
+	const struct tb_setting *setting = file->private_data;
 	u64 value;
 	int err;
 
 	err = kstrtoull_from_user(from, count, 0, &value);
 	if (err)
 		return err;
-	if (!value)
+	if (value < setting->least || value > setting->most)
 		return -EINVAL;
 	mutex_lock(&data_lock);
-	*(u64 *)file->private_data = value;
-	mutex_unlock(&data_lock);
-	return count;
-}
-
-static ssize_t do_work_read(struct file *file, char __user *to, size_t count, loff_t *pos)
-{
-	bool value;
-
-	mutex_lock(&data_lock);
-	value = config.do_work;
-	mutex_unlock(&data_lock);
-	return read_u64(to, count, pos, value);
-}
-
-static ssize_t do_work_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
-{
-	u64 value;
-	int err;
-
-	err = kstrtoull_from_user(from, count, 0, &value);
-	if (err)
-		return err;
-	if (value > 1)
-		return -EINVAL;
-	mutex_lock(&data_lock);
-	config.do_work = value;
+	*setting->value = value;
 	mutex_unlock(&data_lock);
 	return count;
 }
@@ -136,9 +124,11 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 	return err ?: count;
 }
 
-/* @unit: what a written 1 is, in 0.001 %. */
-static ssize_t percentile_run(const char __user *from, size_t count, unsigned int unit)
+/* The file's data is what a written 1 is, in 0.001 %. */
+static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
+				loff_t *pos)
 {
+	unsigned long unit = (unsigned long)file->private_data;
 	struct tb_figures figures = {};
 	struct tb_config now;
 	u64 value;
@@ -157,18 +147,6 @@ static ssize_t percentile_run(const char __user *from, size_t count, unsigned in
 		publish(&figures, TB_PERCENTILE, TB_PERCENTILE);
 	mutex_unlock(&run_lock);
 	return err ?: count;
-}
-
-static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
-				loff_t *pos)
-{
-	return percentile_run(from, count, TB_PERCENT);
-}
-
-static ssize_t percentile_milli_write(struct file *file, const char __user *from, size_t count,
-				      loff_t *pos)
-{
-	return percentile_run(from, count, 1);
 }
 
 /* A line per CPU: its number, median, average and maximum. */
@@ -206,11 +184,9 @@ static ssize_t result_read(struct file *file, char __user *to, size_t count, lof
 	static const struct file_operations name##_fops = { \
 		.owner = THIS_MODULE, .open = simple_open, .llseek = default_llseek, __VA_ARGS__}
 
-TB_FOPS(count, .read = count_read, .write = count_write);
-TB_FOPS(do_work, .read = do_work_read, .write = do_work_write);
+TB_FOPS(setting, .read = setting_read, .write = setting_write);
 TB_FOPS(benchmark, .write = benchmark_write);
 TB_FOPS(percentile, .write = percentile_write);
-TB_FOPS(percentile_milli, .write = percentile_milli_write);
 TB_FOPS(result, .read = result_read);
 
 static void create_results(const char *name, enum tb_op op)
@@ -230,15 +206,17 @@ static void create_results(const char *name, enum tb_op op)
 /* Only the root directory is checked: without it the module is useless. */
 int tb_files_create(void)
 {
+	int i;
+
 	root = debugfs_create_dir("tracerbench", NULL);
 	if (IS_ERR(root))
 		return PTR_ERR(root);
-	debugfs_create_file("nr_samples", 0644, root, &config.nr_samples, &count_fops);
-	debugfs_create_file("nr_highest", 0644, root, &config.nr_highest, &count_fops);
-	debugfs_create_file("do_work", 0644, root, NULL, &do_work_fops);
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		debugfs_create_file(settings[i].name, 0644, root, (void *)&settings[i],
+				    &setting_fops);
 	debugfs_create_file("benchmark", 0200, root, NULL, &benchmark_fops);
-	debugfs_create_file("percentile", 0200, root, NULL, &percentile_fops);
-	debugfs_create_file("percentile_milli", 0200, root, NULL, &percentile_milli_fops);
+	debugfs_create_file("percentile", 0200, root, (void *)TB_PERCENT, &percentile_fops);
+	debugfs_create_file("percentile_milli", 0200, root, (void *)1UL, &percentile_fops);
 	create_results("irq", TB_IRQ);
 	create_results("preempt", TB_PREEMPT);
 	create_results("irq_save", TB_IRQ_SAVE);

@@ -36,48 +36,25 @@ static noinline void simulate_critical_section(void)
 	raw_cpu_write(tb_work_state, state + current->pid);
 }
 
-/* lock is local_irq or preempt; gives lock_disable() and lock_enable(). */
-#define time_diff(lock, work)                        \
-	({                                           \
-		cycles_t start_ = get_cycles();      \
-		lock##_disable();                    \
-		if (work)                            \
-			simulate_critical_section(); \
-		lock##_enable();                     \
-		(u64)(get_cycles() - start_);        \
-	})
+/* Defines time_NAME(), the time of one pair of @disable and @enable. */
+#define TB_TIME(name, disable, enable)                    \
+	static __always_inline u64 time_##name(bool work) \
+	{                                                 \
+		unsigned long flags __maybe_unused;       \
+		cycles_t start = get_cycles();            \
+                                                          \
+		disable;                                  \
+		if (work)                                 \
+			simulate_critical_section();      \
+		enable;                                   \
+		return get_cycles() - start;              \
+	}
 
-static __always_inline u64 time_irq(bool work)
-{
-	return time_diff(local_irq, work);
-}
-
-static __always_inline u64 time_preempt(bool work)
-{
-	return time_diff(preempt, work);
-}
-
-static __always_inline u64 time_irq_save(bool work)
-{
-	unsigned long flags;
-	cycles_t start = get_cycles();
-
-	local_irq_save(flags);
-	if (work)
-		simulate_critical_section();
-	local_irq_restore(flags);
-	return get_cycles() - start;
-}
-
+TB_TIME(irq, local_irq_disable(), local_irq_enable())
+TB_TIME(preempt, preempt_disable(), preempt_enable())
+TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
 /* Everything in a sample besides the pair: the clock reads, and the work if there is any. */
-static __always_inline u64 time_nothing(bool work)
-{
-	cycles_t start = get_cycles();
-
-	if (work)
-		simulate_critical_section();
-	return get_cycles() - start;
-}
+TB_TIME(nothing, , )
 
 /*
  * The overhead is sampled between the pairs, evenly over the run, so that a
@@ -105,20 +82,15 @@ static __always_inline int collect(u64 *value, struct tb_samples *samples, bool 
 	return 0;
 }
 
-static noinline int collect_irq(struct tb_samples *samples, bool work, const bool *stop)
-{
-	return collect(samples->value[TB_IRQ], samples, work, stop, time_irq);
-}
+#define TB_COLLECT(name, op)                                                                      \
+	static noinline int collect_##name(struct tb_samples *samples, bool work, const bool *stop) \
+	{                                                                                         \
+		return collect(samples->value[op], samples, work, stop, time_##name);             \
+	}
 
-static noinline int collect_preempt(struct tb_samples *samples, bool work, const bool *stop)
-{
-	return collect(samples->value[TB_PREEMPT], samples, work, stop, time_preempt);
-}
-
-static noinline int collect_irq_save(struct tb_samples *samples, bool work, const bool *stop)
-{
-	return collect(samples->value[TB_IRQ_SAVE], samples, work, stop, time_irq_save);
-}
+TB_COLLECT(irq, TB_IRQ)
+TB_COLLECT(preempt, TB_PREEMPT)
+TB_COLLECT(irq_save, TB_IRQ_SAVE)
 
 /*
  * A pair below the median overhead costs less than this clock can resolve, so

@@ -28,7 +28,7 @@ enum tb_stat {
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
-	bool do_work;
+	u64 do_work; /* 0 or 1 */
 };
 
 /* What each CPU of a benchmark found. */
@@ -45,7 +45,7 @@ struct tb_figures {
 };
 
 /* Percentiles are in 0.001 %. */
-#define TB_PERCENT 1000
+#define TB_PERCENT 1000UL
 
 /* The samples of one CPU in cycles; the overhead is subtracted after sampling. */
 struct tb_samples {

@@ -23,11 +23,6 @@ const struct arch_event *arch_unhalted_events(void)
 	return events;
 }
 
-bool arch_has_cycles(void)
-{
-	return true;
-}
-
 uint64_t arch_cycles(void)
 {
 	uint64_t cycles;
@@ -49,16 +44,6 @@ uint64_t arch_cycles_hz(void)
 
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
 	return hz;
-}
-
-bool arch_has_ipi_raise(void)
-{
-	return true;
-}
-
-const char *arch_idle_name(void)
-{
-	return "WFI";
 }
 
 #endif

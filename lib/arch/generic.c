@@ -13,11 +13,6 @@ const struct arch_event *arch_unhalted_events(void)
 	return &none;
 }
 
-bool arch_has_cycles(void)
-{
-	return false;
-}
-
 uint64_t arch_cycles(void)
 {
 	return 0;
@@ -31,16 +26,6 @@ bool arch_cycles_constant(void)
 uint64_t arch_cycles_hz(void)
 {
 	return 0;
-}
-
-bool arch_has_ipi_raise(void)
-{
-	return false;
-}
-
-const char *arch_idle_name(void)
-{
-	return "halt";
 }
 
 #endif

@@ -22,11 +22,6 @@ const struct arch_event *arch_unhalted_events(void)
 	return events;
 }
 
-bool arch_has_cycles(void)
-{
-	return true;
-}
-
 #define EXT_FEATURES 0x80000001
 #define EXT_POWER    0x80000007
 #define HAS_RDTSCP   (1u << 27)
@@ -68,16 +63,6 @@ uint64_t arch_cycles_hz(void)
 {
 	/* CPUID leaf 0x15 has nominal values, and only on some CPUs: measure instead. */
 	return 0;
-}
-
-bool arch_has_ipi_raise(void)
-{
-	return false;
-}
-
-const char *arch_idle_name(void)
-{
-	return "HLT";
 }
 
 #endif

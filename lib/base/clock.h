@@ -4,6 +4,7 @@
 #define SUBTICK_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define NSEC_PER_SEC  1000000000ULL
@@ -38,6 +39,11 @@ uint64_t clock_at_ns(clockid_t id, uint64_t mono_ns);
 static inline struct timespec clock_timespec(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
+}
+
+static inline uint64_t timeval_ns(struct timeval tv)
+{
+	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * NSEC_PER_USEC;
 }
 
 /* Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0: unknown. */

@@ -136,7 +136,8 @@ static bool eat_plain(struct reader *r)
 	if (r->at < r->end && *r->at == '"') {
 		if (!eat_string(r, &string))
 			return false;
-		r->visit(r->arg, &r->place, string);
+		if (r->visit)
+			r->visit(r->arg, &r->place, string);
 		return true;
 	}
 	return eat_word(r, "true") || eat_word(r, "false") || eat_word(r, "null") || eat_number(r);
@@ -229,26 +230,15 @@ bool json_key_is(const struct json_place *place, size_t depth, const char *name)
 
 static size_t put_code(uint32_t code, char out[4])
 {
-	if (code < 0x80) {
-		out[0] = code;
-		return 1;
+	static const uint32_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = len - 1; i; i--) {
+		out[i] = 0x80 | (code & 0x3f);
+		code >>= 6;
 	}
-	if (code < 0x800) {
-		out[0] = 0xc0 | code >> 6;
-		out[1] = 0x80 | (code & 0x3f);
-		return 2;
-	}
-	if (code < 0x10000) {
-		out[0] = 0xe0 | code >> 12;
-		out[1] = 0x80 | (code >> 6 & 0x3f);
-		out[2] = 0x80 | (code & 0x3f);
-		return 3;
-	}
-	out[0] = 0xf0 | code >> 18;
-	out[1] = 0x80 | (code >> 12 & 0x3f);
-	out[2] = 0x80 | (code >> 6 & 0x3f);
-	out[3] = 0x80 | (code & 0x3f);
-	return 4;
+	out[0] = lead[len] | code;
+	return len;
 }
 
 /* The character of \uNNNN at @at, or of two of them; moves @at past it. 0 if there is none. */

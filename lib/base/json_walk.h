@@ -28,7 +28,7 @@ typedef void (*json_visit)(void *arg, const struct json_place *place, struct jso
 
 /*
  * 0, or -EINVAL if the text is not one whole JSON value: what was visited until then is not to be
- * trusted. Control characters in strings and invalid UTF-8 are refused.
+ * trusted. Control characters in strings and invalid UTF-8 are refused. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
 /* Whether the key at that depth is @name; keys with escapes are never equal. */

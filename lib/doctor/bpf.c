@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of the kernel, privileges, BPF and trace events. */
-#include "doctor/bpf.h"
+#include "doctor/check.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,11 +20,9 @@ void doctor_check_kernel(const struct doctor *d, enum doctor_id id, struct docto
 	struct err err;
 
 	if (cpu_set(d->root, CPU_ONLINE, &online, &err) ||
-	    cpu_set(d->root, CPU_POSSIBLE, &possible, &err)) {
-		doctor_set(row, DOCTOR_NO, err.fix, "Linux %s, %s: %s", d->probe->release,
-			   d->probe->machine, err.what);
-		return;
-	}
+	    cpu_set(d->root, CPU_POSSIBLE, &possible, &err))
+		return doctor_set(row, DOCTOR_NO, err.fix, "Linux %s, %s: %s", d->probe->release,
+				  d->probe->machine, err.what);
 	doctor_set(row, DOCTOR_OK, NULL, "Linux %s, %s, %u of %u possible CPUs online",
 		   d->probe->release, d->probe->machine, cpuset_count(&online),
 		   cpuset_count(&possible));
@@ -34,10 +32,8 @@ void doctor_check_config(const struct doctor *d, enum doctor_id id, struct docto
 {
 	char fix[sizeof(row->fix)];
 
-	if (!d->config_rc) {
-		doctor_set(row, DOCTOR_OK, NULL, "read from %s", d->config.source);
-		return;
-	}
+	if (!d->config_rc)
+		return doctor_set(row, DOCTOR_OK, NULL, "read from %s", d->config.source);
 	snprintf(fix, sizeof(fix),
 		 "modprobe configs, or install the kernel package that has /boot/config-%s",
 		 d->probe->release);
@@ -48,26 +44,21 @@ void doctor_check_config(const struct doctor *d, enum doctor_id id, struct docto
 
 void doctor_check_privileges(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	if (d->caps_rc) {
-		doctor_set(row, DOCTOR_WARN, NULL, "cannot read the capabilities: %s",
-			   strerror(-d->caps_rc));
-		return;
-	}
-	if (!caps_bpf(&d->caps) || !caps_perfmon(&d->caps)) {
-		doctor_set(row, DOCTOR_NO, FIX_ROOT,
-			   "%s: BPF and per-CPU counters need CAP_BPF and CAP_PERFMON "
-			   "(CAP_SYS_ADMIN before Linux 5.8)",
-			   caps_bpf(&d->caps)	    ? "CAP_PERFMON is missing"
-			   : caps_perfmon(&d->caps) ? "CAP_BPF is missing"
-						    : "CAP_BPF and CAP_PERFMON are missing");
-		return;
-	}
-	if (d->caps.user_ns) {
-		doctor_set(row, DOCTOR_NO, "run in the initial user namespace, as its root",
-			   "in a user namespace: BPF and counters need capabilities of the initial "
-			   "one");
-		return;
-	}
+	if (d->caps_rc)
+		return doctor_set(row, DOCTOR_WARN, NULL, "cannot read the capabilities: %s",
+				  strerror(-d->caps_rc));
+	if (!caps_bpf(&d->caps) || !caps_perfmon(&d->caps))
+		return doctor_set(row, DOCTOR_NO, FIX_ROOT,
+				  "%s: BPF and per-CPU counters need CAP_BPF and CAP_PERFMON "
+				  "(CAP_SYS_ADMIN before Linux 5.8)",
+				  caps_bpf(&d->caps)	   ? "CAP_PERFMON is missing"
+				  : caps_perfmon(&d->caps) ? "CAP_BPF is missing"
+							   : "CAP_BPF and CAP_PERFMON are missing");
+	if (d->caps.user_ns)
+		return doctor_set(
+			row, DOCTOR_NO, "run in the initial user namespace, as its root",
+			"in a user namespace: BPF and counters need capabilities of the initial "
+			"one");
 	doctor_set(row, DOCTOR_OK, NULL, "%s",
 		   caps_has(&d->caps, CAP_NR_SYS_ADMIN) ? "CAP_SYS_ADMIN"
 							: "CAP_BPF and CAP_PERFMON");
@@ -90,31 +81,25 @@ void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doc
 	enum lockdown level;
 	int rc = lockdown_read(d->root, &level);
 
-	if (rc) {
-		doctor_set(row, DOCTOR_WARN, NULL, "cannot parse /sys/kernel/security/lockdown: %s",
-			   strerror(-rc));
-		return;
-	}
+	if (rc)
+		return doctor_set(row, DOCTOR_WARN, NULL,
+				  "cannot parse /sys/kernel/security/lockdown: %s", strerror(-rc));
 	switch (level) {
 	case LOCKDOWN_ABSENT:
 		if (kconfig_get(&d->config, "SECURITY_LOCKDOWN_LSM") == KCONFIG_NO)
-			doctor_set(row, DOCTOR_OK, NULL, "not in this kernel");
-		else
-			doctor_set(row, DOCTOR_WARN,
-				   "mount -t securityfs securityfs /sys/kernel/security",
-				   "unknown: /sys/kernel/security/lockdown is missing");
-		break;
+			return doctor_set(row, DOCTOR_OK, NULL, "not in this kernel");
+		return doctor_set(row, DOCTOR_WARN,
+				  "mount -t securityfs securityfs /sys/kernel/security",
+				  "unknown: /sys/kernel/security/lockdown is missing");
 	case LOCKDOWN_NONE:
-		doctor_set(row, DOCTOR_OK, NULL, "none");
-		break;
+		return doctor_set(row, DOCTOR_OK, NULL, "none");
 	case LOCKDOWN_INTEGRITY:
-		doctor_set(row, DOCTOR_WARN, fix, "integrity: modules must be signed");
-		break;
+		return doctor_set(row, DOCTOR_WARN, fix, "integrity: modules must be signed");
 	case LOCKDOWN_CONFIDENTIALITY:
-		doctor_set(row, DOCTOR_NO, fix,
-			   "confidentiality: BPF must not read kernel memory, tracefs is not "
-			   "accessible, modules must be signed");
-		break;
+		return doctor_set(
+			row, DOCTOR_NO, fix,
+			"confidentiality: BPF must not read kernel memory, tracefs is not "
+			"accessible, modules must be signed");
 	}
 }
 
@@ -306,25 +291,21 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 	char missing[200];
 	int nr;
 
-	if (!ev) {
-		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown for %s: time in interrupts without irq_handler events is "
-			   "charged to the interrupted context",
-			   d->probe->machine);
-		return;
-	}
-	if (id == DOC_EV_NMI && !d->x86) {
-		doctor_set(row, DOCTOR_WARN, NULL,
-			   "not told by this kernel: %s has no event for NMIs, and their time is "
-			   "charged to the interrupted context",
-			   d->probe->machine);
-		return;
-	}
-	if (!d->btf) {
-		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
-			   ev->what);
-		return;
-	}
+	if (!ev)
+		return doctor_set(
+			row, DOCTOR_WARN, NULL,
+			"unknown for %s: time in interrupts without irq_handler events is "
+			"charged to the interrupted context",
+			d->probe->machine);
+	if (id == DOC_EV_NMI && !d->x86)
+		return doctor_set(
+			row, DOCTOR_WARN, NULL,
+			"not told by this kernel: %s has no event for NMIs, and their time is "
+			"charged to the interrupted context",
+			d->probe->machine);
+	if (!d->btf)
+		return doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
+				  ev->what);
 	nr = kbtf_missing_traces(d->btf, ev->names, missing, sizeof(missing));
 	if (nr)
 		doctor_set(row, DOCTOR_NO, ev->fix, "%s: the kernel lacks %s", ev->what, missing);

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
+#include "base/cpuset.h"
 #include "base/err.h"
 #include "sys/caps.h"
 #include "sys/kconfig.h"
 #include "sys/kernel.h"
 #include "sys/probe.h"
+#include "sys/procstat.h"
 #include "sys/virt.h"
 
 enum doctor_status {
@@ -92,6 +94,9 @@ struct doctor {
 	int caps_rc;
 	struct btf *btf;
 	struct err btf_err;
+	struct procstat_cpu stat[CPUSET_MAX]; /* /proc/stat */
+	int stat_rc;
+	struct err stat_err;
 	struct virt virt;
 	char cmdline[4096];
 	char clocksources[256]; /* available ones; "" if unknown */
@@ -104,7 +109,19 @@ struct doctor {
 void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
 		...) __attribute__((format(printf, 4, 5)));
 
-typedef void (*doctor_check_fn)(const struct doctor *doctor, enum doctor_id id,
-				struct doctor_row *row);
+typedef void doctor_check(const struct doctor *doctor, enum doctor_id id, struct doctor_row *row);
+
+/* bpf.c: the kernel, privileges, BPF and trace events. */
+doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
+	doctor_check_net_admin, doctor_check_lockdown, doctor_check_btf, doctor_check_bpf,
+	doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats, doctor_check_events,
+	doctor_check_crit;
+/* sources.c: files, counters and kernel options that sources read. */
+doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
+	doctor_check_schedstat, doctor_check_cgroup, doctor_check_feature;
+/* time.c: clocks, ticks, idle states and guests. */
+doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
+	doctor_check_user_hz, doctor_check_nohz, doctor_check_preemption, doctor_check_cpuidle,
+	doctor_check_virt, doctor_check_steal, doctor_check_container;
 
 #endif

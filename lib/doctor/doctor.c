@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "doctor/bpf.h"
-#include "doctor/sources.h"
-#include "doctor/time.h"
+#include "doctor/check.h"
+#include "report/find.h"
 #include "sys/bpf.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
@@ -18,7 +17,7 @@
 /* @commands: blank-separated list of those that need the check; NULL: all. */
 static const struct {
 	const char *name;
-	doctor_check_fn run;
+	doctor_check *run;
 	const char *commands;
 } checks[DOC_NR] = {
 	[DOC_KERNEL] = {"kernel", doctor_check_kernel, NULL},
@@ -195,6 +194,18 @@ static bool in_build(const char *const *build, const char *commands)
 	return false;
 }
 
+static int read_stat(struct doctor *d)
+{
+	struct procstat stat;
+	int rc = procstat_open(&stat, d->root, &d->stat_err);
+
+	if (rc)
+		return rc;
+	rc = procstat_read(&stat, d->stat, CPUSET_MAX);
+	procstat_close(&stat);
+	return rc ? err_set(&d->stat_err, rc, "cannot parse /proc/stat: %s", strerror(-rc)) : 0;
+}
+
 static void doctor_gather(struct doctor *d)
 {
 	const char *machine = d->probe->machine;
@@ -205,6 +216,7 @@ static void doctor_gather(struct doctor *d)
 	d->caps_rc = caps_read(d->root, &d->caps);
 	if (kbtf_open(d->root, &d->btf, &d->btf_err))
 		d->btf = NULL;
+	d->stat_rc = read_stat(d);
 	virt_read(d->root, machine, &d->virt);
 	if (sys_read_file(d->root, "/proc/cmdline", d->cmdline, sizeof(d->cmdline)) < 0)
 		d->cmdline[0] = '\0';
@@ -371,13 +383,10 @@ out:
 
 const char *doctor_command_status(const struct report *report, const char *command)
 {
-	for (size_t t = 0; t < report->nr_tables; t++) {
-		const struct table *table = report->tables[t];
-		int name = table_find(table, "command"), status = table_find(table, "status");
+	const struct table *table = report_find(report, "commands");
 
-		for (size_t row = 0; name >= 0 && status >= 0 && row < table->nr_rows; row++)
-			if (!strcmp(table_cell(table, row, name)->str, command))
-				return table_cell(table, row, status)->str;
-	}
+	for (size_t row = 0; table && row < table->nr_rows; row++)
+		if (!strcmp(table_str(table, row, "command"), command))
+			return table_str(table, row, "status");
 	return NULL;
 }

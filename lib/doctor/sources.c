@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of the files, counters and kernel options that measurements use. */
-#include "doctor/sources.h"
+#include "doctor/check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "sys/cgroup.h"
 #include "sys/file.h"
 #include "sys/perf.h"
-#include "sys/procstat.h"
 #include "sys/schedstat.h"
 #include "sys/tracefs.h"
 
@@ -20,14 +19,11 @@ void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doc
 	bool perfmon = !d->caps_rc && caps_perfmon(&d->caps) && !d->caps.user_ns;
 	char text[16], *end;
 	long level;
-	int rc;
+	int rc = sys_read_file(d->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 
-	rc = sys_read_file(d->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
-	if (rc < 0) {
-		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PERF_EVENTS=y",
-			   "kernel.perf_event_paranoid: %s", strerror(-rc));
-		return;
-	}
+	if (rc < 0)
+		return doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PERF_EVENTS=y",
+				  "kernel.perf_event_paranoid: %s", strerror(-rc));
 	level = strtol(text, &end, 10);
 	if (end == text || *end)
 		doctor_set(row, DOCTOR_WARN, NULL, "cannot parse \"%s\"", text);
@@ -84,30 +80,16 @@ void doctor_check_tracefs(const struct doctor *d, enum doctor_id id, struct doct
 
 void doctor_check_proc_stat(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
 	unsigned int nr = 0, cols = PROCSTAT_NR_COLS;
-	struct procstat stat;
-	struct err err;
-	int rc;
 
-	rc = cpus ? procstat_open(&stat, d->root, &err) : err_set(&err, -ENOMEM, "out of memory");
-	if (rc) {
-		doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
-		free(cpus);
-		return;
+	if (d->stat_rc)
+		return doctor_set(row, DOCTOR_NO, d->stat_err.fix, "%s", d->stat_err.what);
+	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++) {
+		nr += d->stat[cpu].nr_cols > 0;
+		if (d->stat[cpu].nr_cols && d->stat[cpu].nr_cols < cols)
+			cols = d->stat[cpu].nr_cols;
 	}
-	rc = procstat_read(&stat, cpus, CPUSET_MAX);
-	procstat_close(&stat);
-	for (unsigned int cpu = 0; !rc && cpu < CPUSET_MAX; cpu++) {
-		nr += cpus[cpu].nr_cols > 0;
-		if (cpus[cpu].nr_cols && cpus[cpu].nr_cols < cols)
-			cols = cpus[cpu].nr_cols;
-	}
-	free(cpus);
-	if (rc)
-		doctor_set(row, DOCTOR_NO, NULL, "cannot parse /proc/stat: %s", strerror(-rc));
-	else
-		doctor_set(row, DOCTOR_OK, NULL, "%u columns for %u CPUs", cols, nr);
+	doctor_set(row, DOCTOR_OK, NULL, "%u columns for %u CPUs", cols, nr);
 }
 
 void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -117,10 +99,8 @@ void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct do
 	struct err err;
 	int rc;
 
-	if (schedstat_open(&stat, d->root, &err)) {
-		doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
-		return;
-	}
+	if (schedstat_open(&stat, d->root, &err))
+		return doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
 	rc = schedstat_read(&stat, &cpu, 1);
 	schedstat_close(&stat);
 	if (rc)

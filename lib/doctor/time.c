@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of clock, ticks, idle states and hypervisor. */
-#include "doctor/time.h"
+#include "doctor/check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
-#include "sys/procstat.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
@@ -24,19 +23,16 @@ void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct 
 	char name[64];
 	int rc = sys_read_file(d->root, CLOCKSOURCE, name, sizeof(name));
 
-	if (rc < 0) {
-		doctor_set(row, DOCTOR_WARN, NULL, "unknown: cannot read " CLOCKSOURCE ": %s",
-			   strerror(-rc));
-		return;
-	}
+	if (rc < 0)
+		return doctor_set(row, DOCTOR_WARN, NULL,
+				  "unknown: cannot read " CLOCKSOURCE ": %s", strerror(-rc));
 	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
-		if (!strcmp(name, slow[i])) {
-			doctor_set(row, DOCTOR_WARN, "dmesg | grep -i -e clocksource -e tsc",
-				   "%s: slow to read, and BPF programs read it at every event; the "
-				   "kernel log says why it does not use a faster one",
-				   name);
-			return;
-		}
+		if (!strcmp(name, slow[i]))
+			return doctor_set(
+				row, DOCTOR_WARN, "dmesg | grep -i -e clocksource -e tsc",
+				"%s: slow to read, and BPF programs read it at every event; the "
+				"kernel log says why it does not use a faster one",
+				name);
 	doctor_set(row, DOCTOR_OK, NULL, "%s", name);
 }
 
@@ -59,9 +55,9 @@ void doctor_check_accounting(const struct doctor *d, enum doctor_id id, struct d
 		.clocksources = d->clocksources,
 	};
 	enum accounting regime;
-	char why[128];
+	const char *why;
 
-	regime = accounting_regime(&facts, why, sizeof(why));
+	regime = accounting_regime(&facts, &why);
 	doctor_set(row, regime == ACCT_VIRT_NATIVE ? DOCTOR_OK : DOCTOR_WARN,
 		   regime == ACCT_VIRT_NATIVE ? NULL : "use subtick load instead of /proc/stat",
 		   "%s (%s): %s", accounting_name(regime), why, means[regime]);
@@ -73,12 +69,10 @@ void doctor_check_hz(const struct doctor *d, enum doctor_id id, struct doctor_ro
 	char value[16];
 
 	if (kconfig_value(&d->config, "HZ", value, sizeof(value)) != KCONFIG_VALUE ||
-	    !(hz = strtoul(value, NULL, 10))) {
-		doctor_set(row, DOCTOR_WARN,
-			   "zgrep CONFIG_HZ= /proc/config.gz /boot/config-$(uname -r)",
-			   "unknown: the kernel's configuration does not say");
-		return;
-	}
+	    !(hz = strtoul(value, NULL, 10)))
+		return doctor_set(row, DOCTOR_WARN,
+				  "zgrep CONFIG_HZ= /proc/config.gz /boot/config-$(uname -r)",
+				  "unknown: the kernel's configuration does not say");
 	doctor_set(row, DOCTOR_OK, NULL, "%lu: a tick every %.4g ms", hz, 1e3 / hz);
 }
 
@@ -219,23 +213,20 @@ void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doct
 	int nr, rc;
 
 	rc = cpuidle_read(d->root, &idle);
-	if (rc || !strcmp(idle.driver, "none")) {
-		doctor_set(row, DOCTOR_WARN, NULL,
-			   "%s: one idle state (%s), without a claimed latency",
-			   rc ? "not in this kernel" : "no driver",
-			   d->x86     ? "HLT"
-			   : d->arm64 ? "WFI"
-				      : arch_idle_name());
-		return;
-	}
+	if (rc || !strcmp(idle.driver, "none"))
+		return doctor_set(row, DOCTOR_WARN, NULL,
+				  "%s: one idle state (%s), without a claimed latency",
+				  rc ? "not in this kernel" : "no driver",
+				  d->x86     ? "HLT"
+				  : d->arm64 ? "WFI"
+					     : ARCH_IDLE_NAME);
 	rc = cpu_set(d->root, CPU_ONLINE, &online, NULL);
 	first = rc ? 0 : cpuset_next(&online, 0);
 	nr = cpuidle_states(d->root, first, states);
-	if (nr <= 0) {
-		doctor_set(row, DOCTOR_WARN, NULL, "%s, governor %s: CPU %u has no idle states",
-			   idle.driver, idle.governor[0] ? idle.governor : "unknown", first);
-		return;
-	}
+	if (nr <= 0)
+		return doctor_set(row, DOCTOR_WARN, NULL,
+				  "%s, governor %s: CPU %u has no idle states", idle.driver,
+				  idle.governor[0] ? idle.governor : "unknown", first);
 	idle_describe(states, nr, list, sizeof(list));
 	odd = rc ? CPUSET_MAX : idle_odd_cpu(d->root, &online, first, states, nr);
 	if (odd < CPUSET_MAX)
@@ -265,37 +256,16 @@ void doctor_check_virt(const struct doctor *d, enum doctor_id id, struct doctor_
 			   "without a sign");
 }
 
-/* The steal column of all CPUs since boot; -errno if there is none. */
-static int steal_since_boot(const struct doctor *d, uint64_t *ret_ticks)
-{
-	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
-	struct procstat stat;
-	uint64_t sum = 0;
-	int rc;
-
-	if (!cpus)
-		return -ENOMEM;
-	rc = procstat_open(&stat, d->root, NULL);
-	if (!rc) {
-		rc = procstat_read(&stat, cpus, CPUSET_MAX);
-		procstat_close(&stat);
-	}
-	for (unsigned int cpu = 0; !rc && cpu < CPUSET_MAX; cpu++)
-		if (cpus[cpu].nr_cols > PROCSTAT_STEAL)
-			sum += cpus[cpu].ticks[PROCSTAT_STEAL];
-		else if (cpus[cpu].nr_cols)
-			rc = -ENODATA;
-	free(cpus);
-	if (!rc)
-		*ret_ticks = sum;
-	return rc;
-}
-
 void doctor_check_steal(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	uint64_t ticks;
-	int rc = steal_since_boot(d, &ticks);
+	uint64_t ticks = 0;
+	int rc = d->stat_rc;
 
+	for (unsigned int cpu = 0; !rc && cpu < CPUSET_MAX; cpu++)
+		if (d->stat[cpu].nr_cols > PROCSTAT_STEAL)
+			ticks += d->stat[cpu].ticks[PROCSTAT_STEAL];
+		else if (d->stat[cpu].nr_cols)
+			rc = -ENODATA;
 	if (rc)
 		doctor_set(row, DOCTOR_NO, NULL, "/proc/stat has no usable steal column: %s",
 			   strerror(-rc));

@@ -47,12 +47,7 @@ static void run(void *shared, void *arg)
 	}
 }
 
-int cpu_mix_start(struct cpu_mix *mix, enum cpu_mix_kind kind, int cpu, struct err *err)
+int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err)
 {
-	return gen_child_start(&mix->child, cpu, sizeof(uint64_t), run, &kind, err);
-}
-
-void cpu_mix_stop(struct cpu_mix *mix)
-{
-	gen_child_stop(&mix->child);
+	return gen_child_start(mix, cpu, sizeof(uint64_t), run, &kind, err);
 }

@@ -12,11 +12,6 @@ enum cpu_mix_kind {
 	CPU_MIX_IDLE,	/* an empty loop, and sleeps of changing lengths */
 };
 
-struct cpu_mix {
-	struct gen_child child;
-};
-
-int cpu_mix_start(struct cpu_mix *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
-void cpu_mix_stop(struct cpu_mix *mix);
+int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
 
 #endif

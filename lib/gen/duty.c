@@ -84,17 +84,17 @@ static void run(void *memory, void *arg)
 	}
 }
 
-int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err)
+int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err)
 {
 	size_t log = opts->log ? DUTY_SLEEPS * sizeof(struct duty_sleep) : 0;
 	struct duty_opts own = *opts;
 
-	return gen_child_start(&duty->child, opts->cpu, sizeof(struct shared) + log, run, &own, err);
+	return gen_child_start(duty, opts->cpu, sizeof(struct shared) + log, run, &own, err);
 }
 
-bool duty_read(const struct duty *duty, struct duty_usage *ret_usage)
+bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage)
 {
-	const struct shared *shared = duty->child.shared;
+	const struct shared *shared = duty->shared;
 	uint64_t before, after;
 
 	do {
@@ -106,14 +106,9 @@ bool duty_read(const struct duty *duty, struct duty_usage *ret_usage)
 	return after != 0;
 }
 
-struct duty_sleep duty_sleep(const struct duty *duty, uint64_t cycle)
+struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle)
 {
-	const struct shared *shared = duty->child.shared;
+	const struct shared *shared = duty->shared;
 
 	return shared->sleeps[(cycle - 1) % DUTY_SLEEPS];
-}
-
-void duty_stop(struct duty *duty)
-{
-	gen_child_stop(&duty->child);
 }

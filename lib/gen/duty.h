@@ -42,15 +42,10 @@ struct duty_sleep {
 	uint64_t call_ns, due_ns, woke_ns;
 };
 
-struct duty {
-	struct gen_child child;
-};
-
-int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err);
+int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /* What it used up to the end of its last burn; false if the generator is not running yet. */
-bool duty_read(const struct duty *duty, struct duty_usage *ret_usage);
+bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 /* The sleep before burn number @cycle, as counted by duty_usage.cycles; only with opts->log. */
-struct duty_sleep duty_sleep(const struct duty *duty, uint64_t cycle);
-void duty_stop(struct duty *duty);
+struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle);
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/cpuset.h"
+#include "sys/file.h"
 #include "sys/rtnl.h"
 
 #define FLOOD_TX   "stflood0"
@@ -102,8 +103,6 @@ static int steer(int cpu)
 {
 	char path[96], mask[CPUSET_MASK_SIZE];
 	struct cpuset cpus = {0};
-	FILE *file;
-	int rc = 0;
 
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("sysfs", "/sys", "sysfs", 0, NULL))
@@ -111,14 +110,7 @@ static int steer(int cpu)
 	cpuset_add(&cpus, cpu);
 	cpuset_format_mask(&cpus, mask, sizeof(mask));
 	snprintf(path, sizeof(path), "/sys/class/net/%s/queues/rx-0/rps_cpus", FLOOD_RX);
-	file = fopen(path, "w");
-	if (!file)
-		return -errno;
-	if (fputs(mask, file) < 0)
-		rc = -EIO;
-	if (fclose(file))
-		rc = -errno;
-	return rc;
+	return sys_write_file(NULL, path, mask);
 }
 
 /*
@@ -213,19 +205,18 @@ static void run(void *memory, void *arg)
 	send_forever(shared, opts, fd, &frame, veth.ifindex);
 }
 
-int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err)
+int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err)
 {
 	uint64_t end = clock_mono_ns() + START_NS;
 	struct flood_opts own = *opts;
 	struct timespec delay = clock_timespec(NSEC_PER_MSEC);
 	struct shared *shared;
 	uint32_t stage;
-	int rc;
+	int rc = gen_child_start(flood, opts->send_cpu, sizeof(*shared), run, &own, err);
 
-	rc = gen_child_start(&flood->child, opts->send_cpu, sizeof(*shared), run, &own, err);
 	if (rc)
 		return rc;
-	shared = flood->child.shared;
+	shared = flood->shared;
 	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) &&
 	       clock_mono_ns() < end)
 		nanosleep(&delay, NULL);
@@ -238,20 +229,15 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 			       "CONFIG_RPS",
 			       "%s", shared->what)
 		     : err_set(err, -ETIMEDOUT, "the packet generator did not start within 5 s");
-	flood_stop(flood);
+	gen_child_stop(flood);
 	return rc;
 }
 
-uint64_t flood_sent(const struct flood *flood)
+uint64_t flood_sent(const struct gen_child *flood)
 {
-	const struct shared *shared = flood->child.shared;
+	const struct shared *shared = flood->shared;
 
 	return __atomic_load_n(&shared->sent, __ATOMIC_RELAXED);
-}
-
-void flood_stop(struct flood *flood)
-{
-	gen_child_stop(&flood->child);
 }
 
 static int device_ioctl(unsigned long what, struct ifreq *request)

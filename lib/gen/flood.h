@@ -17,18 +17,13 @@ struct flood_opts {
 	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
 };
 
-struct flood {
-	struct gen_child child;
-};
-
 /*
  * The namespace and the links belong to the sending process only, so they are gone when it ends,
  * even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN; err->unsupported without them or without
  * veth or RPS.
  */
-int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err);
-uint64_t flood_sent(const struct flood *flood);
-void flood_stop(struct flood *flood);
+int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
+uint64_t flood_sent(const struct gen_child *flood);
 
 struct veth {
 	int ifindex, peer_ifindex;

@@ -25,11 +25,6 @@ static void wait_for(uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-static uint64_t timeval_ns(const struct timeval *tv)
-{
-	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
-}
-
 /* Reads all clocks together: of three tries the shortest, which neither interrupt nor task cut. */
 static void stamp(struct sleep_loop_result *at)
 {
@@ -46,8 +41,8 @@ static void stamp(struct sleep_loop_result *at)
 		if (took >= best)
 			continue;
 		best = took;
-		at->user_ns = timeval_ns(&usage.ru_utime);
-		at->system_ns = timeval_ns(&usage.ru_stime);
+		at->user_ns = timeval_ns(usage.ru_utime);
+		at->system_ns = timeval_ns(usage.ru_stime);
 		at->thread_ns = from + (to - from) / 2;
 		at->real_ns = before + took / 2;
 	}
@@ -100,39 +95,34 @@ static void run(void *memory, void *arg)
 		pause();
 }
 
-int sleep_loop_start(struct sleep_loop *loop, const struct sleep_loop_opts *opts, struct err *err)
+int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts, struct err *err)
 {
 	struct sleep_loop_opts own = *opts;
 
-	return gen_child_start(&loop->child, opts->cpu, sizeof(struct shared), run, &own, err);
+	return gen_child_start(loop, opts->cpu, sizeof(struct shared), run, &own, err);
 }
 
-void sleep_loop_go(struct sleep_loop *loop)
+void sleep_loop_go(struct gen_child *loop)
 {
-	struct shared *shared = loop->child.shared;
+	struct shared *shared = loop->shared;
 
 	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void sleep_loop_halt(struct sleep_loop *loop)
+void sleep_loop_halt(struct gen_child *loop)
 {
-	struct shared *shared = loop->child.shared;
+	struct shared *shared = loop->shared;
 
 	__atomic_store_n(&shared->halt, 1, __ATOMIC_RELAXED);
 }
 
-bool sleep_loop_done(const struct sleep_loop *loop, struct sleep_loop_result *ret_result)
+bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result)
 {
-	const struct shared *shared = loop->child.shared;
+	const struct shared *shared = loop->shared;
 
 	if (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE))
 		return false;
 	*ret_result = shared->result;
 	return true;
-}
-
-void sleep_loop_stop(struct sleep_loop *loop)
-{
-	gen_child_stop(&loop->child);
 }

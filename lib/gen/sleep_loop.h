@@ -27,17 +27,12 @@ struct sleep_loop_result {
 	uint64_t slack_ns;  /* as the kernel has it: it ignores that of real-time tasks */
 };
 
-struct sleep_loop {
-	struct gen_child child;
-};
-
 /* Starts the process; it sleeps until sleep_loop_go(). */
-int sleep_loop_start(struct sleep_loop *loop, const struct sleep_loop_opts *opts, struct err *err);
-void sleep_loop_go(struct sleep_loop *loop);
+int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts, struct err *err);
+void sleep_loop_go(struct gen_child *loop);
 /* Ends the loop early, on Ctrl-C. */
-void sleep_loop_halt(struct sleep_loop *loop);
+void sleep_loop_halt(struct gen_child *loop);
 /* True if the loop has ended and *@ret_result is set; the process then sleeps until stopped. */
-bool sleep_loop_done(const struct sleep_loop *loop, struct sleep_loop_result *ret_result);
-void sleep_loop_stop(struct sleep_loop *loop);
+bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

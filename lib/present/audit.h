@@ -6,7 +6,6 @@
 #include "measure/audit/command.h"
 #include "measure/audit/delays.h"
 #include "measure/audit/modes.h"
-#include "measure/audit/precision.h"
 #include "measure/audit/sources.h"
 #include "measure/audit/ticks.h"
 #include "report/columns.h"

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_PRESENT_CRIT_H
 #define SUBTICK_PRESENT_CRIT_H
 
-#include "measure/crit/trace.h"
+#include "measure/crit/crit.h"
 #include "report/columns.h"
 
 /* Figures of an earlier run that a new run is compared with. */

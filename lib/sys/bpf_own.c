@@ -22,19 +22,6 @@ static uint64_t number(const char *text, const char *key, int base)
 	return at ? strtoull(at + strlen(key), NULL, base) : 0;
 }
 
-/* The size of one map, and whether it can be mapped into memory. */
-static uint64_t map_bytes(int fd, bool *ret_mappable)
-{
-	char path[64], text[1024];
-
-	*ret_mappable = false;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
-		return 0;
-	*ret_mappable = number(text, "map_flags:", 16) & BPF_F_MMAPABLE;
-	return number(text, "memlock:", 10);
-}
-
 /* The size of all maps that are mapped, also those without an open descriptor. */
 static uint64_t mapped_bytes(void)
 {
@@ -51,15 +38,18 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-static void add_map(struct sys_bpf_own *own, int fd, uint64_t *mappable)
+/* Adds the size of one map to @mappable if it can be mapped into memory. */
+static void add_map(struct sys_bpf_own *own, const char *fd, uint64_t *mappable)
 {
-	bool may_map;
-	uint64_t bytes = map_bytes(fd, &may_map);
+	char path[288], text[1024];
 
-	if (may_map)
-		*mappable += bytes;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
+		return;
+	if (number(text, "map_flags:", 16) & BPF_F_MMAPABLE)
+		*mappable += number(text, "memlock:", 10);
 	else
-		own->map_bytes += bytes;
+		own->map_bytes += number(text, "memlock:", 10);
 }
 
 void sys_bpf_own_find(struct sys_bpf_own *own)
@@ -79,7 +69,7 @@ void sys_bpf_own_find(struct sys_bpf_own *own)
 		if (!strcmp(target, "anon_inode:bpf-prog") && own->nr_progs < BPF_OWN_MAX)
 			own->progs[own->nr_progs++] = atoi(entry->d_name);
 		else if (!strcmp(target, "anon_inode:bpf-map"))
-			add_map(own, atoi(entry->d_name), &mappable);
+			add_map(own, entry->d_name, &mappable);
 	}
 	/* A mapped map needs no descriptor: runq closes those of its slots. */
 	own->map_bytes += mapped > mappable ? mapped : mappable;

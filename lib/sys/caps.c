@@ -30,9 +30,8 @@ int caps_read(const char *root, struct caps *ret_caps)
 	unsigned long first, parent, count;
 	char buf[8192], *end;
 	const char *text;
-	int rc;
+	int rc = sys_read_file(root, "/proc/self/status", buf, sizeof(buf));
 
-	rc = sys_read_file(root, "/proc/self/status", buf, sizeof(buf));
 	if (rc < 0)
 		return rc;
 	text = status_find(buf, "CapEff");

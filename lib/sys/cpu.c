@@ -24,9 +24,8 @@ static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind 
 static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 {
 	struct cpuset set;
-	int rc;
+	int rc = sys_text_read(text, true);
 
-	rc = sys_text_read(text, true);
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
 	/* At least the CPU that runs this exists, so an empty list is a broken file. */
@@ -40,9 +39,8 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err)
 {
 	struct sys_text text;
-	int rc;
+	int rc = cpu_file_open(&text, root, kind, err);
 
-	rc = cpu_file_open(&text, root, kind, err);
 	if (rc)
 		return rc;
 	rc = cpu_file_read(&text, ret_set);

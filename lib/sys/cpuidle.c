@@ -14,10 +14,9 @@
 int cpuidle_read(const char *root, struct cpuidle *ret_idle)
 {
 	struct cpuidle idle = {0};
-	int rc;
+	int rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_driver", idle.driver,
+			       sizeof(idle.driver));
 
-	rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_driver", idle.driver,
-			   sizeof(idle.driver));
 	if (rc < 0)
 		return rc;
 	/* The first file is in all kernels since 5.10; older ones have the second. */

@@ -31,7 +31,7 @@ uint64_t cycles_hz(void)
 	struct timespec end;
 	uint64_t ns0 = 0, ns1 = 0, cycles0 = 0, cycles1 = 0;
 
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		return 0;
 	if (arch_cycles_hz())
 		return arch_cycles_hz();

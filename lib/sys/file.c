@@ -119,13 +119,56 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 	return text;
 }
 
+char *sys_read_fd(int fd, size_t max, size_t *ret_size)
+{
+	size_t len = 0, size;
+	ssize_t got = 1;
+	struct stat file;
+	char *text;
+
+	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || (size_t)file.st_size > max)
+		return NULL;
+	size = file.st_size;
+	text = malloc(size + 1);
+	while (text && len < size && got > 0) {
+		got = pread_retry(fd, text + len, size - len, len);
+		len += got > 0 ? got : 0;
+	}
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[len] = '\0';
+	*ret_size = len;
+	return text;
+}
+
+int sys_write_file(const char *root, const char *path, const char *text)
+{
+	char full[PATH_MAX];
+	ssize_t len;
+	int fd, rc = sys_path(root, path, full, sizeof(full));
+
+	if (rc)
+		return rc;
+	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	do
+		len = write(fd, text, strlen(text));
+	while (len < 0 && errno == EINTR);
+	rc = len < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 {
 	unsigned long long value;
 	char buf[64], *end;
-	int rc;
+	int rc = sys_read_file(root, path, buf, sizeof(buf));
 
-	rc = sys_read_file(root, path, buf, sizeof(buf));
 	if (rc < 0)
 		return rc;
 	/* strtoull() would accept blanks and a sign. */

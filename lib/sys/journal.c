@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "sys/file.h"
 #include "sys/rtnl.h"
-#include "sys/txstamp.h"
+#include "sys/txtime.h"
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
@@ -26,56 +26,6 @@
 #define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
-
-static int write_value(const char *root, const char *path, const char *value)
-{
-	char full[PATH_MAX];
-	ssize_t len;
-	int fd, rc;
-
-	rc = sys_path(root, path, full, sizeof(full));
-	if (rc)
-		return rc;
-	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	do
-		len = write(fd, value, strlen(value));
-	while (len < 0 && errno == EINTR);
-	rc = len < 0 ? -errno : 0;
-	close(fd);
-	return rc;
-}
-
-/* Reads the whole journal. On an error the journal stays, for a person to read. */
-static int journal_text(int fd, char **ret_text)
-{
-	struct stat st;
-	ssize_t got = 1;
-	size_t len = 0;
-	char *text;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size > JOURNAL_MAX)
-		return -ENOSPC;
-	text = malloc(st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while (len < (size_t)st.st_size && got) {
-		got = pread(fd, text + len, st.st_size - len, len);
-		if (got < 0 && errno != EINTR) {
-			int rc = -errno;
-
-			free(text);
-			return rc;
-		}
-		len += got > 0 ? got : 0;
-	}
-	text[len] = '\0';
-	*ret_text = text;
-	return 0;
-}
 
 /* Sends an rtnetlink message, given in hexadecimal. A missing device is no error. */
 static int play_netlink(const char *hex)
@@ -117,7 +67,7 @@ static int play_line(const char *root, const char *path, const char *value)
 		return play_txstamp(value);
 	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
 		return -EPERM;
-	rc = write_value(root, path, value);
+	rc = sys_write_file(root, path, value);
 	/* The device or driver is gone, and our change with it. */
 	return rc == -ENOENT ? 0 : rc;
 }
@@ -125,17 +75,18 @@ static int play_line(const char *root, const char *path, const char *value)
 /*
  * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
  * its first value. A line that a crash cut off has no newline, and its file was not changed yet.
- * Writes only below the two directories that we ever change.
+ * Writes only below the two directories that we ever change. The journal stays if something could
+ * not be restored, for a person to read. Returns the number of failures.
  */
-static void play(const char *root, int fd, unsigned int *ret_done, unsigned int *ret_failed)
+static unsigned int play(const char *root, int fd, unsigned int *ret_done)
 {
-	char *text = NULL, *end, *line, *tab;
+	size_t size;
+	char *text = sys_read_fd(fd, JOURNAL_MAX, &size), *end, *line, *tab;
+	unsigned int failed = 0;
 
-	*ret_done = *ret_failed = 0;
-	if (journal_text(fd, &text)) {
-		*ret_failed = 1;
-		return;
-	}
+	*ret_done = 0;
+	if (!text)
+		return 1;
 	end = strrchr(text, '\n');
 	while (end) {
 		*end = '\0';
@@ -146,19 +97,16 @@ static void play(const char *root, int fd, unsigned int *ret_done, unsigned int 
 
 			*tab = '\0';
 			if (play_line(root, path, tab + 1))
-				++*ret_failed;
+				failed++;
 			else
 				++*ret_done;
 		}
 		end = line;
 	}
 	free(text);
-}
-
-static void journal_clear(int fd)
-{
-	if (!ftruncate(fd, 0))
+	if (!failed && !ftruncate(fd, 0))
 		fsync(fd);
+	return failed;
 }
 
 static int open_file(const char *root, char *path, size_t size)
@@ -189,12 +137,9 @@ static int open_file(const char *root, char *path, size_t size)
 static int undo_journal(const void *arg)
 {
 	const struct journal *journal = arg;
-	unsigned int done, failed;
+	unsigned int done;
 
-	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &failed);
-	if (!failed)
-		journal_clear(journal->fd);
-	return failed ? -EIO : 0;
+	return play(journal->root, journal->fd, &done) ? -EIO : 0;
 }
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
@@ -227,21 +172,17 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		return err_set(err, rc, "cannot write the journal %s: %s", journal->path,
 			       strerror(-rc));
 	journal->fd = rc;
-	play(root, journal->fd, &journal->replayed, &failed);
-	if (failed) {
-		close(journal->fd);
-		journal->fd = -1;
-		return err_set(err, -EIO,
-			       "%u settings that an earlier run left changed cannot be restored: "
-			       "restore those listed in %s, then remove that file",
-			       failed, journal->path);
-	}
-	journal_clear(journal->fd);
-	rc = guard_start(&journal->guard, journal->fd, undo_journal, journal);
+	failed = play(root, journal->fd, &journal->replayed);
+	rc = failed ? -EIO : guard_start(&journal->guard, journal->fd, undo_journal, journal);
 	if (!rc)
 		return 0;
 	close(journal->fd);
 	journal->fd = -1;
+	if (failed)
+		return err_set(err, rc,
+			       "%u settings that an earlier run left changed cannot be restored: "
+			       "restore those listed in %s, then remove that file",
+			       failed, journal->path);
 	return err_set(err, rc, "cannot start the process that restores settings: %s",
 		       strerror(-rc));
 }
@@ -273,12 +214,11 @@ static int journal_add(struct journal *journal, const char *line, size_t len, of
 
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err)
 {
-	const char *root = journal->root[0] ? journal->root : NULL;
 	char was[VALUE_MAX], line[PATH_MAX + VALUE_MAX];
 	int len, rc;
 	off_t end;
 
-	rc = sys_read_file(root, path, was, sizeof(was));
+	rc = sys_read_file(journal->root, path, was, sizeof(was));
 	if (rc < 0)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
 	if (!strcmp(was, value))
@@ -289,7 +229,7 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	rc = journal_add(journal, line, len, &end, err);
 	if (rc)
 		return rc;
-	rc = write_value(root, path, value);
+	rc = sys_write_file(journal->root, path, value);
 	if (rc) {
 		/* Drop the line: the file would refuse its old value as well, every time. */
 		journal_cut(journal, end);
@@ -332,9 +272,7 @@ void journal_close(struct journal *journal)
 
 	if (journal->fd < 0)
 		return;
-	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &journal->failed);
-	if (!journal->failed)
-		journal_clear(journal->fd);
+	journal->failed = play(journal->root, journal->fd, &done);
 	/* What we could not restore the guard cannot either: it stays in the journal. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
@@ -355,9 +293,7 @@ int journal_replay(const char *root)
 	fd = open_file(root, path, sizeof(path));
 	if (fd < 0)
 		return fd;
-	play(root, fd, &done, &failed);
-	if (!failed)
-		journal_clear(fd);
+	failed = play(root, fd, &done);
 	close(fd);
 	return failed ? -EIO : (int)done;
 }

@@ -24,9 +24,8 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
 	char path[PATH_MAX];
 	struct btf *btf;
-	int rc;
+	int rc = sys_path(root, "/sys/kernel/btf/vmlinux", path, sizeof(path));
 
-	rc = sys_path(root, "/sys/kernel/btf/vmlinux", path, sizeof(path));
 	if (rc)
 		return err_set(err, rc, "the root's path is too long");
 	libbpf_set_print(quiet);
@@ -121,9 +120,8 @@ bool kbtf_has_member(const struct btf *btf, const char *type, const char *member
 bool kbtf_switch_state_first(const struct btf *btf)
 {
 	const struct btf_type *type;
-	int id;
+	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	if (id < 0)
 		return false;
 	/* typedef → pointer → prototype: (void *data, bool preempt, X, …), X a task or a state */

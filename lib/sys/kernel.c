@@ -60,9 +60,8 @@ bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size)
 int lockdown_read(const char *root, enum lockdown *ret_level)
 {
 	char text[64];
-	int rc;
+	int rc = sys_read_file(root, "/sys/kernel/security/lockdown", text, sizeof(text));
 
-	rc = sys_read_file(root, "/sys/kernel/security/lockdown", text, sizeof(text));
 	if (rc == -ENOENT) {
 		*ret_level = LOCKDOWN_ABSENT;
 		return 0;
@@ -80,63 +79,54 @@ int lockdown_read(const char *root, enum lockdown *ret_level)
 	return 0;
 }
 
+static enum accounting because(const char **ret_why, const char *why, enum accounting regime)
+{
+	*ret_why = why;
+	return regime;
+}
+
 /*
  * IRQ_TIME_ACCOUNTING is switched on at boot only if sched_clock is precise. On x86 that is a
  * usable TSC without tsc=noirqtime (arch/x86/kernel/tsc.c); an unstable one leaves the list of
  * available clock sources.
  */
-static bool irqtime_active(const struct accounting_facts *facts, char *why, size_t size)
+static enum accounting irqtime_regime(const struct accounting_facts *facts, const char **ret_why)
 {
 	char tsc[32];
 
-	if (strcmp(facts->machine, "x86_64") && strcmp(facts->machine, "i686")) {
-		snprintf(why, size, "CONFIG_IRQ_TIME_ACCOUNTING");
-		return true;
-	}
-	if (cmdline_get(facts->cmdline, "tsc", tsc, sizeof(tsc)) && !strcmp(tsc, "noirqtime")) {
-		snprintf(why, size, "CONFIG_IRQ_TIME_ACCOUNTING, but booted with tsc=noirqtime");
-		return false;
-	}
+	if (strcmp(facts->machine, "x86_64") && strcmp(facts->machine, "i686"))
+		return because(ret_why, "CONFIG_IRQ_TIME_ACCOUNTING", ACCT_IRQTIME);
+	if (cmdline_get(facts->cmdline, "tsc", tsc, sizeof(tsc)) && !strcmp(tsc, "noirqtime"))
+		return because(ret_why, "CONFIG_IRQ_TIME_ACCOUNTING, but booted with tsc=noirqtime",
+			       ACCT_TICK);
 	if (cmdline_get(facts->cmdline, "notsc", NULL, 0) ||
-	    (facts->clocksources[0] && !strstr(facts->clocksources, "tsc"))) {
-		snprintf(why, size, "CONFIG_IRQ_TIME_ACCOUNTING, but the TSC is not usable");
-		return false;
-	}
-	snprintf(why, size, "CONFIG_IRQ_TIME_ACCOUNTING and a usable TSC");
-	return true;
+	    (facts->clocksources[0] && !strstr(facts->clocksources, "tsc")))
+		return because(ret_why, "CONFIG_IRQ_TIME_ACCOUNTING, but the TSC is not usable",
+			       ACCT_TICK);
+	return because(ret_why, "CONFIG_IRQ_TIME_ACCOUNTING and a usable TSC", ACCT_IRQTIME);
 }
 
-enum accounting accounting_regime(const struct accounting_facts *facts, char *why, size_t size)
+enum accounting accounting_regime(const struct accounting_facts *facts, const char **ret_why)
 {
 	const struct kconfig *config = facts->config;
+	bool gen = kconfig_get(config, "VIRT_CPU_ACCOUNTING_GEN") == KCONFIG_YES;
 
-	if (!config->text) {
-		snprintf(why, size, "the kernel's configuration is unavailable");
-		return ACCT_UNKNOWN;
-	}
-	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_NATIVE") == KCONFIG_YES) {
-		snprintf(why, size, "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE");
-		return ACCT_VIRT_NATIVE;
-	}
-	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_GEN") == KCONFIG_YES) {
-		/* Every distribution compiles it in; it is inactive until context tracking is on. */
-		if (kconfig_get(config, "CONTEXT_TRACKING_USER_FORCE") == KCONFIG_YES ||
-		    kconfig_get(config, "CONTEXT_TRACKING_FORCE") == KCONFIG_YES) {
-			snprintf(why, size, "context tracking is forced on");
-			return ACCT_VIRT_GEN;
-		}
-		if (cmdline_get(facts->cmdline, "nohz_full", NULL, 0)) {
-			snprintf(why, size, "booted with nohz_full=");
-			return ACCT_VIRT_GEN;
-		}
-	}
+	if (!config->text)
+		return because(ret_why, "the kernel's configuration is unavailable", ACCT_UNKNOWN);
+	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_NATIVE") == KCONFIG_YES)
+		return because(ret_why, "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE", ACCT_VIRT_NATIVE);
+	/* Every distribution compiles it in; it is inactive until context tracking is on. */
+	if (gen && (kconfig_get(config, "CONTEXT_TRACKING_USER_FORCE") == KCONFIG_YES ||
+		    kconfig_get(config, "CONTEXT_TRACKING_FORCE") == KCONFIG_YES))
+		return because(ret_why, "context tracking is forced on", ACCT_VIRT_GEN);
+	if (gen && cmdline_get(facts->cmdline, "nohz_full", NULL, 0))
+		return because(ret_why, "booted with nohz_full=", ACCT_VIRT_GEN);
 	if (kconfig_get(config, "IRQ_TIME_ACCOUNTING") == KCONFIG_YES)
-		return irqtime_active(facts, why, size) ? ACCT_IRQTIME : ACCT_TICK;
-	snprintf(why, size, "%s",
-		 kconfig_get(config, "VIRT_CPU_ACCOUNTING_GEN") == KCONFIG_YES
-			 ? "VIRT_CPU_ACCOUNTING_GEN is inactive without nohz_full="
-			 : "CONFIG_TICK_CPU_ACCOUNTING");
-	return ACCT_TICK;
+		return irqtime_regime(facts, ret_why);
+	return because(ret_why,
+		       gen ? "VIRT_CPU_ACCOUNTING_GEN is inactive without nohz_full="
+			   : "CONFIG_TICK_CPU_ACCOUNTING",
+		       ACCT_TICK);
 }
 
 const char *accounting_name(enum accounting regime)

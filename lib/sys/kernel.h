@@ -40,8 +40,8 @@ struct accounting_facts {
 	const char *clocksources; /* the available ones; "" if unknown */
 };
 
-/* Pure. @why is the reason, for people. */
-enum accounting accounting_regime(const struct accounting_facts *facts, char *why, size_t size);
+/* Pure. @ret_why is the reason, for people. */
+enum accounting accounting_regime(const struct accounting_facts *facts, const char **ret_why);
 const char *accounting_name(enum accounting regime);
 
 #endif

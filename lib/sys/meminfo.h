@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much memory is available without swapping, and giving some back. */
+/* Memory that is available without swapping or that our cgroups allow; giving some back. */
 #ifndef SUBTICK_SYS_MEMINFO_H
 #define SUBTICK_SYS_MEMINFO_H
 
@@ -14,5 +14,12 @@ int meminfo_available(const char *root, uint64_t *ret_bytes);
 
 /* Gives memory that was freed back to the kernel, if it is more than that; true if it did. */
 bool meminfo_trim(void);
+
+/*
+ * The lowest memory limit of our cgroup and those above it, v2 or v1, as far as they are mounted
+ * here; UINT64_MAX without a limit. What is in use already is not subtracted: much of that is page
+ * cache, which the kernel gives up.
+ */
+uint64_t memlimit_bytes(const char *root);
 
 #endif

@@ -54,6 +54,14 @@ static int mount_unescape(struct scan field, char *buf, size_t size)
 	return 0;
 }
 
+/* The next field without its escapes. */
+static int mount_text(struct scan *line, char *buf, size_t size)
+{
+	struct scan field;
+
+	return mount_field(line, &field) ? mount_unescape(field, buf, size) : -EINVAL;
+}
+
 static int mount_parse_line(struct scan line, struct mount *mount)
 {
 	struct scan field;
@@ -62,14 +70,9 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	for (int i = 0; i < 3; i++) /* mount id, parent id, device */
 		if (!mount_field(&line, &field))
 			return -EINVAL;
-	if (!mount_field(&line, &field))
-		return -EINVAL;
-	rc = mount_unescape(field, mount->root, sizeof(mount->root));
-	if (rc)
-		return rc;
-	if (!mount_field(&line, &field))
-		return -EINVAL;
-	rc = mount_unescape(field, mount->point, sizeof(mount->point));
+	rc = mount_text(&line, mount->root, sizeof(mount->root));
+	if (!rc)
+		rc = mount_text(&line, mount->point, sizeof(mount->point));
 	if (rc)
 		return rc;
 	/* Mount options, any number of optional fields, a lone dash. */
@@ -77,9 +80,7 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 		if (!mount_field(&line, &field))
 			return -EINVAL;
 	while (field.end - field.pos != 1 || *field.pos != '-');
-	if (!mount_field(&line, &field))
-		return -EINVAL;
-	rc = mount_unescape(field, mount->fstype, sizeof(mount->fstype));
+	rc = mount_text(&line, mount->fstype, sizeof(mount->fstype));
 	if (rc)
 		return rc;
 	/* The source may be empty: then there are two blanks in a row. */
@@ -113,9 +114,8 @@ int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg)
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
 {
 	struct sys_text text;
-	int rc;
+	int rc = sys_text_open(&text, root, "/proc/self/mountinfo", 16384);
 
-	rc = sys_text_open(&text, root, "/proc/self/mountinfo", 16384);
 	if (rc)
 		return rc;
 	rc = sys_text_read(&text, false);
@@ -147,9 +147,7 @@ int mountinfo_find(const char *root, const char *fstype, char *buf, size_t size)
 	struct mount_search search = {fstype, buf, size};
 	int rc = mountinfo_each(root, mount_match, &search);
 
-	if (rc < 0)
-		return rc;
-	return rc ? 0 : -ENOENT;
+	return rc > 0 ? 0 : rc ?: -ENOENT;
 }
 
 bool mount_has_option(const char *options, const char *word)

@@ -33,7 +33,6 @@ struct pods {
 	char *root;
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
-	uint64_t news;	       /* see pods_news() */
 	struct place place[2]; /* of pods, of containers */
 	struct runtime_names *runtimes;
 };
@@ -82,20 +81,14 @@ static void place_open(struct pods *pods, struct place *place)
 		scan(place);
 }
 
-static void count_news(struct pods *pods)
-{
-	pods->news = pods->place[PODS].table.adds + pods->place[CONTAINERS].table.adds +
-		     runtime_names_adds(pods->runtimes);
-}
-
 int pods_open(const char *root, int channel, struct pods **ret_pods)
 {
 	struct pods *pods = calloc(1, sizeof(*pods));
 
 	if (!pods)
 		return -ENOMEM;
-	pods->root = root ? strdup(root) : NULL;
-	if ((root && !pods->root) || runtime_names_open(root, channel, &pods->runtimes)) {
+	pods->root = strdup(root ? root : "");
+	if (!pods->root || runtime_names_open(root, channel, &pods->runtimes)) {
 		free(pods->root);
 		free(pods);
 		return -ENOMEM;
@@ -108,7 +101,6 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 	pods->retry_ns = clock_mono_ns();
 	for (int i = 0; i < 2; i++)
 		place_open(pods, &pods->place[i]);
-	count_news(pods);
 	*ret_pods = pods;
 	return 0;
 }
@@ -155,7 +147,6 @@ void pods_retry(struct pods *pods)
 	for (int i = 0; i < 2; i++)
 		if (!pods->place[i].watch.dir || pods->place[i].watch.wd < 0)
 			place_open(pods, &pods->place[i]);
-	count_news(pods);
 }
 
 void pods_refresh(struct pods *pods)
@@ -166,12 +157,13 @@ void pods_refresh(struct pods *pods)
 	if (clock_mono_ns() - pods->retry_ns >= RETRY_NS)
 		pods_retry(pods);
 	runtime_names_refresh(pods->runtimes);
-	count_news(pods);
 }
 
 uint64_t pods_news(const struct pods *pods)
 {
-	return pods ? pods->news : 0;
+	return pods ? pods->place[PODS].table.adds + pods->place[CONTAINERS].table.adds +
+			       runtime_names_adds(pods->runtimes)
+		    : 0;
 }
 
 /* What kubelet's directories say. */

@@ -12,7 +12,7 @@ struct pods;
 /*
  * Reads the names below @root (NULL: the machine's own) and keeps descriptors of their directories
  * for pods_refresh(), which then needs no privileges for those of kubelet. Files of runtimes come
- * by @channel (sys/runtime_channel.h), which then is owned; -1: they are opened here. A machine
+ * by @channel (sys/runtime_files.h), which then is owned; -1: they are opened here. A machine
  * without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);

@@ -99,7 +99,7 @@ static void probe_event(struct probe *probe)
 		close(fd);
 	if (rc)
 		probe->event_rc = perf_fail(&probe->event_err, rc, &event, cpu);
-	probe->cycles_vary = arch_has_cycles() && !arch_cycles_constant();
+	probe->cycles_vary = ARCH_HAS_CYCLES && !arch_cycles_constant();
 }
 
 void probe_run(struct probe *ret_probe)

@@ -15,9 +15,8 @@ static int procstat_parse_cpu(struct scan *line, struct procstat_cpu *cpus, unsi
 {
 	struct procstat_cpu cpu = {0};
 	uint64_t nr;
-	int rc;
+	int rc = scan_u64(line, &nr);
 
-	rc = scan_u64(line, &nr);
 	if (rc)
 		return rc;
 	if (nr >= CPUSET_MAX || !scan_char(line, ' '))

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/netdev.h"
+#include "sys/rtnl.h"
 
 const char *ptp_method_name(enum ptp_method method)
 {

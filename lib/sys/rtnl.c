@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends requests to rtnetlink and reads the replies. */
+/* Sends requests to rtnetlink and reads the replies; ioctls of network devices. */
 #include "sys/rtnl.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,22 +43,20 @@ int rtnl_talk(const struct nlmsghdr *message)
 	} answer;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t len;
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return -errno;
-	if (send(fd, message, message->nlmsg_len, 0) < 0) {
-		rc = -errno;
-	} else {
+	len = send(fd, message, message->nlmsg_len, 0);
+	if (len >= 0)
 		len = recv(fd, &answer, sizeof(answer), 0);
-		if (len < 0)
-			rc = -errno;
-		else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
-			 answer.head.nlmsg_type != NLMSG_ERROR)
-			rc = -EPROTO;
-		else
-			rc = answer.err.error;
-	}
+	if (len < 0)
+		rc = -errno;
+	else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
+		 answer.head.nlmsg_type != NLMSG_ERROR)
+		rc = -EPROTO;
+	else
+		rc = answer.err.error;
 	close(fd);
 	return rc;
 }
@@ -91,6 +91,20 @@ int rtnl_dump(const struct nlmsghdr *message,
 				rc = each(m, arg);
 		}
 	}
+	close(fd);
+	return rc;
+}
+
+int netdev_ioctl(const char *device, unsigned long command, void *data)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = 0;
+	struct ifreq request = {.ifr_data = data};
+
+	if (fd < 0)
+		return -errno;
+	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
+	if (ioctl(fd, command, &request))
+		rc = -errno;
 	close(fd);
 	return rc;
 }

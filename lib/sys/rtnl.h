@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests to rtnetlink and their replies. */
+/* Requests to rtnetlink and their replies; ioctls of network devices. */
 #ifndef SUBTICK_SYS_RTNL_H
 #define SUBTICK_SYS_RTNL_H
 
@@ -28,5 +28,8 @@ int rtnl_talk(const struct nlmsghdr *message);
 /* Sends a dump request and calls @each for every message until it returns nonzero. */
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg);
+
+/* @command with @data for @device: 0 or -errno. */
+int netdev_ioctl(const char *device, unsigned long command, void *data);
 
 #endif

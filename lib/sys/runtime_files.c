@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,12 +91,10 @@ int runtime_files_open(const char *root, struct runtime_files **ret_files)
 
 	if (!files)
 		return -ENOMEM;
-	if (root) {
-		files->root = strdup(root);
-		if (!files->root) {
-			free(files);
-			return -ENOMEM;
-		}
+	files->root = strdup(root ? root : "");
+	if (!files->root) {
+		free(files);
+		return -ENOMEM;
 	}
 	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	files->retry_ns = clock_mono_ns();
@@ -328,4 +327,72 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 
 	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
 	       !polled[1].revents;
+}
+
+struct wire {
+	uint32_t place;
+	uint32_t has_file;
+	char id[RUNTIME_ID_LEN];
+};
+
+union control {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+int runtime_channel_send(int channel, unsigned int place, const char *id, int fd)
+{
+	struct wire wire = {.place = place, .has_file = fd >= 0};
+	struct iovec data = {&wire, sizeof(wire)};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	union control control = {{0}};
+	ssize_t sent;
+
+	if (id)
+		memcpy(wire.id, id, sizeof(wire.id));
+	if (fd >= 0) {
+		struct cmsghdr *header = &control.align;
+
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	do
+		sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -errno : 0;
+}
+
+int runtime_channel_receive(int channel, struct runtime_message *ret_message)
+{
+	struct wire wire;
+	struct iovec data = {&wire, sizeof(wire)};
+	union control control;
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	ssize_t got = recvmsg(channel, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd = -1;
+
+	if (got < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (!got)
+		return -EPIPE;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	/* A file that is missing although it was sent: too many are open. */
+	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
+		if (fd >= 0)
+			close(fd);
+		return -EBADMSG;
+	}
+	*ret_message = (struct runtime_message){.place = wire.place, .fd = fd};
+	memcpy(ret_message->id, wire.id, sizeof(wire.id));
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds and opens the files in which container runtimes keep the names of containers. */
+/* Files in which container runtimes keep names: finds, opens and passes them on. */
 #ifndef SUBTICK_SYS_RUNTIME_FILES_H
 #define SUBTICK_SYS_RUNTIME_FILES_H
 
@@ -37,5 +37,17 @@ void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void
 bool runtime_files_wait(const struct runtime_files *files, int channel);
 /* Whether this machine has such a directory. */
 bool runtime_files_present(const struct runtime_files *files);
+
+/* Open files, from a process that may open them to one that may not. */
+struct runtime_message {
+	unsigned int place; /* RUNTIME_NR_PLACES: everything that was there at the start was sent */
+	char id[RUNTIME_ID_LEN + 1]; /* "" of a list */
+	int fd;			     /* the receiver's; -1: that container is gone */
+};
+
+/* Waits for room. 0 or -errno: -EPIPE if nobody will receive. */
+int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
+/* 0, -EAGAIN if there is nothing, -EPIPE if there will be nothing, -EBADMSG. */
+int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 
 #endif

@@ -176,15 +176,11 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 		list->names.len[FIELD_IMAGE] = -EINVAL;
 }
 
-static void no_visit(void *arg, const struct json_place *place, struct json_string value)
-{
-}
-
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
 	struct list list = {.found = found, .arg = arg};
 	/* Whether all of it is JSON comes first: containers are reported on the way. */
-	int rc = json_walk(text, len, no_visit, NULL);
+	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)
 		return rc;

@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/runtime_channel.h"
+#include "sys/file.h"
+#include "sys/runtime_files.h"
 
 /* A pod with the environment of thousands of services has 2 MB; who writes more has no name. */
 #define FILE_MAX (4 << 20)
@@ -32,24 +32,6 @@ struct runtime_names {
 	struct runtime_files *files; /* NULL: they come by the channel */
 	int channel;		     /* -1: closed */
 };
-
-/* All of a regular file; allocated. */
-static char *read_all(int fd, size_t *ret_len)
-{
-	struct stat file;
-	size_t len = 0;
-	ssize_t got;
-	char *text;
-
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_size > FILE_MAX)
-		return NULL;
-	text = malloc(file.st_size + 1);
-	while (text && len < (size_t)file.st_size &&
-	       (got = pread(fd, text + len, file.st_size - len, len)) > 0)
-		len += got;
-	*ret_len = len;
-	return text;
-}
 
 static void add(void *arg, struct pod_text id, const struct pod_name *name)
 {
@@ -87,7 +69,7 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 			gone(said, key);
 		return;
 	}
-	text = read_all(fd, &len);
+	text = sys_read_fd(fd, FILE_MAX, &len);
 	close(fd);
 	if (text && !key.len) {
 		pod_table_leave_all(&said->containers);

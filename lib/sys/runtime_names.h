@@ -8,7 +8,7 @@
 struct runtime_names;
 
 /*
- * @channel: from where files come (sys/runtime_channel.h), which then is owned; -1: files are
+ * @channel: from where files come (sys/runtime_files.h), which then is owned; -1: files are
  * opened here, below @root. 0 or -ENOMEM.
  */
 int runtime_names_open(const char *root, int channel, struct runtime_names **ret_names);

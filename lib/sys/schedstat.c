@@ -39,9 +39,8 @@ static int schedstat_parse_cpu(struct scan *line, int nr_cols, struct schedstat_
 			       unsigned int nr_cpus)
 {
 	uint64_t cols[SCHEDSTAT_COLS_V14], nr;
-	int rc;
+	int rc = scan_u64(line, &nr);
 
-	rc = scan_u64(line, &nr);
 	if (rc)
 		return rc;
 	if (nr >= CPUSET_MAX || !scan_char(line, ' '))

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,18 +15,6 @@
 
 #define BUFFER_KB    "64"
 #define REMOVE_TRIES 200 /* of 10 ms */
-
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		rc = -errno;
-	close(fd);
-	return rc;
-}
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
@@ -84,9 +71,8 @@ int tracefs_group_unused(const char *root, const char *group, struct err *err)
 	char path[2 * TRACEFS_PATH], tracer[64];
 	struct dirent *entry;
 	DIR *instances;
-	int rc;
+	int rc = check_unused(root, group, err);
 
-	rc = check_unused(root, group, err);
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "%s/current_tracer", root);
@@ -112,7 +98,7 @@ static int instance_write(const struct trace_instance *instance, const char *fil
 	char path[2 * TRACEFS_PATH];
 
 	snprintf(path, sizeof(path), "%s/%s", instance->path, file);
-	return write_text(path, text);
+	return sys_write_file(NULL, path, text);
 }
 
 static int instance_enable(const struct trace_instance *instance, bool on)

@@ -31,9 +31,8 @@ static int virt_cpuinfo(const char *root)
 	struct sys_text text;
 	struct scan rest, line;
 	bool cut;
-	int rc;
+	int rc = sys_text_open(&text, root, "/proc/cpuinfo", 65536);
 
-	rc = sys_text_open(&text, root, "/proc/cpuinfo", 65536);
 	if (rc)
 		return rc;
 	rc = sys_text_read(&text, false);

@@ -58,7 +58,7 @@ struct bench {
 	struct audit_core core;
 	struct load_source *bpf;
 	struct load_sample *samples;
-	struct duty duty;
+	struct gen_child duty;
 	double value[NR_VARIANTS][NR_FIGURES][BENCH_MAX_ROUNDS];
 };
 
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t at = 0; at < NR_VARIANTS; at++)
 			measure(&b, at, round);
-	duty_stop(&b.duty);
+	gen_child_stop(&b.duty);
 	audit_core_close(&b.core);
 	load_source_close(b.bpf);
 	free(b.samples);

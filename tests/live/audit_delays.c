@@ -37,21 +37,21 @@ static bool run_loop(int cpu, unsigned int delay_us, struct loop *ret_loop)
 	struct sleep_loop_result result;
 	struct err err = {0};
 	double before, after;
-	struct sleep_loop sleeps;
+	struct gen_child sleeps;
 	bool done = false;
 
 	if (sleep_loop_start(&sleeps, &opts, &err))
 		live_fail_all("%s", err.what);
 	live_sleep_ms(20);
-	before = load_schedstat(sleeps.child.pid).ran_ns;
+	before = load_schedstat(sleeps.pid).ran_ns;
 	sleep_loop_go(&sleeps);
 	for (int i = 0; i < PATIENCE_MS / 10 && !done; i++) {
 		live_sleep_ms(10);
 		done = sleep_loop_done(&sleeps, &result);
 	}
 	live_sleep_ms(20);
-	after = load_schedstat(sleeps.child.pid).ran_ns;
-	sleep_loop_stop(&sleeps);
+	after = load_schedstat(sleeps.pid).ran_ns;
+	gen_child_stop(&sleeps);
 	if (done)
 		*ret_loop = (struct loop){.thread_ns = (double)result.thread_ns,
 					  .booked_ns = after - before,

@@ -29,7 +29,7 @@ struct point {
 	struct idle_log *idle; /* NULL: this kernel shows no entries into idle */
 	const char *no_idle;   /* why */
 	struct duty_opts opts;
-	struct duty duty;
+	struct gen_child duty;
 };
 
 /*
@@ -58,7 +58,7 @@ struct truth {
  * Both ends are taken when a burn has just ended, so that the generator's figures and the window
  * cover the same time to within the reading itself.
  */
-static bool next_usage(const struct duty *duty, struct duty_usage *usage)
+static bool next_usage(const struct gen_child *duty, struct duty_usage *usage)
 {
 	uint64_t was, end = clock_mono_ns() + 2 * NSEC_PER_SEC;
 
@@ -243,7 +243,7 @@ static enum judged check_point(struct point *point, bool tell)
 	judged = judge(&opts);
 	if (tell)
 		tell_own_cost(point);
-	duty_stop(&point->duty);
+	gen_child_stop(&point->duty);
 	return judged;
 }
 

@@ -28,7 +28,7 @@ static const struct witness_limits limits = {
 
 struct setup {
 	struct cpu_load *bpf, *tasks, *schedstat;
-	struct flood flood;
+	struct gen_child flood;
 	struct flood_opts opts;
 	int cpu;
 };
@@ -68,7 +68,7 @@ static void find_pace(struct setup *setup)
 		share = (load_schedstat(ksoftirqd).ran_ns - before) / 300e6;
 		if (!(share > LEAST_BUSY / 5))
 			break;
-		flood_stop(&setup->flood);
+		gen_child_stop(&setup->flood);
 		setup->opts.pause_ns = setup->opts.pause_ns ? 2 * setup->opts.pause_ns : 50000;
 		live_note("ksoftirqd has %.1f %% of the core: pauses of %llu us", share * 100.0,
 			  (unsigned long long)setup->opts.pause_ns / 1000);
@@ -164,7 +164,7 @@ int main(void)
 	live_sleep_ms(200);
 	find_pace(&setup);
 	judge(&opts);
-	flood_stop(&setup.flood);
+	gen_child_stop(&setup.flood);
 	if (setup.schedstat)
 		cpu_load_destroy(setup.schedstat);
 	cpu_load_destroy(setup.tasks);

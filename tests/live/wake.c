@@ -353,7 +353,7 @@ struct outside {
 	uint64_t sleeps, entries;
 };
 
-static struct outside look(const struct duty *sleeps, const struct idle_log *log)
+static struct outside look(const struct gen_child *sleeps, const struct idle_log *log)
 {
 	struct duty_usage usage = {0};
 
@@ -373,7 +373,7 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	struct outside before, after;
 	double seen, timers, expected;
 	struct idle_log log;
-	struct duty sleeps;
+	struct gen_child sleeps;
 	struct err err = {0};
 	json_t *root;
 
@@ -385,7 +385,7 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	before = look(&sleeps, &log);
 	root = live_json(args);
 	after = look(&sleeps, &log);
-	duty_stop(&sleeps);
+	gen_child_stop(&sleeps);
 	idle_log_close(&log);
 	seen = live_number(root, "asked_total");
 	timers = live_number(root, "taken_total");

@@ -335,7 +335,7 @@ static void check_irq_columns(struct audit_findings *f)
 	struct audit_env env = {0};
 	struct audit_watch watch;
 	struct counter_edges irq;
-	struct cpu_mix user = {0};
+	struct gen_child user = {0};
 	struct err err = {0};
 	int fd;
 
@@ -348,7 +348,7 @@ static void check_irq_columns(struct audit_findings *f)
 		live_fail_all("%s", err.what);
 	close(fd);
 	truth_turns_stop();
-	cpu_mix_stop(&user);
+	gen_child_stop(&user);
 	audit_judge_irq(f, &irq);
 	live_ok(f->irq_known && f->irq_coherence < AUDIT_ON_TICK,
 		"irq and softirq change between the ticks: %zu increments, coherence %.2f %%", irq.nr,

@@ -88,7 +88,7 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 {
 	struct edge first = {0}, last = {0};
 	struct ftrace_times times;
-	struct flood flood = {0};
+	struct gen_child flood = {0};
 	struct load_cpu_window w;
 	struct err err = {0};
 	double sum = 0.0;
@@ -100,7 +100,7 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 		live_fail_all("%s", err.what);
 	live_sleep_ms(200);
 	live_note("%llu packets", (unsigned long long)flood_sent(&flood));
-	flood_stop(&flood);
+	gen_child_stop(&flood);
 	live_sleep_ms(50);
 	read_edge(s, &last);
 	ftrace_stop(first.samples[MEASURED].stamp_ns, last.samples[MEASURED].stamp_ns, &times);

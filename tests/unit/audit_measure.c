@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "measure/audit/load_run.h"
-#include "present/audit.h"
 #include "measure/audit/samples.h"
+#include "present/audit.h"
 #include "measure/audit/watch.h"
 
 static const struct audit_opts opts = {.cpu = 3};

@@ -257,7 +257,7 @@ static void test_both_modes(void **state)
 	struct err err = {0};
 
 	(void)state;
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(load_source_open("perf-tsc", &opts, &tsc, &err), 0);
 	assert_int_equal(load_source_open("perf-calibrated", &opts, &calibrated, &err), 0);
@@ -323,7 +323,7 @@ static void test_one_ghz(void **state)
 	struct cpu_load *calibrated;
 
 	(void)state;
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		skip();
 	clock_hz = 1000000000;
 	assert_int_equal(cpu_load_init(&calibrated), 0);
@@ -338,7 +338,7 @@ static void test_gtp_guard(void **state)
 	struct cpu_load *tsc, *calibrated;
 
 	(void)state;
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(cpu_load_init_tsc(&tsc), 0);
 	assert_int_equal(cpu_load_init(&calibrated), 0);

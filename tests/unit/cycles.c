@@ -38,7 +38,7 @@ static void test_interrupted(void **state)
 	uint64_t start = clock_mono_ns();
 
 	(void)state;
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		skip();
 	interruptions = 3;
 	assert_true(cycles_hz() > 0);

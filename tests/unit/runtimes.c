@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "sys/pods.h"
-#include "sys/runtime_channel.h"
+#include "sys/runtime_files.h"
 #include "sys/runtime_name.h"
 #include "tree.h"
 

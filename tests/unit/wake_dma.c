@@ -13,9 +13,8 @@
 #include "present/wake.h"
 #include "report/find.h"
 #include "sys/journal.h"
-#include "sys/netdev.h"
+#include "sys/rtnl.h"
 #include "sys/ptp.h"
-#include "sys/txstamp.h"
 #include "sys/txtime.h"
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);

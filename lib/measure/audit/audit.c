@@ -4,6 +4,10 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/audit/watch.h"
 
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns)
 {
@@ -43,16 +47,40 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 
 const char *audit_regime_name(enum audit_regime regime)
 {
-	switch (regime) {
-	case AUDIT_TICK:
-	case AUDIT_SAMPLED:
-		return "tick";
-	case AUDIT_IRQTIME:
-		return "irqtime";
-	case AUDIT_VIRT_GEN:
-		return "virt-gen";
-	case AUDIT_UNKNOWN:
-		break;
+	static const char *const names[] = {
+		[AUDIT_UNKNOWN] = NULL,	     [AUDIT_TICK] = "tick",
+		[AUDIT_IRQTIME] = "irqtime", [AUDIT_VIRT_GEN] = "virt-gen",
+		[AUDIT_SAMPLED] = "tick",
+	};
+
+	return names[regime];
+}
+
+int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
+		    unsigned int hz, struct audit_precision *ret_precision, struct err *err)
+{
+	struct audit_precision p = {.want = want, .given = hz};
+	struct audit_findings *f = &p.findings;
+	uint64_t begin = clock_mono_ns();
+	int rc;
+
+	f->user_hz = sysconf(_SC_CLK_TCK);
+	if (hz) {
+		f->tick_looked = f->tick_known = true;
+		f->hz = hz;
+		f->tick_ns = tick_fit_tick_ns(hz);
 	}
-	return NULL;
+	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, f, err);
+	if (rc)
+		return rc;
+	if (!f->tick_known && f->tick_unclear)
+		return err_set(err, -EAGAIN,
+			       "this kernel's HZ could not be measured: %s; try again on a quieter "
+			       "machine, or set --hz",
+			       f->tick_unclear);
+	/* Exact accounting only has the rounding of its unit. */
+	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
+	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
+	*ret_precision = p;
+	return 0;
 }

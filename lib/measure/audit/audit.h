@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "stats/precision.h"
 
 struct audit_delay;
 struct audit_delays;
@@ -126,5 +127,18 @@ enum audit_regime {
 
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
+
+/* audit precision: how long a window must be for a wanted precision on this kernel. */
+struct audit_precision {
+	struct audit_findings findings;
+	double want;
+	bool given; /* HZ was given, so nothing was measured */
+	struct precision rule;
+	uint64_t window_ns;
+};
+
+/* @hz 0: measured by a short experiment. */
+int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
+		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 
 #endif

@@ -40,7 +40,7 @@ struct run {
 	struct load_source *bpf; /* NULL: unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct edge from, to;
+	struct edge edges[2]; /* at the start and at the end */
 	pid_t pid;
 	int go_fd, failed_fd; /* we let it begin; it says why it could not */
 	uint64_t unit_ns;
@@ -156,11 +156,6 @@ static void wait_end(struct run *r, uint64_t begin_ns)
 	}
 }
 
-static uint64_t timeval_ns(const struct timeval *tv)
-{
-	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
-}
-
 static int reap(struct run *r, struct err *err)
 {
 	struct rusage usage;
@@ -170,8 +165,8 @@ static int reap(struct run *r, struct err *err)
 			return err_set(err, -errno, "cannot wait for the command: %s",
 				       strerror(errno));
 	r->pid = -1;
-	r->result->rusage_user_ns = timeval_ns(&usage.ru_utime);
-	r->result->rusage_system_ns = timeval_ns(&usage.ru_stime);
+	r->result->rusage_user_ns = timeval_ns(usage.ru_utime);
+	r->result->rusage_system_ns = timeval_ns(usage.ru_stime);
 	return 0;
 }
 
@@ -182,6 +177,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 
 static void sum_cpus(struct run *r)
 {
+	const struct edge *from = &r->edges[0], *to = &r->edges[1];
 	struct audit_level *total = r->result->levels;
 	unsigned int cpu;
 
@@ -191,11 +187,11 @@ static void sum_cpus(struct run *r)
 		struct audit_level one[AUDIT_NR_MODES];
 		struct load_cpu_window w;
 
-		if (!r->from.cpus[cpu].nr_cols || !r->to.cpus[cpu].nr_cols)
+		if (!from->cpus[cpu].nr_cols || !to->cpus[cpu].nr_cols)
 			continue;
-		audit_modes_shown(&r->from.cpus[cpu], &r->to.cpus[cpu], r->unit_ns, one);
+		audit_modes_shown(&from->cpus[cpu], &to->cpus[cpu], r->unit_ns, one);
 		if (r->bpf) {
-			load_subtract(&r->from.samples[cpu], &r->to.samples[cpu], r->bpf->rate,
+			load_subtract(&from->samples[cpu], &to->samples[cpu], r->bpf->rate,
 				      r->bpf->parts, &w);
 			if (!(w.flags & LOAD_NO_FIGURE))
 				audit_modes_true(&w, r->bpf->parts, one);
@@ -250,14 +246,14 @@ static int measure(struct run *r, struct err *err)
 
 	/* Opened before the start, so that the command's first instruction counts. */
 	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
-	rc = read_edge(r, &r->from, err);
+	rc = read_edge(r, &r->edges[0], err);
 	begin_ns = clock_mono_ns();
 	if (!rc)
 		rc = begin(r, err);
 	if (rc)
 		return rc;
 	wait_end(r, begin_ns);
-	rc = read_edge(r, &r->to, err);
+	rc = read_edge(r, &r->edges[1], err);
 	r->result->window_ns = clock_mono_ns() - begin_ns;
 	if (!rc)
 		rc = reap(r, err);
@@ -278,9 +274,7 @@ static int run_open(struct run *r, struct err *err)
 	if (rc)
 		return rc;
 	r->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
-	for (int i = 0; i < 2; i++) {
-		struct edge *edge = i ? &r->to : &r->from;
-
+	for (struct edge *edge = r->edges; edge < r->edges + 2; edge++) {
 		edge->cpus = calloc(r->nr_cpus, sizeof(*edge->cpus));
 		edge->samples = calloc(r->nr_cpus, sizeof(*edge->samples));
 		if (!edge->cpus || !edge->samples)
@@ -312,8 +306,8 @@ static void run_close(struct run *r)
 		load_source_losses(r->bpf, &r->result->losses);
 	load_source_close(r->bpf);
 	for (int i = 0; i < 2; i++) {
-		free((i ? &r->to : &r->from)->cpus);
-		free((i ? &r->to : &r->from)->samples);
+		free(r->edges[i].cpus);
+		free(r->edges[i].samples);
 	}
 }
 

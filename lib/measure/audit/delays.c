@@ -93,7 +93,7 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 				       .length_ns = length_ns,
 				       .slack_ns = slack_ns};
 	bool *stopped = &d->result->stopped;
-	struct sleep_loop loop;
+	struct gen_child loop;
 	int rc;
 
 	audit_progress(d->env, "delays: %llu us, slack %llu ns",
@@ -106,11 +106,11 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 		rc = -ECANCELED;
 		goto out;
 	}
-	if (!gen_child_alive(&loop.child)) {
+	if (!gen_child_alive(&loop)) {
 		rc = audit_no_load(err, d->opts->cpu);
 		goto out;
 	}
-	rc = read_edge(d, loop.child.pid, &ret_point->from, err);
+	rc = read_edge(d, loop.pid, &ret_point->from, err);
 	if (rc)
 		goto out;
 	sleep_loop_go(&loop);
@@ -120,16 +120,15 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 			*stopped = true;
 			sleep_loop_halt(&loop);
 		}
-		if (!gen_child_alive(&loop.child)) {
+		if (!gen_child_alive(&loop)) {
 			rc = err_set(err, -ECHILD, "the sleep loop died before its end");
 			goto out;
 		}
 	}
-	rc = gen_child_on(&loop.child, opts.cpu) ?
-		     read_edge(d, loop.child.pid, &ret_point->to, err) :
-		     audit_no_load(err, d->opts->cpu);
+	rc = gen_child_on(&loop, opts.cpu) ? read_edge(d, loop.pid, &ret_point->to, err)
+					   : audit_no_load(err, d->opts->cpu);
 out:
-	sleep_loop_stop(&loop);
+	gen_child_stop(&loop);
 	return rc;
 }
 
@@ -270,9 +269,8 @@ static int delays_open(struct delays *d, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
 	struct cpuset possible;
-	int rc;
+	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);

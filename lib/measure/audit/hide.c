@@ -25,7 +25,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 				 .phase_ns = probe->phase_ns};
 	int columns = source_set_find(&samples->set, "procstat"), rc;
 	struct load_cpu_window truth, shown;
-	struct duty duty;
+	struct gen_child duty;
 	bool bound;
 
 	if (columns < 0)
@@ -39,10 +39,10 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 	audit_samples_add(samples);
 	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
 	audit_samples_add(samples);
-	bound = gen_child_on(&duty.child, opts.cpu);
-	if (!gen_child_alive(&duty.child))
+	bound = gen_child_on(&duty, opts.cpu);
+	if (!gen_child_alive(&duty))
 		rc = audit_no_load(err, samples->cpu);
-	duty_stop(&duty);
+	gen_child_stop(&duty);
 	if (rc || *stopped)
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);

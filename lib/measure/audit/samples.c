@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps the samples of all sources and compares them with those of the first. */
+/* Keeps samples of all sources, compares them with the first, and judges one load by them. */
 #include "measure/audit/samples.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "measure/audit/audit.h"
+#include "stats/precision.h"
 #include "stats/quantile.h"
 #include "sys/cpu.h"
 
@@ -110,4 +113,143 @@ int audit_samples_error(const struct audit_samples *s, size_t at, size_t steps,
 	free(sizes);
 	*ret_error = e;
 	return 0;
+}
+
+const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 1000000000, 10000000000};
+
+const uint64_t audit_fine_ns[AUDIT_NR_FINE] = {1000000, 2000000, 5000000};
+
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples)
+{
+	int rc = 0;
+
+	for (size_t at = 1; at < samples->set.nr && !rc; at++)
+		for (size_t i = 0; i < AUDIT_NR_FINE && !rc; i++)
+			rc = audit_samples_error(samples, at, audit_fine_ns[i] / AUDIT_FINE_STEP_NS,
+						 &run->fine[at][i]);
+	return rc;
+}
+
+static void describe(struct audit_load_run *run, const struct audit_samples *samples,
+		     unsigned int user_hz)
+{
+	const struct source_set *set = &samples->set;
+	int columns = source_set_find(set, "procstat"), idle = source_set_find(set, "procidle");
+	size_t last = samples->nr - 1;
+
+	audit_samples_window(samples, 0, 0, last, &run->truth);
+	run->parts_known = set->source[0]->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1;
+	run->idle_known = idle >= 0;
+	if (idle >= 0)
+		audit_samples_window(samples, idle, 0, last, &run->idle_based);
+	if (columns < 0)
+		return;
+	audit_samples_window(samples, columns, 0, last, &run->columns);
+	run->columns_sum =
+		(double)(samples->kept[columns][last].total - samples->kept[columns][0].total) *
+		1e9 / user_hz / (double)run->columns.window_ns;
+}
+
+static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int user_hz)
+{
+	if (!run->levels_known)
+		return;
+	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
+	if (!(run->truth.flags & LOAD_NO_FIGURE))
+		audit_modes_true(&run->truth, parts, run->levels);
+	/* Other tasks have user time as well, of which the generator knows nothing. */
+	if (run->recorded && !run->disturbed)
+		audit_modes_true_user((uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
+				      run->levels);
+	audit_modes_derive(run->levels);
+}
+
+int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
+		       unsigned int user_hz)
+{
+	int rc = 0;
+
+	describe(run, samples, user_hz);
+	run->disturbed =
+		run->recorded && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
+	sum_modes(run, samples->set.source[0]->parts, user_hz);
+	for (size_t at = 1; at < samples->set.nr && !rc; at++)
+		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
+			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,
+						 &run->errors[at][i]);
+	return rc;
+}
+
+void audit_judge_worst(struct audit_findings *f, const char *load,
+		       const struct audit_error errors[AUDIT_NR_WINDOWS])
+{
+	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
+		uint64_t window_ns = audit_windows_ns[i];
+
+		if (!errors[i].windows || window_ns < AUDIT_FAIL_WINDOW_NS ||
+		    (f->worst_known && errors[i].max <= f->worst_error))
+			continue;
+		f->worst_known = true;
+		f->worst_error = errors[i].max;
+		f->worst_window_ns = window_ns;
+		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"", load);
+	}
+}
+
+int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
+		     const struct audit_load_run *run)
+{
+	static const size_t steps[] = {10, 20, 50, 100, 200};
+	struct precision_point points[sizeof(steps) / sizeof(steps[0])];
+	size_t nr = 0, all = samples->nr - 1;
+	double bias;
+
+	/* On a core that other tasks fill, every figure is right. */
+	f->good_disturbed = run->disturbed;
+	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
+		return 0;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct audit_error error;
+		int rc = audit_samples_error(samples, columns, steps[i], &error);
+
+		if (rc)
+			return rc;
+		if (all < steps[i] * PRECISION_MIN_WINDOWS || !error.windows)
+			break;
+		points[nr++] = (struct precision_point){.window_ns = steps[i] * AUDIT_STEP_NS,
+							.rms_error = error.rms,
+							.windows = (double)all / (double)steps[i]};
+	}
+	/* In windows below half a second the error is mostly rounding. */
+	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
+		return 0;
+	bias = run->columns.busy_ratio - run->truth.busy_ratio;
+	f->good_known = true;
+	f->good_from_ns = points[nr - 1].window_ns;
+	f->good_error = points[nr - 1].rms_error;
+	f->good_1_ns = precision_estimate(0.01, points, nr, bias, run->truth.window_ns);
+	f->good_01_ns = precision_estimate(0.001, points, nr, bias, run->truth.window_ns);
+	return 0;
+}
+
+void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share)
+{
+	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
+		return;
+	/* Other work is in both figures; most of our task must be in the true one only. */
+	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
+	f->hidden_true = run->truth.busy_ratio;
+	f->hidden_shown = run->columns.busy_ratio;
+	f->hidden_phase_ns = run->phase_ns;
+}
+
+void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run)
+{
+	double softirq = load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE);
+
+	if (!run->parts_known || !run->idle_known || softirq < 0.05 ||
+	    (run->truth.flags | run->idle_based.flags) & LOAD_NO_FIGURE)
+		return;
+	f->softirq_known = true;
+	f->softirq_as_idle = (run->truth.busy_ratio - run->idle_based.busy_ratio) / softirq;
 }

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "gen/duty.h"
 #include "gen/flood.h"
-#include "measure/audit/sources_judge.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 
@@ -31,11 +30,6 @@
 static const char *const load_names[AUDIT_NR_LOADS] = {
 	"random", "swept", "locked", "exposed", "hidden", "softirq", "xdp-drop",
 };
-
-const char *audit_load_name(unsigned int load)
-{
-	return load < AUDIT_NR_LOADS ? load_names[load] : NULL;
-}
 
 struct sources {
 	const struct audit_opts *opts;
@@ -169,7 +163,7 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	struct audit_load_run *run = &s->result->runs[load];
 	struct duty_usage from, to;
 	struct duty_opts opts;
-	struct duty duty;
+	struct gen_child duty;
 	int rc;
 
 	run_duty_opts(s, load, &opts);
@@ -185,10 +179,10 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	if (!rc)
 		rc = sample_run(s, run, run_length(s, load));
 	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
-	run->strayed = !gen_child_on(&duty.child, opts.cpu);
-	if (!gen_child_alive(&duty.child))
+	run->strayed = !gen_child_on(&duty, opts.cpu);
+	if (!gen_child_alive(&duty))
 		rc = audit_no_load(err, s->opts->cpu);
-	duty_stop(&duty);
+	gen_child_stop(&duty);
 	run->state = AUDIT_TOO_SHORT;
 	if (rc == -ENOMEM)
 		return err_set(err, rc, "out of memory");
@@ -211,7 +205,7 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 				  .burst = 32,
 				  .pause_ns = 50000,
 				  .xdp_drop = load == AUDIT_XDP_DROP};
-	struct flood flood;
+	struct gen_child flood;
 	int rc;
 
 	run->state = AUDIT_NOT_TRIED;
@@ -228,11 +222,11 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 	if (!rc)
 		rc = sample_run(s, run, run_length(s, load));
 	/* Without packets the core is idle, and every source is right. */
-	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
+	if (!gen_child_alive(&flood) || !flood_sent(&flood)) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
 	}
-	flood_stop(&flood);
+	gen_child_stop(&flood);
 	if (rc == -ENOMEM)
 		return err_set(err, rc, "out of memory");
 	return rc ? 0 : finish_run(s, load, err);

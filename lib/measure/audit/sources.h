@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
 #include "measure/audit/hide.h"
-#include "measure/audit/load_run.h"
+#include "measure/audit/samples.h"
 
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];
@@ -22,8 +22,6 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* The name, such as "random"; NULL for AUDIT_NR_LOADS and above. */
-const char *audit_load_name(unsigned int load);
 /* @ret_sources is large: do not put it on the stack. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,

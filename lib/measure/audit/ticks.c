@@ -32,12 +32,9 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-struct loads {
-	struct cpu_mix first, second;
-	struct flood flood;
-};
-
-static int loads_start(struct loads *loads, enum audit_ticks_load load, int cpu, struct err *err)
+/* At most two processes; the first one tells whether the load stayed on its core. */
+static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
+		       struct err *err)
 {
 	struct flood_opts flood = {
 		.send_cpu = audit_other_cpu(cpu), .recv_cpu = cpu, .burst = 24, .pause_ns = 60000};
@@ -46,19 +43,13 @@ static int loads_start(struct loads *loads, enum audit_ticks_load load, int cpu,
 	if (load == AUDIT_TICKS_SOFTIRQS && flood.send_cpu < 0)
 		return err_unsupported(err, -ENODEV, "run it on a machine with two cores",
 				       "packets to one core must be sent from another");
-	rc = cpu_mix_start(&loads->first, load == AUDIT_TICKS_WITH_IDLE ? CPU_MIX_IDLE : CPU_MIX_USER, cpu, err);
+	rc = cpu_mix_start(&loads[0], load == AUDIT_TICKS_WITH_IDLE ? CPU_MIX_IDLE : CPU_MIX_USER,
+			   cpu, err);
 	if (!rc && load == AUDIT_TICKS_TWO_MODES)
-		rc = cpu_mix_start(&loads->second, CPU_MIX_SYSTEM, cpu, err);
+		rc = cpu_mix_start(&loads[1], CPU_MIX_SYSTEM, cpu, err);
 	if (!rc && load == AUDIT_TICKS_SOFTIRQS)
-		rc = flood_start(&loads->flood, &flood, err);
+		rc = flood_start(&loads[1], &flood, err);
 	return rc;
-}
-
-static void loads_stop(struct loads *loads)
-{
-	cpu_mix_stop(&loads->first);
-	cpu_mix_stop(&loads->second);
-	flood_stop(&loads->flood);
 }
 
 /* All sets of one load come from the same readings. */
@@ -66,7 +57,7 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
 {
-	struct loads loads = {0};
+	struct gen_child loads[2] = {{0}};
 	size_t first = AUDIT_NR_SETS, nr = 0;
 	uint64_t now;
 	int rc;
@@ -78,7 +69,7 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		nr++;
 	}
 	audit_progress(env, "ticks: %s", load_names[load]);
-	rc = loads_start(&loads, load, (int)opts->cpu, err);
+	rc = loads_start(loads, load, (int)opts->cpu, err);
 	if (!rc)
 		t->stopped = audit_wait(env, clock_mono_ns() + SETTLE_NS);
 	now = clock_mono_ns();
@@ -86,10 +77,11 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		rc = audit_watch(opts->cpu, now + LEAST_NS < until_ns ? until_ns - now : LEAST_NS,
 				 load != AUDIT_TICKS_SOFTIRQS, &t->edges[first],
 				 nr, env, &t->watch[load], err);
-	if (!rc && !gen_child_on(&loads.first.child, (int)opts->cpu))
+	if (!rc && !gen_child_on(&loads[0], (int)opts->cpu))
 		rc = audit_no_load(err, opts->cpu);
 	t->stopped |= t->watch[load].stopped;
-	loads_stop(&loads);
+	gen_child_stop(&loads[0]);
+	gen_child_stop(&loads[1]);
 	return rc;
 }
 

@@ -172,7 +172,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		    struct audit_findings *findings, struct err *err)
 {
 	uint64_t each = budget_ns && budget_ns < 4 * AUDIT_FIND_NS ? budget_ns / 4 : AUDIT_FIND_NS;
-	struct cpu_mix user = {0}, system = {0};
+	struct gen_child user = {0}, system = {0};
 	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
 	int rc;
@@ -196,10 +196,10 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		if (findings->tick_known || clock_mono_ns() + each > end)
 			break;
 	}
-	if (!rc && !gen_child_on(&user.child, (int)cpu))
+	if (!rc && !gen_child_on(&user, (int)cpu))
 		rc = audit_no_load(err, cpu);
-	cpu_mix_stop(&user);
-	cpu_mix_stop(&system);
+	gen_child_stop(&user);
+	gen_child_stop(&system);
 	return rc;
 }
 

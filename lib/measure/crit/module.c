@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Engine module: drives the debugfs files of kmod/tracerbench. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "measure/crit/engine.h"
@@ -14,6 +16,7 @@
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 
+#define PER_CPU	    "irq/per_cpu"
 #define NR_SETTINGS (sizeof(settings) / sizeof(*settings))
 
 struct module_engine {
@@ -116,11 +119,11 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
+	/* An older module. */
+	if (!module_has(PER_CPU))
+		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
 		rc = module_get_cpus(op, &round->cpus, &round->nr_cpus, err);
-	/* An older module. */
-	if (rc == -ENOENT)
-		return 0;
 	if (!rc && cpuset_count(&opts->cpus))
 		rc = choose_cpus(opts, round, err);
 	if (rc)
@@ -161,17 +164,17 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 static int module_close(struct crit_engine *engine, struct err *err)
 {
 	struct module_engine *m = (struct module_engine *)engine;
-	int rc = 0, unload;
+	int rc = 0;
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
 		rc = module_set(settings[i], m->before[i], err) ?: rc;
-	unload = m->loaded_by_us ? kmod_unload(MODULE) : 0;
-	if (unload)
-		rc = err_set(err, unload,
+	/* Does not wait if the module is in use. */
+	if (m->loaded_by_us && syscall(SYS_delete_module, MODULE, O_NONBLOCK))
+		rc = err_set(err, -errno,
 			     "module " MODULE
 			     " was loaded for this run and another process uses it "
 			     "now: unload it later with rmmod " MODULE " (%s)",
-			     strerror(-unload));
+			     strerror(errno));
 	free(m);
 	return rc;
 }
@@ -195,7 +198,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
 				       "it measures all online CPUs, whatever --cpu says");
-	if (!kmod_loaded(MODULE)) {
+	if (!sys_exists(NULL, "/sys/module/" MODULE)) {
 		rc = kmod_load(MODULE, err);
 		if (rc)
 			return rc;
@@ -203,7 +206,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	}
 	if (access(TREE, X_OK))
 		return no_tree(err);
-	if (cpuset_count(&opts->cpus) && !module_has("irq/per_cpu"))
+	if (cpuset_count(&opts->cpus) && !module_has(PER_CPU))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use --engine bpf, leave out --cpu, or install the module of "
 				       "this version",

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,17 +25,10 @@
 static int tree_write(const char *file, uint64_t value)
 {
 	char path[96], text[24];
-	int fd, len, rc = 0;
 
 	snprintf(path, sizeof(path), TREE "/%s", file);
-	len = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, len) != len)
-		rc = -errno;
-	close(fd);
-	return rc;
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
+	return sys_write_file(NULL, path, text);
 }
 
 static int tree_fail(const char *file, uint64_t value, int rc, struct err *err)
@@ -171,34 +163,16 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err)
 {
 	char path[96], *text;
-	ssize_t len = 0, got;
-	int fd, rc;
+	size_t size;
+	int rc;
 
 	snprintf(path, sizeof(path), TREE "/%s/per_cpu", crit_op_names[op]);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT
-			       ? -ENOENT
-			       : err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	text = malloc(PER_CPU_MAX);
-	while (text && (got = read(fd, text + len, PER_CPU_MAX - 1 - len)) > 0)
-		len += got;
-	rc = !text ? -ENOMEM : got < 0 ? -errno : 0;
-	close(fd);
-	if (!rc) {
-		text[len] = '\0';
-		rc = module_parse_cpus(text, op, cpus, nr);
-	}
+	text = sys_read_all(path, PER_CPU_MAX, &size, err);
+	if (!text)
+		return err->code;
+	rc = module_parse_cpus(text, op, cpus, nr);
 	free(text);
 	return rc ? err_set(err, rc, "cannot read %s: %s", path, strerror(-rc)) : 0;
-}
-
-bool kmod_loaded(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	return sys_exists(NULL, path);
 }
 
 /* Only absolute paths: as root we must not depend on the caller's PATH. */
@@ -265,9 +239,4 @@ int kmod_load(const char *name, struct err *err)
 	return err_unsupported(err, -ENOENT,
 			       "install the module (packaged for DKMS) and run as root",
 			       "module %s is not loaded and modprobe failed: %s", name, reason);
-}
-
-int kmod_unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }

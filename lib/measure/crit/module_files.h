@@ -29,17 +29,13 @@ bool module_has(const char *file);
  * have the same ones. -EINVAL for anything else, -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
-/* -ENOENT, with @err unset, if the module has no such file: it is an older one. */
+/* Reads that file; @err must not be NULL. */
 int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err);
 
-/* Whether it is loaded, or built in with parameters. */
-bool kmod_loaded(const char *name);
 /*
  * Loads the installed module with modprobe, which handles compression, signatures and blacklists.
  * err->unsupported if there is no such module, the kernel has no modules, or we lack privileges.
  */
 int kmod_load(const char *name, struct err *err);
-/* Does not wait: -EWOULDBLOCK if the module is in use. */
-int kmod_unload(const char *name);
 
 #endif

@@ -59,7 +59,7 @@ static struct bpf_source *to_bpf(struct load_source *source)
 
 static int need_senders(const struct btf *btf, struct err *err)
 {
-	bool raise = arch_has_ipi_raise();
+	bool raise = ARCH_HAS_IPI_RAISE;
 	const char *needed = raise ? "ipi_raise" : "ipi_send_cpu";
 
 	if (kbtf_has_tracepoint(btf, needed))
@@ -86,8 +86,7 @@ static bool wanted(const struct bpf_source *b, const char *name)
 	if (!strcmp(name, "load_call_senders"))
 		return b->has_senders;
 	if (ends_with(name, "_senders"))
-		return b->has_senders &&
-		       arch_has_ipi_raise() == !strcmp(name, "load_raise_senders");
+		return b->has_senders && ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders");
 	if (ends_with(name, "_wake"))
 		return b->has_wake;
 	if (ends_with(name, "_noise"))

@@ -52,7 +52,7 @@ static int perf_open(struct load_source *source, const struct load_source_opts *
 	struct perf_source *p = to_perf(source);
 	int rc;
 
-	if (!arch_has_cycles())
+	if (!ARCH_HAS_CYCLES)
 		return err_unsupported(err, -EOPNOTSUPP, "use --source bpf",
 				       "no cycle clock is known for this architecture");
 	rc = cpu_online_open(&p->online, NULL, err);

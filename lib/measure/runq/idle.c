@@ -173,7 +173,7 @@ static void describe(struct runq_idle_state *s, const struct cpuidle_state *stat
 	/* Without a driver the idle loop reports 1, or 0 with idle=poll. */
 	snprintf(s->name, sizeof(s->name), "%s",
 		 nr > 0	    ? "unknown"
-		 : s->index ? arch_idle_name()
+		 : s->index ? ARCH_IDLE_NAME
 			    : "POLL");
 	s->claimed_ns = UINT64_MAX;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Looks up names of tasks and interrupts after a trace, and addresses of kernel functions. */
-#include "measure/trace/names.h"
+#include "measure/trace/window.h"
 
 #include <errno.h>
 #include <inttypes.h>

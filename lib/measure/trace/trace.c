@@ -15,7 +15,6 @@
 #include <bpf/libbpf.h>
 
 #include "base/clock.h"
-#include "measure/trace/names.h"
 #include "measure/trace/ring.h"
 #include "stats/percentile_watch.h"
 #include "sys/bpf.h"

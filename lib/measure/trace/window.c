@@ -62,7 +62,7 @@ uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu)
 	return khz;
 }
 
-char trace_part_mark(enum load_part part)
+static char part_mark(enum load_part part)
 {
 	static const char marks[LOAD_NR_PARTS] = {
 		[LOAD_PART_TASK] = '#',		    [LOAD_PART_HARDIRQ] = 'i',
@@ -118,7 +118,7 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 		uint64_t to = w->from_ns + span * (i + 1) / TRACE_LINE_LEN, most = 0;
 		uint64_t part_ns[LOAD_NR_PARTS] = {0};
 
-		cpu->line[i] = trace_part_mark(LOAD_PART_UNKNOWN);
+		cpu->line[i] = part_mark(LOAD_PART_UNKNOWN);
 		while (slice < cpu->nr_slices && cpu->slices[slice].to_ns <= from)
 			slice++;
 		for (size_t at = slice; at < cpu->nr_slices && cpu->slices[at].from_ns < to; at++) {
@@ -129,7 +129,7 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 			part_ns[s->part] += end - begin;
 			if (part_ns[s->part] > most) {
 				most = part_ns[s->part];
-				cpu->line[i] = trace_part_mark(s->part);
+				cpu->line[i] = part_mark(s->part);
 			}
 		}
 	}

@@ -13,7 +13,7 @@
 
 #define TRACE_LINE_LEN 64
 
-/* Each bit of the picture is the part that had most of that time; see trace_part_mark(). */
+/* Each bit of the picture is the part that had most of that time. */
 struct trace_cpu {
 	struct trace_core core;
 	struct trace_replay replay;
@@ -78,9 +78,6 @@ const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
 /* The name of the interrupt that such an edge began; "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
-/* The letter of a part in a picture. */
-char trace_part_mark(enum load_part part);
-
 /* Who had the core most of a wait, and what interrupted: its chain. */
 struct trace_chain {
 	uint32_t culprit; /* pid; UINT32_MAX if only idle or interrupts were there */
@@ -107,5 +104,19 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
  */
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
+
+/* Reads the kernel's string at an address; "" if that fails. */
+typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
+
+/* Takes the tasks out of @table, which has TRACE_NR_TASKS entries. 0 or -ENOMEM. */
+int trace_take_names(const struct trace_task *table, struct trace_window *w);
+/* The names of all interrupts in the edges. @root as in sys/file.h. 0 or -ENOMEM. */
+int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
+
+/*
+ * The address of the first function in the kernel's list whose name is one of @names, which end with
+ * NULL. -ENOENT if it has none of them, -EPERM if it hides addresses. @root as in sys/file.h.
+ */
+int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 
 #endif

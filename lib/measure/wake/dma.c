@@ -12,7 +12,6 @@
 #include "sys/journal.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
-#include "sys/txstamp.h"
 #include "sys/txtime.h"
 
 #define PACKETS	    64

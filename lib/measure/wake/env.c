@@ -136,7 +136,7 @@ const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned
 	if ((int)state < c->nr)
 		return c->states[state].name;
 	/* Without a driver the idle loop reports state 1, or state 0 with idle=poll. */
-	return c->nr ? "unknown" : state ? arch_idle_name() : "POLL";
+	return c->nr ? "unknown" : state ? ARCH_IDLE_NAME : "POLL";
 }
 
 bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,

@@ -8,7 +8,7 @@
 const struct table *report_find(const struct report *report, const char *key)
 {
 	for (size_t i = 0; report && i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
+		if (report->tables[i]->key && !strcmp(report->tables[i]->key, key))
 			return report->tables[i];
 	return NULL;
 }

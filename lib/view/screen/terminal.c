@@ -27,7 +27,7 @@ struct terminal {
 	bool caught[NSIG];
 };
 
-/* What a crash handler needs to restore the terminal: it must not call ncurses. */
+/* Data of the crash handler, which must not call ncurses to restore the terminal. */
 static struct {
 	struct termios modes;
 	char leave[128];
@@ -103,7 +103,7 @@ static void start_colors(struct terminal *terminal)
 		return;
 	}
 	use_default_colors();
-	/* Also pairs without a colour of their own: ncurses shows one that was not set as black on black. */
+	/* ncurses shows a pair that was never set as black on black: set all pairs. */
 	for (int i = 1; i < STYLE_NR; i++)
 		init_pair(i, colors[i] ? colors[i] : -1, -1);
 }
@@ -175,6 +175,14 @@ void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols)
 
 int terminal_key(struct terminal *terminal)
 {
+	static const int keys[][2] = {
+		{KEY_UP, SCREEN_KEY_UP},	  {KEY_DOWN, SCREEN_KEY_DOWN},
+		{KEY_LEFT, SCREEN_KEY_LEFT},	  {KEY_RIGHT, SCREEN_KEY_RIGHT},
+		{KEY_PPAGE, SCREEN_KEY_PAGE_UP},  {KEY_NPAGE, SCREEN_KEY_PAGE_DOWN},
+		{KEY_HOME, SCREEN_KEY_HOME},	  {KEY_END, SCREEN_KEY_END},
+		{KEY_BTAB, SCREEN_KEY_BACK_TAB},  {KEY_BACKSPACE, SCREEN_KEY_BACKSPACE},
+		{KEY_ENTER, '\n'},
+	};
 	wint_t key;
 	int rc = get_wch(&key);
 
@@ -182,51 +190,18 @@ int terminal_key(struct terminal *terminal)
 		return key;
 	if (rc != KEY_CODE_YES)
 		return SCREEN_KEY_NONE;
-	switch (key) {
-	case KEY_UP:
-		return SCREEN_KEY_UP;
-	case KEY_DOWN:
-		return SCREEN_KEY_DOWN;
-	case KEY_LEFT:
-		return SCREEN_KEY_LEFT;
-	case KEY_RIGHT:
-		return SCREEN_KEY_RIGHT;
-	case KEY_PPAGE:
-		return SCREEN_KEY_PAGE_UP;
-	case KEY_NPAGE:
-		return SCREEN_KEY_PAGE_DOWN;
-	case KEY_HOME:
-		return SCREEN_KEY_HOME;
-	case KEY_END:
-		return SCREEN_KEY_END;
-	case KEY_BTAB:
-		return SCREEN_KEY_BACK_TAB;
-	case KEY_BACKSPACE:
-		return SCREEN_KEY_BACKSPACE;
-	case KEY_ENTER:
-		return '\n';
-	default:
-		/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
-		return SCREEN_KEY_BACKSPACE + 1;
-	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i][0] == (int)key)
+			return keys[i][1];
+	/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
+	return SCREEN_KEY_BACKSPACE + 1;
 }
 
-static attr_t style_attr(enum style style)
-{
-	switch (style) {
-	case STYLE_BOLD:
-	case STYLE_BRIGHT_RED:
-	case STYLE_BRIGHT_MAGENTA:
-	case STYLE_ALARM:
-		return A_BOLD;
-	case STYLE_DIM:
-		return A_DIM;
-	case STYLE_REVERSE:
-		return A_REVERSE;
-	default:
-		return A_NORMAL;
-	}
-}
+static const attr_t style_attrs[STYLE_NR] = {
+	[STYLE_BOLD] = A_BOLD,		 [STYLE_DIM] = A_DIM,
+	[STYLE_BRIGHT_RED] = A_BOLD,	 [STYLE_BRIGHT_MAGENTA] = A_BOLD,
+	[STYLE_REVERSE] = A_REVERSE,	 [STYLE_ALARM] = A_BOLD,
+};
 
 void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again)
 {
@@ -238,7 +213,7 @@ void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool
 
 			if (!cell->width || !cell->text[0])
 				continue;
-			attr_set(style_attr(cell->style), terminal->color ? cell->style : 0, NULL);
+			attr_set(style_attrs[cell->style], terminal->color ? cell->style : 0, NULL);
 			mvaddstr(row, col, cell->text);
 		}
 	attr_set(A_NORMAL, 0, NULL);

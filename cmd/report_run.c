@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +23,7 @@
 #include "commands.h"
 #include "report/read_json.h"
 #include "run.h"
+#include "sys/file.h"
 #include "view/view.h"
 
 #define MAX_ARGS   12
@@ -166,16 +165,6 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-static bool in_list(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-		if (!strncmp(p, name, length) && (!p[length] || p[length] == ','))
-			return true;
-	return false;
-}
-
 /* Only async-signal-safe calls: this is between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
@@ -197,7 +186,6 @@ static int child_start(struct child *child, unsigned int seconds)
 {
 	pid_t parent = getpid();
 	char text[16];
-	int rc;
 
 	snprintf(text, sizeof(text), "%u", seconds);
 	/* Files, not pipes: a child with much output never has to wait for us. */
@@ -206,46 +194,30 @@ static int child_start(struct child *child, unsigned int seconds)
 	if (child->out < 0 || child->err < 0)
 		return -errno;
 	child->pid = fork();
-	if (child->pid < 0) {
-		rc = -errno;
-		child->pid = 0;
-		return rc;
-	}
 	if (!child->pid)
 		child_exec(child, text, parent);
-	return 0;
+	if (child->pid > 0)
+		return 0;
+	child->pid = 0;
+	return -errno;
 }
 
+/* The content of a file of a child; NULL if out of memory or too large. */
 static char *read_fd(int fd, size_t *ret_size)
 {
-	struct stat st;
-	size_t at = 0;
-	char *text;
-	ssize_t got;
+	struct err err = {0};
+	char path[32];
 
-	if (fstat(fd, &st) || st.st_size > MAX_OUTPUT)
-		return NULL;
-	text = malloc(st.st_size + 1);
-	while (text && at < (size_t)st.st_size) {
-		got = pread(fd, text + at, st.st_size - at, at);
-		if (got <= 0)
-			break;
-		at += got;
-	}
-	if (text)
-		text[at] = '\0';
-	*ret_size = at;
-	return text;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return sys_read_all(path, MAX_OUTPUT, ret_size, &err);
 }
 
 /* Strips "subtick load: " and line ends from the command's error message. */
 static void tidy(char *text, const char *name)
 {
 	char prefix[48];
-	size_t length;
+	size_t length = snprintf(prefix, sizeof(prefix), "subtick %s: ", name);
 
-	snprintf(prefix, sizeof(prefix), "subtick %s: ", name);
-	length = strlen(prefix);
 	if (!strncmp(text, prefix, length))
 		memmove(text, text + length, strlen(text + length) + 1);
 	length = strlen(text);
@@ -304,14 +276,14 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* Expected duration of a step with the collectors of @list. */
-static double step_seconds(int step, unsigned int seconds, const char *list)
+/* Expected duration of a step with the collectors of @list, bits. */
+static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {1.0, 2.0, 21.0, 5.0};
 	bool any = false;
 
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		any |= collectors[i].step == step && (!list || in_list(list, collectors[i].name));
+		any |= collectors[i].step == step && (list & 1u << i);
 	return any ? more[step] + (step == 1 ? seconds : 0) : 0.0;
 }
 
@@ -357,7 +329,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		fputs("\r\033[K", stderr);
 }
 
-static int run_step(struct gathered *g, int step, unsigned int seconds, const char *list,
+static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t list,
 		    const struct progress *progress)
 {
 	struct child children[NR_COLLECTORS] = {0};
@@ -367,18 +339,16 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, const ch
 	for (size_t i = 0; i < NR_COLLECTORS && !rc; i++) {
 		const struct collector *c = &collectors[i];
 
-		if (c->step != step || (list && !in_list(list, c->name)))
+		if (c->step != step || !(list & 1u << i))
 			continue;
 		if (!command_exists(c->name)) {
 			rc = gathered_miss(g, c->name, "this build has no such command");
-			continue;
-		}
-		if (run_stopped()) {
+		} else if (run_stopped()) {
 			rc = gathered_miss(g, c->name, "the run was stopped before it began");
-			continue;
+		} else {
+			children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
+			rc = child_start(&children[nr++], seconds);
 		}
-		children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
-		rc = child_start(&children[nr++], seconds);
 	}
 	if (rc)
 		children_kill(children, nr, SIGTERM);
@@ -394,10 +364,11 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, const ch
 	return rc;
 }
 
-int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress)
+int report_run(struct gathered *g, unsigned int seconds, uint32_t list, bool progress)
 {
 	int rc = 0;
 
+	list = list ?: UINT32_MAX;
 	for (int step = 0; step < NR_STEPS && !rc; step++) {
 		struct progress now = {.shown = progress,
 				       .step_s = step_seconds(step, seconds, list)};

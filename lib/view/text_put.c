@@ -55,3 +55,8 @@ bool text_is_zero(const struct value *value)
 	       (value->kind == VALUE_F64 && value->f64 == 0) ||
 	       (value->kind == VALUE_BOOL && !value->flag);
 }
+
+bool text_lost(const struct column *col, const struct value *value)
+{
+	return text_is_loss(col, value) && !text_is_zero(value);
+}

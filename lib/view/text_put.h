@@ -21,5 +21,7 @@ uint64_t text_hash(uint64_t hash, const char *text);
 /* True if the column counts losses. */
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
+/* True if the column counts losses, and there are some. */
+bool text_lost(const struct column *col, const struct value *value);
 
 #endif

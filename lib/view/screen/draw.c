@@ -199,8 +199,7 @@ static int draw_slot_losses(const struct screen_slot *slot, int row, int x, bool
 		const struct value *value = table_cell(quality, 0, i);
 		char number[64];
 
-		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
-		    text_is_zero(value))
+		if (quality->cols[i].data_only || !text_lost(&quality->cols[i], value))
 			continue;
 		view_format_value(value, quality->cols[i].metric->unit, number, sizeof(number));
 		x = canvas_printf(canvas, row, x, canvas->cols, STYLE_YELLOW, "%s%s %s %s",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "input.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "report/read_json.h"
 
 /* Above this a JSON number read as double is no longer exact; as ns it is 104 days. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "input.h"
-#include "report/find.h"
+#include "report/report.h"
 
 static struct crit_spread spread(const struct table *ops, size_t row, const char *key,
 				 unsigned int rounds)

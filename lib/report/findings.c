@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "report/columns.h"
-#include "report/find.h"
 
 #define KEY "findings"
 

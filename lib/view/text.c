@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/find.h"
 #include "report/findings.h"
 #include "view/cells.h"
 #include "view/text_bar.h"

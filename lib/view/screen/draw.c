@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "base/load_wrong.h"
-#include "report/find.h"
 #include "report/findings.h"
 #include "view/text_put.h"
 #include "view/utf8.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/find.h"
 #include "view/cells.h"
 #include "view/screen/draw.h"
 

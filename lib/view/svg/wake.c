@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/find.h"
 #include "view/svg/svg.h"
 #include "view/svg/wake_runs.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/find.h"
 
 const char *wake_depth_key(const struct table *points)
 {

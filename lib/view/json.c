@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes reports as JSON Lines: one object per report, keys in a fixed order, without a tree. */
-#include "view/json.h"
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "view/view.h"
 
 /*
  * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name

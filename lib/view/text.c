@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prints reports for people: a line with the source, tables, losses, notes. */
-#include "view/view.h"
+#include "view/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,6 @@
 
 #include "report/findings.h"
 #include "view/cells.h"
-#include "view/text_bar.h"
-#include "view/text_put.h"
-#include "view/text_table.h"
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */

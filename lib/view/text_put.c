@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prints text, colours and wrapped lines for the text view. */
-#include "view/text_put.h"
+#include "view/text.h"
 
 #include <string.h>
 

@@ -48,6 +48,9 @@ int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
 
+/* Writes a JSON string in quotes, in ASCII. Invalid bytes become U+FFFD. */
+void json_put_text(FILE *out, const char *str);
+
 /* "1.23 ms", "250 ns", "12.3 s": three significant digits, for people. */
 void view_format_ns(double ns, char *buf, size_t size);
 /* "12.3%", one decimal. */

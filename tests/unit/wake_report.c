@@ -6,7 +6,6 @@
 #include "present/wake.h"
 #include "stats/hist.h"
 #include "view/svg/wake.h"
-#include "view/svg/wake_runs.h"
 
 #define POINTS 200
 

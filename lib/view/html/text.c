@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/json.h"
 #include "view/utf8.h"
 #include "view/view.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/load_wrong.h"
 #include "report/findings.h"
-#include "view/text_put.h"
+#include "view/text.h"
 #include "view/utf8.h"
 
 static const char *const help[][2] = {

@@ -40,17 +40,16 @@
  * another: a collector that puts load on a core would disturb those that observe.
  */
 static const struct collector {
-	const char *name;
 	int step;
-	const char *args[MAX_ARGS];
+	const char *args[MAX_ARGS]; /* the first is the name of the command */
 } collectors[] = {
-	{"doctor", 0, {"doctor", "--json"}},
-	{"load", 1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
-	{"runq", 1, {"runq", "--blame", "--json", "%", "1"}},
-	{"noise", 1, {"noise", "--top", "8", "--json", "%", "1"}},
-	{"wake", 1, {"wake", "--source", "passive", "--json", "%", "1"}},
-	{"audit", 2, {"audit", "--budget", "20s", "--json"}},
-	{"crit", 3, {"crit", "--json"}},
+	{0, {"doctor", "--json"}},
+	{1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
+	{1, {"runq", "--blame", "--json", "%", "1"}},
+	{1, {"noise", "--top", "8", "--json", "%", "1"}},
+	{1, {"wake", "--source", "passive", "--json", "%", "1"}},
+	{2, {"audit", "--budget", "20s", "--json"}},
+	{3, {"crit", "--json"}},
 };
 
 #define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
@@ -229,7 +228,7 @@ static void tidy(char *text, const char *name)
 
 static int child_collect(struct gathered *g, const struct child *child)
 {
-	const char *name = child->collector->name;
+	const char *name = child->collector->args[0];
 	size_t out_size = 0, err_size = 0, before = g->nr_windows;
 	char *out = read_fd(child->out, &out_size), *words = read_fd(child->err, &err_size);
 	struct err err = {0};
@@ -302,7 +301,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fputs("\r\033[K", stderr);
 	for (size_t i = 0; i < nr; i++)
 		if (children[i].pid)
-			fprintf(stderr, "%s ", children[i].collector->name);
+			fprintf(stderr, "%s ", children[i].collector->args[0]);
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
@@ -341,10 +340,10 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 
 		if (c->step != step || !(list & 1u << i))
 			continue;
-		if (!command_exists(c->name)) {
-			rc = gathered_miss(g, c->name, "this build has no such command");
+		if (!command_exists(c->args[0])) {
+			rc = gathered_miss(g, c->args[0], "this build has no such command");
 		} else if (run_stopped()) {
-			rc = gathered_miss(g, c->name, "the run was stopped before it began");
+			rc = gathered_miss(g, c->args[0], "the run was stopped before it began");
 		} else {
 			children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
 			rc = child_start(&children[nr++], seconds);

@@ -79,7 +79,6 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	struct timespec left;
 	uint64_t now;
-	int rc;
 
 	*ret_readable = false;
 	do {
@@ -93,11 +92,10 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 		 * the end of this one forever.
 		 */
 		left = clock_timespec(until_ns > now ? until_ns - now : 0);
-		rc = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left, &mask_outside);
-		if (rc > 0) {
-			*ret_readable = true;
+		*ret_readable = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left,
+				      &mask_outside) > 0;
+		if (*ret_readable)
 			return false;
-		}
 	} while (clock_mono_ns() < until_ns);
 	return stop_signal != 0;
 }

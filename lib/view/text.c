@@ -280,8 +280,8 @@ int view_text(struct view *view, const struct report *report)
 	rc = text_findings(view, report);
 	if (rc)
 		return rc;
-	if (text_pairs(view, report->quality, view->color ? SGR_YELLOW "lost:" SGR_RESET " " : "lost: ",
-		       text_lost))
+	if (text_pairs(view, report->quality,
+		       view->color ? SGR_YELLOW "lost:" SGR_RESET " " : "lost: ", text_lost))
 		fputc('\n', view->out);
 	return text_notes(view, report);
 }

@@ -37,7 +37,7 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 {
 	char *safe = utf8_printable(text, 0), *at = safe;
 	struct canvas *canvas = lines->canvas;
-	int x = 0;
+	int x = 0, row;
 
 	if (!safe) {
 		canvas->failed = true;
@@ -54,9 +54,9 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 		}
 		x += x ? 1 : 0;
 		at[len] = '\0';
-		if (lines->nr >= lines->skip && lines->row + (int)(lines->nr - lines->skip) < lines->end)
-			canvas_put(canvas, lines->row + (lines->nr - lines->skip), x, canvas->cols, style,
-				   at);
+		row = lines->row + (int)(lines->nr - lines->skip);
+		if (lines->nr >= lines->skip && row < lines->end)
+			canvas_put(canvas, row, x, canvas->cols, style, at);
 		at[len] = keep;
 		x += width;
 		at += len;
@@ -126,9 +126,12 @@ static void draw_notes(const struct screen *screen, struct lines *lines)
 			draw_wrapped(lines, STYLE_PLAIN, slot->fix);
 		}
 		for (size_t row = 0; findings && row < findings->nr_rows; row++) {
-			draw_wrapped(lines, STYLE_YELLOW, table_str(findings, row, "finding") ?: "");
-			if (table_str(findings, row, "next"))
-				draw_wrapped(lines, STYLE_DIM, table_str(findings, row, "next"));
+			const char *next = table_str(findings, row, "next");
+
+			draw_wrapped(lines, STYLE_YELLOW,
+				     table_str(findings, row, "finding") ?: "");
+			if (next)
+				draw_wrapped(lines, STYLE_DIM, next);
 		}
 		for (size_t j = 0; slot->report && j < slot->report->nr_notes; j++)
 			draw_wrapped(lines, STYLE_PLAIN, slot->report->notes[j]);

@@ -19,12 +19,19 @@
 
 #include "view/screen/screen.h"
 
+/* Signals that end a process by default and are not handled elsewhere. */
+static const int crashes[] = {
+	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
+	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
+};
+
+#define NR_CRASHES (sizeof(crashes) / sizeof(crashes[0]))
+
 struct terminal {
 	SCREEN *screen;
 	FILE *out;
 	bool color, utf8;
-	struct sigaction old[NSIG];
-	bool caught[NSIG];
+	struct sigaction old[NR_CRASHES];
 };
 
 /* Data of the crash handler, which must not call ncurses to restore the terminal. */
@@ -33,12 +40,6 @@ static struct {
 	char leave[128];
 	size_t len;
 } rescue;
-
-/* Signals that end a process by default and are not handled elsewhere. */
-static const int crashes[] = {
-	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
-	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
-};
 
 bool terminal_usable(void)
 {
@@ -77,15 +78,11 @@ static void catch_crashes(struct terminal *terminal)
 	leave_add(keypad_local);
 	leave_add(cursor_normal);
 	leave_add(exit_ca_mode);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
-		int number = crashes[i];
-
-		/* Keep the handler of others, such as a sanitizer's. */
-		if (sigaction(number, NULL, &terminal->old[number]) ||
-		    terminal->old[number].sa_handler != SIG_DFL)
-			continue;
-		terminal->caught[number] = !sigaction(number, &action, NULL);
-	}
+	/* Keep the handler of others, such as a sanitizer's. */
+	for (size_t i = 0; i < NR_CRASHES; i++)
+		if (!sigaction(crashes[i], NULL, &terminal->old[i]) &&
+		    terminal->old[i].sa_handler == SIG_DFL)
+			sigaction(crashes[i], &action, NULL);
 }
 
 static void start_colors(struct terminal *terminal)
@@ -149,9 +146,8 @@ void terminal_close(struct terminal *terminal)
 	if (!terminal)
 		return;
 	endwin();
-	for (int number = 1; number < NSIG; number++)
-		if (terminal->caught[number])
-			sigaction(number, &terminal->old[number], NULL);
+	for (size_t i = 0; i < NR_CRASHES; i++)
+		sigaction(crashes[i], &terminal->old[i], NULL);
 	delscreen(terminal->screen);
 	fclose(terminal->out);
 	free(terminal);

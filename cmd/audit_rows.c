@@ -12,7 +12,7 @@
 
 #include "input.h"
 #include "output.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "report/read_json.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)

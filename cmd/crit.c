@@ -13,7 +13,7 @@
 #include "opts.h"
 #include "output.h"
 #include "present/crit.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "run.h"
 
 struct crit_cmd {

@@ -25,19 +25,8 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	const char *collect; /* NULL: all */
+	uint32_t collect; /* bits of report_collectors; 0: all */
 };
-
-static int known(const struct opt *opt, const char *word, void *base, struct err *err)
-{
-	return opt_index(opt->words, word) < 0 ? -EINVAL : 0;
-}
-
-static int set_collect(const struct opt *opt, const char *value, void *base, struct err *err)
-{
-	((struct report_cmd *)base)->collect = value;
-	return opt_each(opt, value, base, err, known);
-}
 
 static int add_from(const struct opt *opt, const char *value, void *base, struct err *err)
 {
@@ -54,8 +43,8 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit", .parse = set_collect,
-	 OPT_AT(struct report_cmd, collect), .words = report_collectors,
+	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit",
+	 OPT_SET(struct report_cmd, collect, report_collectors),
 	 .expected = "some of doctor,load,runq,noise,wake,audit,crit"},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
 	 .parse = add_from},
@@ -130,27 +119,20 @@ static int output_open(struct output *output, struct err *err)
 	int fd = -1;
 
 	umask(mask);
-	output->part[0] = '\0';
 	if (!strcmp(output->path, "-")) {
 		output->file = stdout;
-		return 0;
-	}
-	if (!is_file(output->path)) {
+	} else if (!is_file(output->path)) {
 		output->file = fopen(output->path, "we");
 	} else if (snprintf(output->part, sizeof(output->part), "%s.XXXXXX", output->path) >=
 		   (int)sizeof(output->part)) {
-		output->part[0] = '\0';
 		errno = ENAMETOOLONG;
-	} else {
-		fd = mkostemp(output->part, O_CLOEXEC);
-		output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	}
-	if (output->file) {
+	} else if ((fd = mkostemp(output->part, O_CLOEXEC)) >= 0) {
 		/* The mode that open() would give; mkostemp() gives the owner access only. */
-		if (fd >= 0)
-			fchmod(fd, 0666 & ~mask);
-		return 0;
+		fchmod(fd, 0666 & ~mask);
+		output->file = fdopen(fd, "w");
 	}
+	if (output->file)
+		return 0;
 	err_set(err, -errno, "cannot write %s: %s", output->path, strerror(errno));
 	if (fd >= 0) {
 		close(fd);

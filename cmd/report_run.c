@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +23,7 @@
 #include "commands.h"
 #include "report/read_json.h"
 #include "run.h"
+#include "sys/file.h"
 #include "view/view.h"
 
 #define MAX_ARGS   12
@@ -41,17 +40,16 @@
  * another: a collector that puts load on a core would disturb those that observe.
  */
 static const struct collector {
-	const char *name;
 	int step;
-	const char *args[MAX_ARGS];
+	const char *args[MAX_ARGS]; /* the first is the name of the command */
 } collectors[] = {
-	{"doctor", 0, {"doctor", "--json"}},
-	{"load", 1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
-	{"runq", 1, {"runq", "--blame", "--json", "%", "1"}},
-	{"noise", 1, {"noise", "--top", "8", "--json", "%", "1"}},
-	{"wake", 1, {"wake", "--source", "passive", "--json", "%", "1"}},
-	{"audit", 2, {"audit", "--budget", "20s", "--json"}},
-	{"crit", 3, {"crit", "--json"}},
+	{0, {"doctor", "--json"}},
+	{1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
+	{1, {"runq", "--blame", "--json", "%", "1"}},
+	{1, {"noise", "--top", "8", "--json", "%", "1"}},
+	{1, {"wake", "--source", "passive", "--json", "%", "1"}},
+	{2, {"audit", "--budget", "20s", "--json"}},
+	{3, {"crit", "--json"}},
 };
 
 #define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
@@ -166,16 +164,6 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-static bool in_list(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-		if (!strncmp(p, name, length) && (!p[length] || p[length] == ','))
-			return true;
-	return false;
-}
-
 /* Only async-signal-safe calls: this is between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
@@ -197,7 +185,6 @@ static int child_start(struct child *child, unsigned int seconds)
 {
 	pid_t parent = getpid();
 	char text[16];
-	int rc;
 
 	snprintf(text, sizeof(text), "%u", seconds);
 	/* Files, not pipes: a child with much output never has to wait for us. */
@@ -206,46 +193,30 @@ static int child_start(struct child *child, unsigned int seconds)
 	if (child->out < 0 || child->err < 0)
 		return -errno;
 	child->pid = fork();
-	if (child->pid < 0) {
-		rc = -errno;
-		child->pid = 0;
-		return rc;
-	}
 	if (!child->pid)
 		child_exec(child, text, parent);
-	return 0;
+	if (child->pid > 0)
+		return 0;
+	child->pid = 0;
+	return -errno;
 }
 
+/* The content of a file of a child; NULL if out of memory or too large. */
 static char *read_fd(int fd, size_t *ret_size)
 {
-	struct stat st;
-	size_t at = 0;
-	char *text;
-	ssize_t got;
+	struct err err = {0};
+	char path[32];
 
-	if (fstat(fd, &st) || st.st_size > MAX_OUTPUT)
-		return NULL;
-	text = malloc(st.st_size + 1);
-	while (text && at < (size_t)st.st_size) {
-		got = pread(fd, text + at, st.st_size - at, at);
-		if (got <= 0)
-			break;
-		at += got;
-	}
-	if (text)
-		text[at] = '\0';
-	*ret_size = at;
-	return text;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return sys_read_all(path, MAX_OUTPUT, ret_size, &err);
 }
 
 /* Strips "subtick load: " and line ends from the command's error message. */
 static void tidy(char *text, const char *name)
 {
 	char prefix[48];
-	size_t length;
+	size_t length = snprintf(prefix, sizeof(prefix), "subtick %s: ", name);
 
-	snprintf(prefix, sizeof(prefix), "subtick %s: ", name);
-	length = strlen(prefix);
 	if (!strncmp(text, prefix, length))
 		memmove(text, text + length, strlen(text + length) + 1);
 	length = strlen(text);
@@ -257,7 +228,7 @@ static void tidy(char *text, const char *name)
 
 static int child_collect(struct gathered *g, const struct child *child)
 {
-	const char *name = child->collector->name;
+	const char *name = child->collector->args[0];
 	size_t out_size = 0, err_size = 0, before = g->nr_windows;
 	char *out = read_fd(child->out, &out_size), *words = read_fd(child->err, &err_size);
 	struct err err = {0};
@@ -304,14 +275,14 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* Expected duration of a step with the collectors of @list. */
-static double step_seconds(int step, unsigned int seconds, const char *list)
+/* Expected duration of a step with the collectors of @list, bits. */
+static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {1.0, 2.0, 21.0, 5.0};
 	bool any = false;
 
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		any |= collectors[i].step == step && (!list || in_list(list, collectors[i].name));
+		any |= collectors[i].step == step && (list & 1u << i);
 	return any ? more[step] + (step == 1 ? seconds : 0) : 0.0;
 }
 
@@ -330,7 +301,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fputs("\r\033[K", stderr);
 	for (size_t i = 0; i < nr; i++)
 		if (children[i].pid)
-			fprintf(stderr, "%s ", children[i].collector->name);
+			fprintf(stderr, "%s ", children[i].collector->args[0]);
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
@@ -357,7 +328,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		fputs("\r\033[K", stderr);
 }
 
-static int run_step(struct gathered *g, int step, unsigned int seconds, const char *list,
+static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t list,
 		    const struct progress *progress)
 {
 	struct child children[NR_COLLECTORS] = {0};
@@ -367,18 +338,16 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, const ch
 	for (size_t i = 0; i < NR_COLLECTORS && !rc; i++) {
 		const struct collector *c = &collectors[i];
 
-		if (c->step != step || (list && !in_list(list, c->name)))
+		if (c->step != step || !(list & 1u << i))
 			continue;
-		if (!command_exists(c->name)) {
-			rc = gathered_miss(g, c->name, "this build has no such command");
-			continue;
+		if (!command_exists(c->args[0])) {
+			rc = gathered_miss(g, c->args[0], "this build has no such command");
+		} else if (run_stopped()) {
+			rc = gathered_miss(g, c->args[0], "the run was stopped before it began");
+		} else {
+			children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
+			rc = child_start(&children[nr++], seconds);
 		}
-		if (run_stopped()) {
-			rc = gathered_miss(g, c->name, "the run was stopped before it began");
-			continue;
-		}
-		children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
-		rc = child_start(&children[nr++], seconds);
 	}
 	if (rc)
 		children_kill(children, nr, SIGTERM);
@@ -394,10 +363,11 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, const ch
 	return rc;
 }
 
-int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress)
+int report_run(struct gathered *g, unsigned int seconds, uint32_t list, bool progress)
 {
 	int rc = 0;
 
+	list = list ?: UINT32_MAX;
 	for (int step = 0; step < NR_STEPS && !rc; step++) {
 		struct progress now = {.shown = progress,
 				       .step_s = step_seconds(step, seconds, list)};

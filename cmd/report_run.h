@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -29,10 +30,10 @@ void gathered_free(struct gathered *g);
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors of the comma-separated @list (NULL: all). Collectors that only observe run
- * at the same time. A collector that this build lacks or that fails is added to the missing, with
+ * Runs the collectors of @list, bits of report_collectors (0: all). Collectors that only observe
+ * run at the same time. A collector that this build lacks or that fails is added to the missing, with
  * its error message. 0 or -ENOMEM.
  */
-int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress);
+int report_run(struct gathered *g, unsigned int seconds, uint32_t list, bool progress);
 
 #endif

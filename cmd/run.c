@@ -20,44 +20,39 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-void run_signals(void)
+static void on_resize(int number)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	/* Nothing to do: the signal only has to interrupt the wait. */
+}
+
+/* Blocks a signal outside of run_wait(), also if our parent has blocked it everywhere. */
+static void catch(int number, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler};
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, &mask_outside);
-	/* Our parent may have blocked these; the user must still be able to stop us. */
-	sigdelset(&mask_outside, SIGINT);
-	sigdelset(&mask_outside, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigdelset(&mask_outside, number);
+	sigaction(number, &action, NULL);
+}
+
+void run_signals(void)
+{
+	sigprocmask(SIG_BLOCK, NULL, &mask_outside);
+	catch(SIGINT, on_signal);
+	catch(SIGTERM, on_signal);
 	/* A closed pipe then shows as EPIPE on the write, and we end without a message. */
 	signal(SIGPIPE, SIG_IGN);
 	/* The default timer slack of 50 µs is too much for windows of 1 ms. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
-static void on_resize(int number)
-{
-	/* Nothing to do: the signal only has to interrupt the wait. */
-}
-
 void run_signals_screen(void)
 {
-	struct sigaction stop = {.sa_handler = on_signal}, resize = {.sa_handler = on_resize};
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigdelset(&mask_outside, SIGHUP);
-	sigdelset(&mask_outside, SIGWINCH);
-	sigaction(SIGHUP, &stop, NULL);
-	sigaction(SIGWINCH, &resize, NULL);
+	catch(SIGHUP, on_signal);
+	catch(SIGWINCH, on_resize);
 }
 
 bool run_wait_input(uint64_t until_ns, struct pollfd *input)
@@ -84,7 +79,6 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	struct timespec left;
 	uint64_t now;
-	int rc;
 
 	*ret_readable = false;
 	do {
@@ -98,11 +92,10 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 		 * the end of this one forever.
 		 */
 		left = clock_timespec(until_ns > now ? until_ns - now : 0);
-		rc = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left, &mask_outside);
-		if (rc > 0) {
-			*ret_readable = true;
+		*ret_readable = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left,
+				      &mask_outside) > 0;
+		if (*ret_readable)
 			return false;
-		}
 	} while (clock_mono_ns() < until_ns);
 	return stop_signal != 0;
 }

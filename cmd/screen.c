@@ -102,9 +102,8 @@ static void live_start(struct live *live, struct err *err)
 		struct meter *meter = live->meters[i];
 		struct err why = {0};
 
-		if (!meter || !meter->ops->start(meter, &why))
-			continue;
-		live_fail(live, i, &why, err);
+		if (meter && meter->ops->start(meter, &why))
+			live_fail(live, i, &why, err);
 	}
 	live->began_ns = clock_mono_ns();
 	live->next_ns = live->began_ns + FIRST_NS;
@@ -140,11 +139,7 @@ static void live_draw(struct live *live, bool again, struct err *err)
 	int rows, cols;
 
 	terminal_size(live->terminal, &rows, &cols);
-	if (canvas_init(&canvas, rows, cols)) {
-		err_set(err, -ENOMEM, "out of memory");
-		return;
-	}
-	if (screen_draw(&live->screen, &canvas))
+	if (canvas_init(&canvas, rows, cols) || screen_draw(&live->screen, &canvas))
 		err_set(err, -ENOMEM, "out of memory");
 	else
 		terminal_paint(live->terminal, &canvas, again);
@@ -154,19 +149,16 @@ static void live_draw(struct live *live, bool again, struct err *err)
 /* True if it is time to quit. */
 static bool live_keys(struct live *live, bool *ret_again)
 {
+	enum screen_action action;
 	int key;
 
 	while ((key = terminal_key(live->terminal)) != SCREEN_KEY_NONE) {
 		*ret_again |= key == ('l' & 0x1f);
-		switch (screen_key(&live->screen, key)) {
-		case SCREEN_QUIT:
+		action = screen_key(&live->screen, key);
+		if (action == SCREEN_QUIT)
 			return true;
-		case SCREEN_INTERVAL:
+		if (action == SCREEN_INTERVAL)
 			live->next_ns = live->began_ns + live->screen.interval_ns;
-			break;
-		default:
-			break;
-		}
 	}
 	return false;
 }

@@ -14,7 +14,6 @@
 #include "measure/wake/wake.h"
 #include "output.h"
 #include "present/wake.h"
-#include "report/find.h"
 #include "view/svg/wake.h"
 #include "view/view.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "doctor/check.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "sys/bpf.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"

@@ -29,17 +29,9 @@ const struct table_spec findings_table = TABLE(KEY, NULL, finding_columns);
 
 static const char more[] = "there are more findings than are listed; these lost most time";
 
-static struct table *find(const struct report *report)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (report->tables[i]->key && !strcmp(report->tables[i]->key, KEY))
-			return report->tables[i];
-	return NULL;
-}
-
 const struct table *findings_of(const struct report *report)
 {
-	return find(report);
+	return report_find(report, KEY);
 }
 
 void findings_begin(struct report *report)
@@ -80,7 +72,7 @@ void findings_add(struct report *report, const struct finding_rule *rule, uint64
 		  const char *fmt, ...)
 {
 	struct finding_row row = {.rule = rule->name, .lost_ns = lost_ns, .next = rule->next};
-	struct table *table = find(report);
+	struct table *table = (struct table *)findings_of(report);
 	char *text = NULL;
 	va_list ap;
 	size_t at;

@@ -34,7 +34,7 @@ static inline bool findings_due(const struct report *report, const struct findin
  */
 void findings_add(struct report *report, const struct finding_rule *rule, uint64_t lost_ns,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The report's findings, or NULL; with the columns of M_RULE, M_FINDING, M_LOST_NS, M_NEXT. */
+/* Columns are M_RULE, M_FINDING, M_LOST_NS and M_NEXT. NULL without findings or without @report. */
 const struct table *findings_of(const struct report *report);
 
 /* "14 ms per second": how much time is lost while the window lasts. */

@@ -60,27 +60,32 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* For an unknown key: adds a column of some metric of that unit and renames it. */
-static size_t column_add(const struct reader *r, struct table *table, const char *key)
+/* For an unknown key: adds a column of some metric and gives it a metric of that unit. */
+static int column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
+	const struct metric *metric = NULL;
 	const char *last = strrchr(key, '.');
 	char title[16];
 	size_t col;
 
 	last = last ? last + 1 : key;
-	if (id != METRIC_NR)
-		return table_col(table, id);
-	if (percentile_title(last, title, sizeof(title))) {
+	if (table->nr_cols == MAX_COLS)
+		return bad(r, "a table has too many columns");
+	if (id != METRIC_NR) {
+		col = table_col(table, id);
+	} else if (percentile_title(last, title, sizeof(title))) {
 		col = table_col_as(table, M_PERCENTILE_NS, key, title);
-		if (col != SIZE_MAX && r->unit == UNIT_CYCLES)
-			table->cols[col].metric = &generic[3];
-		return col;
+		metric = r->unit == UNIT_CYCLES ? &generic[3] : NULL;
+	} else {
+		col = table_col_as(table, M_COUNT, key, last);
+		metric = metric_guess(r, key);
 	}
-	col = table_col_as(table, M_COUNT, key, last);
-	if (col != SIZE_MAX)
-		table->cols[col].metric = metric_guess(r, key);
-	return col;
+	if (col == SIZE_MAX)
+		return -ENOMEM;
+	if (metric)
+		table->cols[col].metric = metric;
+	return 0;
 }
 
 static int key_join(const struct reader *r, const char *prefix, const char *key, char *buf)
@@ -123,55 +128,28 @@ static int read_value(struct reader *r, struct table *table, size_t row, size_t 
 	}
 }
 
-/* Objects inside a row are flattened: {"a":{"b":1}} is the column "a.b". */
-static int find_columns(struct reader *r, struct table *table, const char *prefix, json_t *object,
-			int depth)
+/*
+ * Fills @row, or only adds columns if that is SIZE_MAX. Objects inside a row are flattened:
+ * {"a":{"b":1}} is the column "a.b".
+ */
+static int read_object(struct reader *r, struct table *table, size_t row, const char *prefix,
+		       json_t *object, int depth)
 {
 	const char *name;
 	json_t *json;
-	int rc;
 
 	if (depth > MAX_DEPTH)
 		return bad(r, "it is nested too deeply");
 	json_object_foreach (object, name, json) {
 		char key[MAX_KEY];
+		int rc = key_join(r, prefix, name, key), col = table_find(table, key);
 
-		rc = key_join(r, prefix, name, key);
 		if (!rc && json_is_object(json))
-			rc = find_columns(r, table, key, json, depth + 1);
-		else if (!rc && table_find(table, key) < 0) {
-			if (table->nr_cols == MAX_COLS)
-				return bad(r, "a table has too many columns");
-			if (column_add(r, table, key) == SIZE_MAX)
-				return -ENOMEM;
-		}
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int fill_row(struct reader *r, struct table *table, size_t row, const char *prefix,
-		    json_t *object, int depth)
-{
-	const char *name;
-	json_t *json;
-	int rc = 0;
-
-	json_object_foreach (object, name, json) {
-		char key[MAX_KEY];
-		int col;
-
-		rc = key_join(r, prefix, name, key);
-		if (rc)
-			return rc;
-		if (json_is_object(json)) {
-			rc = fill_row(r, table, row, key, json, depth + 1);
-		} else {
-			col = table_find(table, key);
-			if (col >= 0)
-				rc = read_value(r, table, row, col, json, depth);
-		}
+			rc = read_object(r, table, row, key, json, depth + 1);
+		else if (!rc && row == SIZE_MAX && col < 0)
+			rc = column_add(r, table, key);
+		else if (!rc && row != SIZE_MAX && col >= 0)
+			rc = read_value(r, table, row, col, json, depth);
 		if (rc)
 			return rc;
 	}
@@ -189,7 +167,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		if (!json_is_object(json))
 			return bad(r, "a list contains something other than objects");
-		rc = find_columns(r, table, "", json, depth);
+		rc = read_object(r, table, SIZE_MAX, "", json, depth);
 		if (rc)
 			return rc;
 	}
@@ -202,23 +180,21 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 		row = table_row(table);
 		if (row == SIZE_MAX)
 			return -ENOMEM;
-		rc = fill_row(r, table, row, "", json, depth);
+		rc = read_object(r, table, row, "", json, depth);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* A table of one row: adds all columns first, then the row. */
+/* A table of one row. */
 static int read_single(struct reader *r, struct table *table, json_t *object)
 {
-	size_t row;
-	int rc = find_columns(r, table, "", object, 0);
+	json_t *rows = json_pack("[O]", object);
+	int rc = rows ? read_rows(r, table, rows, 0) : -ENOMEM;
 
-	if (rc || !table->nr_cols)
-		return rc;
-	row = table_row(table);
-	return row == SIZE_MAX ? -ENOMEM : fill_row(r, table, row, "", object, 0);
+	json_decref(rows);
+	return rc;
 }
 
 static int read_notes(struct reader *r, json_t *notes)
@@ -236,9 +212,7 @@ static int read_notes(struct reader *r, json_t *notes)
 
 static uint64_t whole(json_t *json)
 {
-	if (json_is_integer(json) && json_integer_value(json) > 0)
-		return json_integer_value(json);
-	return 0;
+	return json_integer_value(json) > 0 ? json_integer_value(json) : 0;
 }
 
 /* Lists of objects are tables; every other key beyond the common head is a field. */
@@ -269,7 +243,7 @@ static int read_body(struct reader *r, json_t *top)
 	return rc;
 }
 
-static int read_head(struct reader *r, json_t *top)
+static void read_head(struct reader *r, json_t *top)
 {
 	const char *unit = json_string_value(json_object_get(top, "unit"));
 
@@ -279,7 +253,6 @@ static int read_head(struct reader *r, json_t *top)
 	r->report->time_unix_ns = whole(json_object_get(top, "time_unix_ns"));
 	r->report->window_ns = whole(json_object_get(top, "window_ns"));
 	report_source(r->report, json_string_value(json_object_get(top, "source")));
-	return 0;
 }
 
 /* "load" of "subtick.load/1": lower case letters, or "wake.points", because views use it as a name. */
@@ -311,22 +284,17 @@ static int read_top(json_t *top, struct report **ret_report, struct err *err)
 	r.report = report_new(command);
 	if (!r.report)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = read_head(&r, top);
-	if (!rc)
-		rc = read_body(&r, top);
+	read_head(&r, top);
+	rc = read_body(&r, top);
 	if (!rc && json_is_object(quality))
 		rc = read_single(&r, r.report->quality, quality);
 	if (!rc)
 		rc = read_notes(&r, json_object_get(top, "notes"));
-	if (!rc)
-		rc = report_check(r.report);
-	if (rc == -ENOMEM)
-		err_set(err, rc, "out of memory");
 	if (rc)
 		report_free(r.report);
 	else
-		*ret_report = r.report;
-	return rc;
+		rc = report_finish(r.report, ret_report);
+	return rc == -ENOMEM ? err_set(err, rc, "out of memory") : rc;
 }
 
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,

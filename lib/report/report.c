@@ -25,12 +25,9 @@ static void *grow_or_fail(void *array, size_t nr, size_t size, bool *failed)
 
 static char *copy_str(const char *str, bool *failed)
 {
-	char *copy;
+	char *copy = str ? strdup(str) : NULL;
 
-	if (!str)
-		return NULL;
-	copy = strdup(str);
-	if (!copy)
+	if (str && !copy)
 		*failed = true;
 	return copy;
 }
@@ -191,24 +188,22 @@ void report_source(struct report *report, const char *source)
 
 void report_note(struct report *report, const char *fmt, ...)
 {
-	char **notes;
+	char **notes, *note;
 	va_list ap;
-	char *note;
-	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&note, fmt, ap);
+	if (vasprintf(&note, fmt, ap) < 0)
+		note = NULL;
 	va_end(ap);
 	notes = grow_or_fail(report->notes, report->nr_notes, sizeof(*notes), &report->failed);
 	if (notes)
 		report->notes = notes;
-	if (len < 0 || !notes) {
+	if (note && notes) {
+		notes[report->nr_notes++] = note;
+	} else {
 		report->failed = true;
-		if (len >= 0)
-			free(note);
-		return;
+		free(note);
 	}
-	report->notes[report->nr_notes++] = note;
 }
 
 struct table *report_table(struct report *report, const char *key, const char *title)
@@ -376,4 +371,39 @@ struct value *report_field(struct report *report, enum metric_id id)
 struct value *report_quality(struct report *report, enum metric_id id)
 {
 	return single(report->quality, id);
+}
+
+const struct table *report_find(const struct report *report, const char *key)
+{
+	for (size_t i = 0; report && i < report->nr_tables; i++)
+		if (report->tables[i]->key && !strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+const struct value *table_get(const struct table *table, size_t row, const char *key)
+{
+	static const struct value null = {.kind = VALUE_NULL};
+	int col = table_find(table, key);
+
+	return col < 0 || row >= table->nr_rows ? &null : table_cell(table, row, col);
+}
+
+const char *table_str(const struct table *table, size_t row, const char *key)
+{
+	const struct value *value = table_get(table, row, key);
+
+	return value->kind == VALUE_STR ? value->str : NULL;
+}
+
+double value_number(const struct value *value)
+{
+	if (value->kind == VALUE_U64)
+		return (double)value->u64;
+	return value->kind == VALUE_F64 ? value->f64 : NAN;
+}
+
+double table_number(const struct table *table, size_t row, const char *key)
+{
+	return value_number(table_get(table, row, key));
 }

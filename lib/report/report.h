@@ -112,11 +112,24 @@ int table_find(const struct table *table, const char *key);
 /* The first column with that metric, or -1. */
 int table_metric(const struct table *table, enum metric_id id);
 
+/*
+ * Look up by key; a report from a file may lack any. The table, or NULL; @report may be NULL.
+ */
+const struct table *report_find(const struct report *report, const char *key);
+/* Never NULL: a null value if there is no such row or column. */
+const struct value *table_get(const struct table *table, size_t row, const char *key);
+/* NULL unless it is text. */
+const char *table_str(const struct table *table, size_t row, const char *key);
+/* NAN unless it is a number. */
+double table_number(const struct table *table, size_t row, const char *key);
+
 void value_null(struct value *value);
 void value_u64(struct value *value, uint64_t u64);
 /* NaN and infinities become null: JSON cannot express them. */
 void value_f64(struct value *value, double f64);
 void value_bool(struct value *value, bool flag);
 void value_str(struct value *value, const char *str);
+/* NAN unless it is a number. */
+double value_number(const struct value *value);
 
 #endif

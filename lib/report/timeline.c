@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 
+#include "base/cmp.h"
+
 static int by_pid(const void *key, const void *entry)
 {
 	uint32_t pid = *(const uint32_t *)key, other = ((const struct timeline_task *)entry)->pid;
 
-	return pid < other ? -1 : pid > other;
+	return CMP(pid, other);
 }
 
 const char *timeline_comm(const struct timeline *timeline, uint32_t pid)

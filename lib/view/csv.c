@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/text_put.h"
+#include "view/text.h"
 #include "view/utf8.h"
 
 struct csv_col {
@@ -128,6 +128,18 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 	return rc;
 }
 
+/* The one row of fields or of quality. */
+static int csv_values(FILE *out, const struct table *table)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < table->nr_cols; i++) {
+		fputc(',', out);
+		rc = csv_value(out, table, 0, i);
+	}
+	return rc;
+}
+
 static int csv_find(const struct csv *csv, const char *key)
 {
 	for (size_t i = 0; i < csv->nr; i++)
@@ -212,14 +224,9 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 	fputc(',', out);
 	if (report->source)
 		rc = csv_text(out, report->source);
-	for (size_t i = 0; !rc && i < report->fields->nr_cols; i++) {
-		fputc(',', out);
-		rc = csv_value(out, report->fields, 0, i);
-	}
-	if (nr_tables(report) > 1) {
-		fputc(',', out);
-		fputs(name, out);
-	}
+	rc = rc ?: csv_values(out, report->fields);
+	if (nr_tables(report) > 1)
+		fprintf(out, ",%s", name);
 	for (size_t i = 0; !rc && i < csv->nr; i++) {
 		int col = table_find(table, csv->cols[i].key);
 
@@ -227,10 +234,7 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 		if (col >= 0)
 			rc = csv_value(out, table, row, col);
 	}
-	for (size_t i = 0; !rc && i < report->quality->nr_cols; i++) {
-		fputc(',', out);
-		rc = csv_value(out, report->quality, 0, i);
-	}
+	rc = rc ?: csv_values(out, report->quality);
 	fputc('\n', out);
 	return rc;
 }
@@ -241,20 +245,20 @@ static int csv_header_if_new(const struct csv *csv, struct view *view, const str
 	char *text = NULL;
 	size_t size;
 	FILE *mem = open_memstream(&text, &size);
+	int rc = -ENOMEM;
 
 	if (!mem)
-		return -ENOMEM;
+		return rc;
 	csv_header(csv, report, mem);
-	if (fclose(mem)) {
-		free(text);
-		return -ENOMEM;
+	if (!fclose(mem)) {
+		hash = text_hash(HASH_START, text);
+		if (!view->written || hash != view->seen.columns)
+			fputs(text, view->out);
+		view->seen.columns = hash;
+		rc = 0;
 	}
-	hash = text_hash(HASH_START, text);
-	if (!view->written || hash != view->seen.columns)
-		fputs(text, view->out);
-	view->seen.columns = hash;
 	free(text);
-	return 0;
+	return rc;
 }
 
 int view_csv(struct view *view, const struct report *report)

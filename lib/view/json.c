@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes reports as JSON Lines: one object per report, keys in a fixed order, without a tree. */
-#include "view/json.h"
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "view/view.h"
 
 /*
  * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name
@@ -207,6 +206,10 @@ static void put_rows(FILE *out, const struct table *table)
 
 static void put_head(FILE *out, const struct report *report)
 {
+	struct value window = {report->window_ns ? VALUE_U64 : VALUE_NULL,
+			       .u64 = report->window_ns};
+	struct value source = {report->source ? VALUE_STR : VALUE_NULL, .str = report->source};
+
 	fputs("{\"schema\":\"subtick.", out);
 	for (const char *at = report->command; *at; at++)
 		put_char(out, (unsigned char)*at);
@@ -214,15 +217,9 @@ static void put_head(FILE *out, const struct report *report)
 	put_u64(out, report->time_unix_ns, UNIT_NS);
 	/* A report without a window has no length: null, as for everything unavailable. */
 	fputs(",\"window_ns\":", out);
-	if (report->window_ns)
-		put_u64(out, report->window_ns, UNIT_NS);
-	else
-		fputs("null", out);
+	put_value(out, &window, UNIT_NS);
 	fputs(",\"source\":", out);
-	if (report->source)
-		json_put_text(out, report->source);
-	else
-		fputs("null", out);
+	put_value(out, &source, UNIT_TEXT);
 }
 
 /* view_write() checks the stream for write errors. */

@@ -16,7 +16,16 @@ static const struct scale hz_scales[] = {{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, 
 static const struct scale byte_scales[] = {
 	{1, "B"}, {1024, "KiB"}, {1048576, "MiB"}, {1073741824, "GiB"}, {1099511627776, "TiB"}};
 
-#define SCALES(x) x, sizeof(x) / sizeof((x)[0])
+#define SCALES(x) {x, sizeof(x) / sizeof((x)[0])}
+
+static const struct {
+	const struct scale *scales;
+	size_t nr;
+} units[UNIT_TABLE + 1] = {
+	[UNIT_NS] = SCALES(ns_scales),
+	[UNIT_HZ] = SCALES(hz_scales),
+	[UNIT_BYTES] = SCALES(byte_scales),
+};
 
 /* The number of decimals for three significant digits of @abs. */
 static int scale_decimals(double abs)
@@ -26,8 +35,9 @@ static int scale_decimals(double abs)
 	return abs >= 9.995 ? 1 : 2;
 }
 
-static void scale_format(double x, const struct scale *scales, size_t nr, char *buf, size_t size)
+static void scale_format(double x, enum unit unit, char *buf, size_t size)
 {
+	const struct scale *scales = units[unit].scales;
 	double abs = fabs(x);
 	size_t i = 0;
 
@@ -36,7 +46,7 @@ static void scale_format(double x, const struct scale *scales, size_t nr, char *
 		return;
 	}
 	/* Use the next unit if rounding would give four digits. */
-	while (i + 1 < nr && abs / scales[i].factor >= 999.5 &&
+	while (i + 1 < units[unit].nr && abs / scales[i].factor >= 999.5 &&
 	       (abs >= scales[i + 1].factor || scales[i + 1].factor == scales[i].factor * 1000))
 		i++;
 	/* A whole number of the smallest unit is exact: no decimals. */
@@ -49,17 +59,7 @@ static void scale_format(double x, const struct scale *scales, size_t nr, char *
 
 void view_format_ns(double ns, char *buf, size_t size)
 {
-	scale_format(ns, SCALES(ns_scales), buf, size);
-}
-
-void view_format_hz(double hz, char *buf, size_t size)
-{
-	scale_format(hz, SCALES(hz_scales), buf, size);
-}
-
-void view_format_bytes(double bytes, char *buf, size_t size)
-{
-	scale_format(bytes, SCALES(byte_scales), buf, size);
+	scale_format(ns, UNIT_NS, buf, size);
 }
 
 void view_format_ratio(double ratio, char *buf, size_t size)
@@ -103,14 +103,10 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
 		snprintf(buf, size, "%s", value->flag ? "yes" : "no");
 	else if (value->kind != VALUE_U64 && value->kind != VALUE_F64)
 		snprintf(buf, size, "-");
-	else if (unit == UNIT_NS)
-		view_format_ns(x, buf, size);
+	else if (units[unit].nr)
+		scale_format(x, unit, buf, size);
 	else if (unit == UNIT_RATIO)
 		view_format_ratio(x, buf, size);
-	else if (unit == UNIT_HZ)
-		view_format_hz(x, buf, size);
-	else if (unit == UNIT_BYTES)
-		view_format_bytes(x, buf, size);
 	else if (value->kind == VALUE_U64)
 		snprintf(buf, size, "%" PRIu64, value->u64);
 	else

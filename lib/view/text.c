@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prints reports for people: a line with the source, tables, losses, notes. */
-#include "view/view.h"
+#include "view/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "report/find.h"
 #include "report/findings.h"
 #include "view/cells.h"
-#include "view/text_bar.h"
-#include "view/text_put.h"
-#include "view/text_table.h"
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
@@ -39,6 +35,35 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
+/* Values of the one row of @table that @shown accepts; returns true if there are any. */
+static bool text_pairs(const struct view *view, const struct table *table, const char *between,
+		       bool (*shown)(const struct column *col, const struct value *value))
+{
+	bool any = false;
+
+	for (size_t i = 0; i < table->nr_cols; i++) {
+		const struct value *value = table_cell(table, 0, i);
+
+		if (table->cols[i].data_only || !shown(&table->cols[i], value))
+			continue;
+		text_pair(view, &table->cols[i], value, any ? ", " : between);
+		any = true;
+	}
+	return any;
+}
+
+static bool is_field(const struct column *col, const struct value *value)
+{
+	return value->kind != VALUE_TABLE;
+}
+
+/* Quality that is no loss; 0 of a count is not worth a word, 0% is. */
+static bool in_head(const struct column *col, const struct value *value)
+{
+	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
+	       (!text_is_zero(value) || col->metric->unit == UNIT_RATIO);
+}
+
 static void text_time(const struct view *view, const struct report *report, const char *end)
 {
 	time_t seconds = report->time_unix_ns / 1000000000;
@@ -51,10 +76,9 @@ static void text_time(const struct view *view, const struct report *report, cons
 	fprintf(view->out, "%s%s", clock, end);
 }
 
-/* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%" */
+/* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%", and a line with the fields. */
 static void text_head(struct view *view, const struct report *report)
 {
-	const struct table *quality = report->quality;
 	const char *between = ": ";
 	char window[32];
 
@@ -71,33 +95,9 @@ static void text_head(struct view *view, const struct report *report)
 		fprintf(view->out, "%swindow %s", between, window);
 		between = ", ";
 	}
-	for (size_t i = 0; i < quality->nr_cols; i++) {
-		const struct value *value = table_cell(quality, 0, i);
-
-		if (quality->cols[i].data_only || value->kind == VALUE_TABLE ||
-		    text_is_loss(&quality->cols[i], value) ||
-		    (text_is_zero(value) && quality->cols[i].metric->unit != UNIT_RATIO))
-			continue;
-		text_pair(view, &quality->cols[i], value, between);
-		between = ", ";
-	}
+	text_pairs(view, report->quality, between, in_head);
 	fputc('\n', view->out);
-}
-
-static void text_fields(struct view *view, const struct report *report)
-{
-	const struct table *fields = report->fields;
-	const char *between = "";
-
-	for (size_t i = 0; i < fields->nr_cols; i++) {
-		const struct value *value = table_cell(fields, 0, i);
-
-		if (fields->cols[i].data_only || value->kind == VALUE_TABLE)
-			continue;
-		text_pair(view, &fields->cols[i], value, between);
-		between = ", ";
-	}
-	if (*between)
+	if (text_pairs(view, report->fields, "", is_field))
 		fputc('\n', view->out);
 }
 
@@ -107,28 +107,6 @@ static bool has_fields(const struct report *report)
 		if (!report->fields->cols[i].data_only)
 			return true;
 	return false;
-}
-
-static void text_losses(struct view *view, const struct report *report)
-{
-	const struct table *quality = report->quality;
-	const char *between = " ";
-	bool any = false;
-
-	for (size_t i = 0; i < quality->nr_cols; i++) {
-		const struct value *value = table_cell(quality, 0, i);
-
-		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
-		    text_is_zero(value))
-			continue;
-		if (!any)
-			text_put(view, SGR_YELLOW, "lost:");
-		any = true;
-		text_pair(view, &quality->cols[i], value, between);
-		between = ", ";
-	}
-	if (any)
-		fputc('\n', view->out);
 }
 
 /* Prints a note only when it changes. Repeated every window, notes would bury the figures. */
@@ -261,10 +239,8 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");
 		view->seen.second = report->time_unix_ns / 1000000000;
-		if (heading) {
+		if (heading)
 			text_head(view, report);
-			text_fields(view, report);
-		}
 	} else {
 		fputc('\n', view->out);
 	}
@@ -292,7 +268,6 @@ int view_text(struct view *view, const struct report *report)
 		if (view->written)
 			fputc('\n', view->out);
 		text_head(view, report);
-		text_fields(view, report);
 	}
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		if (!is_visible(view, report->tables[i]))
@@ -305,6 +280,8 @@ int view_text(struct view *view, const struct report *report)
 	rc = text_findings(view, report);
 	if (rc)
 		return rc;
-	text_losses(view, report);
+	if (text_pairs(view, report->quality,
+		       view->color ? SGR_YELLOW "lost:" SGR_RESET " " : "lost: ", text_lost))
+		fputc('\n', view->out);
 	return text_notes(view, report);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Draws stacked bars and histograms in text. */
-#include "view/text_bar.h"
+#include "view/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/bar_style.h"
-#include "view/text_put.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40

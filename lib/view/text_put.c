@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prints text, colours and wrapped lines for the text view. */
-#include "view/text_put.h"
+#include "view/text.h"
 
 #include <string.h>
 
@@ -54,4 +54,9 @@ bool text_is_zero(const struct value *value)
 	return (value->kind == VALUE_U64 && !value->u64) ||
 	       (value->kind == VALUE_F64 && value->f64 == 0) ||
 	       (value->kind == VALUE_BOOL && !value->flag);
+}
+
+bool text_lost(const struct column *col, const struct value *value)
+{
+	return text_is_loss(col, value) && !text_is_zero(value);
 }

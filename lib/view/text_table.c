@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Lays out tables for a terminal: aligned, and folded into blocks of columns if it is narrow. */
-#include "view/text_table.h"
+#include "view/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/cells.h"
-#include "view/text_bar.h"
-#include "view/text_put.h"
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3

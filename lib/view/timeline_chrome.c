@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "view/json.h"
 #include "view/output.h"
+#include "view/view.h"
 
 #define MAX_DEPTH 16
 

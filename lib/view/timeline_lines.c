@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "view/json.h"
 #include "view/output.h"
+#include "view/view.h"
 
 static void put_task(FILE *out, const struct timeline *t, const char *prefix, uint32_t pid)
 {

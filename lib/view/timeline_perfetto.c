@@ -133,7 +133,6 @@ static void put_tasks(struct writer *w)
 static void put_switch(struct writer *w, const struct timeline_event *e)
 {
 	const struct timeline *t = w->timeline;
-	size_t begin = w->m.len;
 
 	proto_str(&w->m, SWITCH_PREV_COMM, e->pid ? timeline_comm(t, e->pid) : "swapper");
 	proto_u64(&w->m, SWITCH_PREV_PID, e->pid);
@@ -142,87 +141,56 @@ static void put_switch(struct writer *w, const struct timeline_event *e)
 	proto_str(&w->m, SWITCH_NEXT_COMM, e->other ? timeline_comm(t, e->other) : "swapper");
 	proto_u64(&w->m, SWITCH_NEXT_PID, e->other);
 	proto_u64(&w->m, SWITCH_NEXT_PRIO, PRIO_DEFAULT);
-	proto_close(&w->m, EVENT_SWITCH, begin);
 	w->current = e->other;
 	w->depth = 0;
 }
 
-static void put_wake(struct writer *w, const struct timeline_event *e, unsigned int field)
+static void put_wake(struct writer *w, const struct timeline_event *e)
 {
-	size_t begin = w->m.len;
-
 	proto_str(&w->m, WAKE_COMM, timeline_comm(w->timeline, e->pid));
 	proto_u64(&w->m, WAKE_PID, e->pid);
 	proto_u64(&w->m, WAKE_PRIO, PRIO_DEFAULT);
 	proto_u64(&w->m, WAKE_SUCCESS, 1);
 	proto_u64(&w->m, WAKE_CPU, e->arg);
-	proto_close(&w->m, field, begin);
 	w->current = e->other;
 }
 
-static void put_numbers(struct writer *w, unsigned int field, uint64_t first, const char *name)
-{
-	size_t begin = w->m.len;
-
-	proto_u64(&w->m, IRQ_NUMBER, first);
-	if (name)
-		proto_str(&w->m, IRQ_NAME, name);
-	proto_close(&w->m, field, begin);
-}
-
-static void put_power(struct writer *w, unsigned int field, uint32_t state, uint32_t cpu)
-{
-	size_t begin = w->m.len;
-
-	proto_u64(&w->m, POWER_STATE, state);
-	proto_u64(&w->m, POWER_CPU, cpu);
-	proto_close(&w->m, field, begin);
-}
-
-/* The part of an event that depends on its kind; false for what this format has no event for. */
+/* Writes the fields that depend on the kind; false if this format has no such event. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
-	switch (e->kind) {
-	case TIMELINE_SWITCH:
-		put_switch(w, e);
-		return true;
-	case TIMELINE_WAKING:
-		put_wake(w, e, EVENT_WAKING);
-		return true;
-	case TIMELINE_WAKEUP:
-		put_wake(w, e, EVENT_WAKEUP);
-		return true;
-	case TIMELINE_WAKEUP_NEW:
-		put_wake(w, e, EVENT_WAKEUP_NEW);
-		return true;
-	case TIMELINE_IRQ_ENTER:
-		if (w->depth++)
-			return false;
-		put_numbers(w, EVENT_IRQ_ENTRY, e->arg, e->name);
-		return true;
-	case TIMELINE_IRQ_LEAVE:
-		if (!w->depth || --w->depth)
-			return false;
-		put_numbers(w, EVENT_IRQ_EXIT, e->arg, NULL);
-		return true;
-	case TIMELINE_SOFTIRQ_ENTER:
-		put_numbers(w, EVENT_SOFTIRQ_ENTRY, e->arg, NULL);
-		return true;
-	case TIMELINE_SOFTIRQ_LEAVE:
-		put_numbers(w, EVENT_SOFTIRQ_EXIT, e->arg, NULL);
-		return true;
-	case TIMELINE_IDLE_ENTER:
-		put_power(w, EVENT_IDLE, e->arg, w->cpu);
-		return true;
-	case TIMELINE_IDLE_LEAVE:
-		put_power(w, EVENT_IDLE, IDLE_ENDS, w->cpu);
-		return true;
-	case TIMELINE_FREQUENCY:
-		put_power(w, EVENT_FREQUENCY, e->arg, e->other);
-		return true;
-	default:
+	static const unsigned char fields[TIMELINE_NR_KINDS] = {
+		[TIMELINE_SWITCH] = EVENT_SWITCH,
+		[TIMELINE_WAKING] = EVENT_WAKING,
+		[TIMELINE_WAKEUP] = EVENT_WAKEUP,
+		[TIMELINE_WAKEUP_NEW] = EVENT_WAKEUP_NEW,
+		[TIMELINE_IRQ_ENTER] = EVENT_IRQ_ENTRY,
+		[TIMELINE_IRQ_LEAVE] = EVENT_IRQ_EXIT,
+		[TIMELINE_SOFTIRQ_ENTER] = EVENT_SOFTIRQ_ENTRY,
+		[TIMELINE_SOFTIRQ_LEAVE] = EVENT_SOFTIRQ_EXIT,
+		[TIMELINE_IDLE_ENTER] = EVENT_IDLE,
+		[TIMELINE_IDLE_LEAVE] = EVENT_IDLE,
+		[TIMELINE_FREQUENCY] = EVENT_FREQUENCY,
+	};
+	enum timeline_kind kind = e->kind;
+	size_t begin = w->m.len;
+
+	if (!fields[kind] || (kind == TIMELINE_IRQ_ENTER && w->depth++) ||
+	    (kind == TIMELINE_IRQ_LEAVE && (!w->depth || --w->depth)))
 		return false;
+	if (kind == TIMELINE_SWITCH) {
+		put_switch(w, e);
+	} else if (kind <= TIMELINE_WAKEUP_NEW) {
+		put_wake(w, e);
+	} else if (kind <= TIMELINE_SOFTIRQ_LEAVE) {
+		proto_u64(&w->m, IRQ_NUMBER, e->arg);
+		if (kind == TIMELINE_IRQ_ENTER && e->name)
+			proto_str(&w->m, IRQ_NAME, e->name);
+	} else {
+		proto_u64(&w->m, POWER_STATE, kind == TIMELINE_IDLE_LEAVE ? IDLE_ENDS : e->arg);
+		proto_u64(&w->m, POWER_CPU, kind == TIMELINE_FREQUENCY ? e->other : w->cpu);
 	}
+	proto_close(&w->m, fields[kind], begin);
+	return true;
 }
 
 static void close_bundle(struct writer *w)

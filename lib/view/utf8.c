@@ -212,18 +212,18 @@ char *utf8_valid(const char *str)
 
 	if (!out)
 		return NULL;
-	while (*str) {
+	for (; *str; str += len ?: 1) {
 		len = utf8_decode(str, UTF8_LONGEST, &code);
-		if (len) {
-			memcpy(to, str, len);
-			to += len;
-			str += len;
-		} else {
-			memcpy(to, "\xef\xbf\xbd", 3);
-			to += 3;
-			str++;
-		}
+		to = mempcpy(to, len ? str : "\xef\xbf\xbd", len ?: 3);
 	}
 	*to = '\0';
 	return out;
+}
+
+char *utf8_document(const char *str, size_t max)
+{
+	char *valid = utf8_valid(str), *safe = valid ? utf8_printable(valid, max) : NULL;
+
+	free(valid);
+	return safe;
 }

@@ -25,5 +25,7 @@ size_t utf8_width_of(const char *str, size_t len);
 
 /* For data formats: invalid bytes become U+FFFD. Allocated; NULL if out of memory. */
 char *utf8_valid(const char *str);
+/* For HTML and SVG: utf8_printable() of utf8_valid(). */
+char *utf8_document(const char *str, size_t max);
 
 #endif

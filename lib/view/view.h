@@ -48,16 +48,15 @@ int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
 
+/* Writes a JSON string in quotes, in ASCII. Invalid bytes become U+FFFD. */
+void json_put_text(FILE *out, const char *str);
+
 /* "1.23 ms", "250 ns", "12.3 s": three significant digits, for people. */
 void view_format_ns(double ns, char *buf, size_t size);
 /* "12.3%", one decimal. */
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* "0.0004%": the same, but a small share is not shown as 0. */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* "2.40 GHz"; three significant digits. */
-void view_format_hz(double hz, char *buf, size_t size);
-/* "1.50 MiB"; three significant digits. */
-void view_format_bytes(double bytes, char *buf, size_t size);
 /* Formats any value but strings and tables for people; null is "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 

@@ -13,7 +13,6 @@
 
 #include "present/load.h"
 #include "present/runq.h"
-#include "report/find.h"
 #include "report/findings.h"
 
 #define MAX_CPUS   8

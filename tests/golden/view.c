@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/find.h"
 #include "sample.h"
 #include "view/svg/svg.h"
 #include "view/view.h"

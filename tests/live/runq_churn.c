@@ -14,7 +14,7 @@
 #include "cgroups.h"
 #include "live.h"
 #include "measure/runq/slots.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "runq_window.h"
 
 #define MAX_CGROUPS   5000

@@ -12,7 +12,7 @@
 #include "cgroups.h"
 #include "judge.h"
 #include "live.h"
-#include "report/find.h"
+#include "report/report.h"
 #include "runq_window.h"
 
 #define CROWD	 6

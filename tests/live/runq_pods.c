@@ -13,7 +13,6 @@
 
 #include "cgroups.h"
 #include "live.h"
-#include "report/find.h"
 #include "report/report.h"
 #include "runq_window.h"
 

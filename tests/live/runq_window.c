@@ -17,7 +17,6 @@
 #include "cgroups.h"
 #include "live.h"
 #include "present/present.h"
-#include "report/find.h"
 
 /* A kernel that rejects our programs must not look like one that lacks something. */
 static void __attribute__((noreturn)) give_up(const struct err *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Cells: clipping, wide characters, combining marks, and that no cell can control a terminal. */
+#include "canvas_text.h"
 #include "test.h"
 
 #include "view/screen/canvas.h"

@@ -9,7 +9,6 @@
 #include "present/load.h"
 #include "present/runq.h"
 #include "present/wake.h"
-#include "report/find.h"
 #include "report/findings.h"
 #include "view/view.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "measure/runq/kernel.h"
-#include "report/find.h"
 #include "sys/cgroup.h"
 #include "sys/kbtf.h"
 #include "test.h"

@@ -16,7 +16,6 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #include "measure/runq/idle.h"
 #include "present/runq.h"
-#include "report/find.h"
 
 #define NR_ROWS 3
 

@@ -13,7 +13,6 @@
 #include "present/runq.h"
 #include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
-#include "report/find.h"
 #include "tree.h"
 
 #define UID "0a1b2c3d-4e5f-6789-abcd-ef0123456789"

@@ -4,7 +4,6 @@
 
 #include "measure/runq/pressures.h"
 #include "present/runq.h"
-#include "report/find.h"
 #include "sys/psi.h"
 
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"

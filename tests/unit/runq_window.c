@@ -10,7 +10,6 @@
 #include "present/runq.h"
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
-#include "report/find.h"
 #include "dense.h"
 
 static const uint64_t le_ns[] = {1000, 100000};

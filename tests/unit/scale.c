@@ -23,6 +23,16 @@ static void check(void (*format)(double, char *, size_t), const struct scale_cas
 	}
 }
 
+static void format_hz(double x, char *buf, size_t size)
+{
+	view_format_value(&(struct value){.kind = VALUE_F64, .f64 = x}, UNIT_HZ, buf, size);
+}
+
+static void format_bytes(double x, char *buf, size_t size)
+{
+	view_format_value(&(struct value){.kind = VALUE_F64, .f64 = x}, UNIT_BYTES, buf, size);
+}
+
 TEST(test_ns)
 {
 	static const struct scale_case cases[] = {
@@ -71,8 +81,8 @@ TEST(test_other_units)
 		{1024, "1.00 KiB"}, {1572864, "1.50 MiB"}, {1024.0 * 1023, "1023 KiB"},
 	};
 
-	CHECK(view_format_hz, hz);
-	CHECK(view_format_bytes, bytes);
+	CHECK(format_hz, hz);
+	CHECK(format_bytes, bytes);
 }
 
 static void check_value(struct value value, enum unit unit, const char *text)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The live screen without a terminal: layout, order, filter, keys, and what is drawn. */
+#include "canvas_text.h"
 #include "test.h"
 
 #include <math.h>
 
 #include "base/clock.h"
 #include "report/findings.h"
+#include "view/screen/draw.h"
 #include "view/screen/screen.h"
-#include "view/screen/layout.h"
-#include "view/screen/rows.h"
 #include "view/utf8.h"
 
 static struct report *make_cores(size_t nr, double busy, double claim)
@@ -120,8 +120,8 @@ TEST(test_layout)
 				assert_int_equal(l.finding_row, l.legend_top + l.legend_rows);
 				assert_int_equal(l.loss_row, l.finding_row + 1);
 				assert_true(l.tabs_row > l.loss_row && l.info_row > l.tabs_row);
-				assert_int_equal(l.table_top, l.heading_row + 1);
-				assert_int_equal(l.table_top + l.table_rows, l.footer_row);
+				assert_int_equal(l.info_row + SCREEN_PANE_HEAD + l.table_rows,
+						 l.footer_row);
 				assert_int_equal(l.footer_row, rows - 1);
 				assert_true(l.table_rows >= 6);
 				if (!nr) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The live screen's line of tabs, with more panes than fit. */
+#include "canvas_text.h"
 #include "test.h"
 
 #include "base/clock.h"

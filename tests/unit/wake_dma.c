@@ -11,7 +11,6 @@
 
 #include "measure/wake/dma.h"
 #include "present/wake.h"
-#include "report/find.h"
 #include "sys/journal.h"
 #include "sys/rtnl.h"
 #include "sys/ptp.h"

@@ -4,10 +4,8 @@
 
 #include "measure/wake/fill.h"
 #include "present/wake.h"
-#include "report/find.h"
 #include "stats/hist.h"
 #include "view/svg/wake.h"
-#include "view/svg/wake_runs.h"
 
 #define POINTS 200
 

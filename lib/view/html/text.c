@@ -5,43 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/json.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
-/* Valid UTF-8 without control characters; NULL without memory. */
-static char *printable(const char *text)
-{
-	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, 0) : NULL;
-
-	free(valid);
-	return safe;
-}
-
 void html_text(FILE *out, const char *text)
 {
-	char *safe = printable(text);
+	static const char special[] = "<>&\"'";
+	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+	char *safe = utf8_document(text, 0);
 
 	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
-		switch (*p) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
+		const char *at = strchr(special, *p);
+
+		if (at)
+			fputs(names[at - special], out);
+		else
 			putc(*p, out);
-		}
 	}
 	free(safe);
 }
@@ -58,7 +37,7 @@ void html_json(FILE *out, const char *json, size_t size)
 
 void html_json_text(FILE *out, const char *text)
 {
-	char *safe = printable(text), *json = NULL;
+	char *safe = utf8_document(text, 0), *json = NULL;
 	size_t size = 0;
 	FILE *buffer = open_memstream(&json, &size);
 

@@ -253,18 +253,12 @@ static int put_data(FILE *out, const struct timeline *t)
 	return failed ? -ENOMEM : 0;
 }
 
-static void put_cell(FILE *out, const char *kind, const char *text)
-{
-	fprintf(out, "<td class=\"%s\">", kind);
-	html_text(out, text);
-	fputs("</td>", out);
-}
-
 static void put_ns(FILE *out, uint64_t ns)
 {
 	char text[32];
 
-	put_cell(out, "number", ns ? html_ns((double)ns, text, sizeof(text)) : "-");
+	fprintf(out, "<td class=\"number\">%s</td>",
+		ns ? html_ns((double)ns, text, sizeof(text)) : "-");
 }
 
 static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
@@ -279,24 +273,21 @@ static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
 static void put_wait(FILE *out, const struct timeline *t, size_t number)
 {
 	const struct timeline_wait *w = &t->waits[number];
-	char cpu[12];
 
 	fprintf(out, "<tr><td class=\"number\" data-wait=\"%zu\">%.6f ms</td>", number,
 		(double)(w->to_ns - t->start_ns) / 1e6);
 	put_ns(out, w->to_ns - w->from_ns);
 	put_task(out, t, w->pid);
-	snprintf(cpu, sizeof(cpu), "%" PRIu32, w->cpu);
-	put_cell(out, "number", cpu);
+	fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->cpu);
 	if (w->woken) {
 		put_task(out, t, w->waker);
-		snprintf(cpu, sizeof(cpu), "%" PRIu32, w->waker_cpu);
-		put_cell(out, "number", cpu);
+		fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->waker_cpu);
 	} else {
 		fprintf(out, "<td>lost its core%s</td><td class=\"number\">-</td>",
 			w->held ? " to its CPU quota" : "");
 	}
 	if (w->culprit == UINT32_MAX)
-		put_cell(out, "", "-");
+		fputs("<td class=\"\">-</td>", out);
 	else
 		put_task(out, t, w->culprit);
 	put_ns(out, w->culprit_ns);

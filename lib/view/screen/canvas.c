@@ -148,36 +148,3 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 		col = canvas_put(canvas, row, col, canvas->cols, style, text);
 	return col;
 }
-
-char *canvas_text(const struct canvas *canvas)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (int row = 0; row < canvas->rows; row++) {
-		int blanks = 0;
-
-		for (int col = 0; col < canvas->cols; col++) {
-			const struct canvas_cell *cell =
-				&canvas->cells[(size_t)row * canvas->cols + col];
-
-			if (!cell->width)
-				continue;
-			if (!cell->text[0] || !strcmp(cell->text, " ")) {
-				blanks++;
-				continue;
-			}
-			fprintf(out, "%*s%s", blanks, "", cell->text);
-			blanks = 0;
-		}
-		fputc('\n', out);
-	}
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}

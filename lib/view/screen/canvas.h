@@ -38,7 +38,4 @@ int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style s
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
 
-/* All rows as lines without trailing blanks. Allocated; NULL if out of memory. */
-char *canvas_text(const struct canvas *canvas);
-
 #endif

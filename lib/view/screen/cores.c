@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the cores: split bars with the busy share of /proc/stat as a marker, or a map. */
+/* Draws the cores as bars, with the busy share of /proc/stat and earlier windows, or as a map. */
 #include "view/screen/draw.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/load_wrong.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
-#define GAP 2
-
-static int find_metric(const struct table *table, enum metric_id id)
-{
-	for (size_t i = 0; i < table->nr_cols; i++)
-		if (table->cols[i].metric == metric_get(id))
-			return i;
-	return -1;
-}
+#define GAP	2
+#define MAX_CPU 65536
 
 /* NaN for null. */
 static double ratio_at(const struct table *table, size_t row, int col)
@@ -26,6 +21,83 @@ static double ratio_at(const struct table *table, size_t row, int col)
 	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
 
 	return value && value->kind == VALUE_F64 ? value->f64 : NAN;
+}
+
+void screen_history_free(struct screen_history *history)
+{
+	free(history->busy);
+	*history = (struct screen_history){0};
+}
+
+static int history_grow(struct screen_history *history, size_t nr)
+{
+	double *busy = reallocarray(history->busy, nr, SCREEN_HISTORY * sizeof(*busy));
+
+	if (!busy)
+		return -ENOMEM;
+	for (size_t i = history->nr_cpus * SCREEN_HISTORY; i < nr * SCREEN_HISTORY; i++)
+		busy[i] = NAN;
+	history->busy = busy;
+	history->nr_cpus = nr;
+	return 0;
+}
+
+static int cpu_of(const struct table *cores, size_t row)
+{
+	const struct value *value = table_cell(cores, row, 0);
+
+	return value->kind == VALUE_U64 && value->u64 < MAX_CPU ? (int)value->u64 : -1;
+}
+
+int screen_history_add(struct screen_history *history, const struct table *cores)
+{
+	int col = table_metric(cores, M_BUSY_RATIO), rc = 0;
+
+	/* A core without a figure in this window gets a gap. */
+	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
+		double *busy = &history->busy[cpu * SCREEN_HISTORY];
+
+		memmove(busy, busy + 1, (SCREEN_HISTORY - 1) * sizeof(*busy));
+		busy[SCREEN_HISTORY - 1] = NAN;
+	}
+	for (size_t row = 0; col >= 0 && row < cores->nr_rows && !rc; row++) {
+		double ratio = ratio_at(cores, row, col);
+		int cpu = cpu_of(cores, row);
+
+		if (cpu < 0 || isnan(ratio))
+			continue;
+		if ((size_t)cpu >= history->nr_cpus)
+			rc = history_grow(history, cpu + 1);
+		if (!rc)
+			history->busy[cpu * SCREEN_HISTORY + SCREEN_HISTORY - 1] = ratio;
+	}
+	return rc;
+}
+
+/* One character for a share: eighths, or tenths in ASCII. */
+static const char *level(const struct screen *screen, double share)
+{
+	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const tenths[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+	int nr = screen->ascii ? 10 : 8;
+	int at = share >= 1 ? nr - 1 : share > 0 ? (int)(share * nr) : 0;
+
+	return isnan(share) ? "-" : screen->ascii ? tenths[at] : eighths[at];
+}
+
+/* Draws the last @width windows of the core in @row. */
+static void draw_history(const struct screen *screen, const struct table *cores, size_t row, int y,
+			 int x, int width, struct canvas *canvas)
+{
+	const struct screen_history *history = &screen->history;
+	int cpu = cpu_of(cores, row);
+
+	for (int i = 0; i < width; i++)
+		canvas_put(canvas, y, x + i, canvas->cols, STYLE_DIM,
+			   level(screen,
+				 cpu >= 0 && (size_t)cpu < history->nr_cpus
+					 ? history->busy[(cpu + 1) * SCREEN_HISTORY - width + i]
+					 : NAN));
 }
 
 static void core_name(const struct table *table, size_t row, char *buf, size_t size)
@@ -49,7 +121,7 @@ int screen_cores_name_width(const struct table *table)
 /* " 31.4%" and, if known, "  59.3%" of /proc/stat. */
 int screen_cores_figure_width(const struct table *table)
 {
-	return find_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
+	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
 }
 
 static bool is_shown(const struct table *table, size_t col)
@@ -108,7 +180,7 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 			line = legend_item(cols, canvas, layout, &at, line, look, screen->ascii,
 					   table->cols[col].title);
 	}
-	if (find_metric(table, M_CMP_PROCSTAT) >= 0)
+	if (table_metric(table, M_CMP_PROCSTAT) >= 0)
 		line = legend_item(cols, canvas, layout, &at, line, mark, screen->ascii,
 				   "busy by /proc/stat");
 	return line + 1;
@@ -137,15 +209,6 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 	}
 }
 
-/* A source without parts: only the busy share. */
-static void draw_whole(const struct screen *screen, double busy, int y, int x, int cells,
-		       struct canvas *canvas)
-{
-	int nr = busy >= 1 ? cells : (int)lrint(busy * cells);
-
-	canvas_repeat(canvas, y, x, nr, STYLE_GREEN, screen->ascii ? "#" : "█");
-}
-
 static void draw_figure(double ratio, int y, int x, enum style style, struct canvas *canvas)
 {
 	char text[16];
@@ -157,10 +220,10 @@ static void draw_figure(double ratio, int y, int x, enum style style, struct can
 static void draw_bar(const struct screen *screen, const struct table *table, size_t row, int y,
 		     int x, const struct screen_layout *layout, struct canvas *canvas)
 {
-	double busy = ratio_at(table, row, find_metric(table, M_BUSY_RATIO));
-	double claim = ratio_at(table, row, find_metric(table, M_CMP_PROCSTAT));
+	double busy = ratio_at(table, row, table_metric(table, M_BUSY_RATIO));
+	double claim = ratio_at(table, row, table_metric(table, M_CMP_PROCSTAT));
 	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
-	int flags = find_metric(table, M_FLAGS);
+	int flags = table_metric(table, M_FLAGS);
 	const struct value *flag = flags < 0 ? NULL : table_cell(table, row, flags);
 	char name[64];
 	int bar = x + names + 1, figures = bar + cells + 2 + 1;
@@ -170,16 +233,18 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 	canvas_put(canvas, y, bar, canvas->cols, STYLE_PLAIN, "[");
 	canvas_put(canvas, y, bar + cells + 1, canvas->cols, STYLE_PLAIN, "]");
 	if (layout->history_width)
-		screen_history_draw(screen, table, row, y,
-				    figures + screen_cores_figure_width(table) + 1,
-				    layout->history_width, canvas);
+		draw_history(screen, table, row, y,
+			     figures + screen_cores_figure_width(table) + 1, layout->history_width,
+			     canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
 			   flag && flag->kind == VALUE_STR && *flag->str ? flag->str : "no figure");
 		return;
 	}
 	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)
-		draw_whole(screen, busy, y, bar + 1, cells, canvas);
+		/* A source without parts: only the busy share. */
+		canvas_repeat(canvas, y, bar + 1, busy >= 1 ? cells : (int)lrint(busy * cells),
+			      STYLE_GREEN, screen->ascii ? "#" : "█");
 	else
 		draw_parts(screen, table, row, y, bar + 1, cells, canvas);
 	draw_figure(busy, y, figures, STYLE_BOLD, canvas);
@@ -206,13 +271,10 @@ static void draw_bars(const struct screen *screen, const struct table *table,
 static void draw_map_cell(const struct screen *screen, const struct table *table, size_t first,
 			  size_t group, int y, int x, struct canvas *canvas)
 {
-	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const tenths[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-	int col_busy = find_metric(table, M_BUSY_RATIO),
-	    col_claim = find_metric(table, M_CMP_PROCSTAT);
+	int col_busy = table_metric(table, M_BUSY_RATIO),
+	    col_claim = table_metric(table, M_CMP_PROCSTAT);
 	double most = NAN;
 	bool off = false;
-	int nr = screen->ascii ? 10 : 8, level;
 
 	for (size_t row = first; row < first + group && row < table->nr_rows; row++) {
 		double busy = ratio_at(table, row, col_busy);
@@ -221,17 +283,13 @@ static void draw_map_cell(const struct screen *screen, const struct table *table
 			most = busy;
 		off |= load_is_wrong(ratio_at(table, row, col_claim), busy);
 	}
-	if (isnan(most)) {
-		canvas_put(canvas, y, x, canvas->cols, STYLE_DIM, "-");
-		return;
-	}
-	level = most >= 1 ? nr - 1 : (int)(most * nr);
 	canvas_put(canvas, y, x, canvas->cols,
-		   off		   ? STYLE_REVERSE
+		   isnan(most)	   ? STYLE_DIM
+		   : off	   ? STYLE_REVERSE
 		   : most >= 0.875 ? STYLE_RED
 		   : most >= 0.5   ? STYLE_YELLOW
 				   : STYLE_GREEN,
-		   screen->ascii ? tenths[level] : eighths[level]);
+		   level(screen, most));
 }
 
 static void draw_map(const struct screen *screen, const struct table *table,

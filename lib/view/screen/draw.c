@@ -8,10 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/find.h"
-#include "report/findings.h"
 #include "base/load_wrong.h"
-#include "view/text_put.h"
+#include "report/findings.h"
+#include "view/text.h"
 #include "view/utf8.h"
 
 static const char *const help[][2] = {
@@ -27,38 +26,47 @@ static const char *const help[][2] = {
 	{"h, ?", "this help; any key closes it"},
 };
 
-static int draw_wrapped(struct canvas *canvas, int row, int end, size_t skip, size_t *line,
-			enum style style, const char *text)
+/* Wrapped text. Draws the lines from number @skip on in the rows @row to @end; counts all lines. */
+struct lines {
+	struct canvas *canvas;
+	int row, end;
+	size_t skip, nr;
+};
+
+static void draw_wrapped(struct lines *lines, enum style style, const char *text)
 {
 	char *safe = utf8_printable(text, 0), *at = safe;
-	int x = 0;
+	struct canvas *canvas = lines->canvas;
+	int x = 0, row;
 
-	if (!safe)
-		return -ENOMEM;
+	if (!safe) {
+		canvas->failed = true;
+		return;
+	}
 	while (*at) {
 		size_t len = strcspn(at, " ");
 		int width = utf8_width_of(at, len);
 		char keep = at[len];
 
 		if (x && x + 1 + width > canvas->cols) {
-			(*line)++;
+			lines->nr++;
 			x = 0;
 		}
 		x += x ? 1 : 0;
 		at[len] = '\0';
-		if (*line >= skip && row + (int)(*line - skip) < end)
-			canvas_put(canvas, row + (*line - skip), x, canvas->cols, style, at);
+		row = lines->row + (int)(lines->nr - lines->skip);
+		if (lines->nr >= lines->skip && row < lines->end)
+			canvas_put(canvas, row, x, canvas->cols, style, at);
 		at[len] = keep;
 		x += width;
 		at += len;
 		at += strspn(at, " ");
 	}
-	(*line)++;
+	lines->nr++;
 	free(safe);
-	return 0;
 }
 
-/* The finding of all reports that loses most time; NULL if there is none. */
+/* The finding of all reports that lost most time, or NULL. */
 static const char *first_finding(const struct screen *screen, size_t *ret_nr)
 {
 	const char *text = NULL;
@@ -67,7 +75,7 @@ static const char *first_finding(const struct screen *screen, size_t *ret_nr)
 	*ret_nr = 0;
 	for (size_t i = 0; i < screen->nr_slots; i++) {
 		const struct report *report = screen->slots[i].report;
-		const struct table *table = report ? findings_of(report) : NULL;
+		const struct table *table = findings_of(report);
 		double lost;
 
 		if (!table || !table->nr_rows || !report->window_ns)
@@ -82,92 +90,66 @@ static const char *first_finding(const struct screen *screen, size_t *ret_nr)
 	return text;
 }
 
-static int draw_finding(const struct screen *screen, int row, struct canvas *canvas)
+static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
 	size_t nr;
 	const char *text = first_finding(screen, &nr);
-	char *safe = text ? utf8_printable(text, 0) : NULL;
 	char more[40] = "";
 	int end;
 
-	if (!text && screen->nr_slots && screen->slots[0].report)
-		canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
-	if (!safe)
-		return text ? -ENOMEM : 0;
+	if (!text) {
+		if (screen->nr_slots && screen->slots[0].report)
+			canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
+		return;
+	}
 	if (nr > 1)
 		snprintf(more, sizeof(more), " +%zu (see notes)", nr - 1);
 	end = canvas->cols - (int)strlen(more);
-	canvas_put(canvas, row, 0, end, STYLE_YELLOW, safe);
+	canvas_put(canvas, row, 0, end, STYLE_YELLOW, text);
 	canvas_put(canvas, row, end, canvas->cols, STYLE_DIM, more);
-	free(safe);
-	return 0;
 }
 
-static int draw_slot_findings(const struct report *report, int row, int end, size_t skip,
-			      size_t *line, struct canvas *canvas)
+/* Draws notes and findings of all reports, and the reason and fix of measurements that failed. */
+static void draw_notes(const struct screen *screen, struct lines *lines)
 {
-	const struct table *table = report ? findings_of(report) : NULL;
-	int rc = 0;
-
-	for (size_t i = 0; table && i < table->nr_rows && !rc; i++) {
-		const char *next = table_str(table, i, "next");
-
-		rc = draw_wrapped(canvas, row, end, skip, line, STYLE_YELLOW,
-				  table_str(table, i, "finding") ?: "");
-		if (!rc && next)
-			rc = draw_wrapped(canvas, row, end, skip, line, STYLE_DIM, next);
-	}
-	return rc;
-}
-
-/* Draws the notes of all reports, and what is not measured with the reason and the fix. */
-static int draw_notes(const struct screen *screen, size_t skip, int row, int end,
-		      struct canvas *canvas, size_t *ret_lines)
-{
-	size_t line = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < screen->nr_slots && !rc; i++) {
+	for (size_t i = 0; i < screen->nr_slots; i++) {
 		const struct screen_slot *slot = &screen->slots[i];
+		const struct table *findings = findings_of(slot->report);
 
-		rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_BOLD, slot->command);
-		if (!rc && slot->refused) {
-			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_ALARM,
-					  "not measured:");
-			rc = rc ? rc
-				: draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
-					       slot->refused);
+		draw_wrapped(lines, STYLE_BOLD, slot->command);
+		if (slot->refused) {
+			draw_wrapped(lines, STYLE_ALARM, "not measured:");
+			draw_wrapped(lines, STYLE_PLAIN, slot->refused);
 		}
-		if (!rc && slot->refused && *slot->fix) {
-			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_BOLD, "fix:");
-			rc = rc ? rc
-				: draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
-					       slot->fix);
+		if (slot->refused && *slot->fix) {
+			draw_wrapped(lines, STYLE_BOLD, "fix:");
+			draw_wrapped(lines, STYLE_PLAIN, slot->fix);
 		}
-		if (!rc)
-			rc = draw_slot_findings(slot->report, row, end, skip, &line, canvas);
-		for (size_t j = 0; slot->report && j < slot->report->nr_notes && !rc; j++)
-			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
-					  slot->report->notes[j]);
+		for (size_t row = 0; findings && row < findings->nr_rows; row++) {
+			const char *next = table_str(findings, row, "next");
+
+			draw_wrapped(lines, STYLE_YELLOW,
+				     table_str(findings, row, "finding") ?: "");
+			if (next)
+				draw_wrapped(lines, STYLE_DIM, next);
+		}
+		for (size_t j = 0; slot->report && j < slot->report->nr_notes; j++)
+			draw_wrapped(lines, STYLE_PLAIN, slot->report->notes[j]);
 	}
-	*ret_lines = line;
-	return rc;
 }
 
-static int draw_notes_pane(struct screen *screen, const struct screen_layout *layout,
-			   struct canvas *canvas)
+static void draw_notes_pane(struct screen *screen, const struct screen_layout *layout,
+			    struct canvas *canvas)
 {
-	int top = layout->info_row;
-	size_t room = layout->footer_row - top, lines = 0;
-	int rc;
+	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
+	size_t *first = &screen->notes.first_row;
 
 	/* First pass: beyond the end, only to count the lines. Second pass: the visible lines. */
-	rc = draw_notes(screen, SIZE_MAX, top, layout->footer_row, canvas, &lines);
-	if (rc)
-		return rc;
-	screen->notes.first_row =
-		screen_scroll(screen->notes.first_row, screen->notes.first_row, lines, room);
-	return draw_notes(screen, screen->notes.first_row, top, layout->footer_row, canvas, &lines);
+	draw_notes(screen, &lines);
+	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
+	lines.skip = *first;
+	lines.nr = 0;
+	draw_notes(screen, &lines);
 }
 
 static void draw_header(const struct screen *screen, const struct report *report,
@@ -219,8 +201,7 @@ static int draw_slot_losses(const struct screen_slot *slot, int row, int x, bool
 		const struct value *value = table_cell(quality, 0, i);
 		char number[64];
 
-		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
-		    text_is_zero(value))
+		if (quality->cols[i].data_only || !text_lost(&quality->cols[i], value))
 			continue;
 		view_format_value(value, quality->cols[i].metric->unit, number, sizeof(number));
 		x = canvas_printf(canvas, row, x, canvas->cols, STYLE_YELLOW, "%s%s %s %s",
@@ -342,20 +323,35 @@ static void draw_help(struct canvas *canvas)
 	canvas_put(canvas, row, 0, canvas->cols, STYLE_PLAIN, "More in subtick(8).");
 }
 
-static int draw_pane(struct screen *screen, const struct screen_layout *layout,
-		     struct canvas *canvas)
+static void draw_pane(struct screen *screen, const struct screen_layout *layout,
+		      struct canvas *canvas)
 {
 	struct screen_pane *pane = screen_active(screen);
-	const struct table *table = screen_table(screen, pane);
 
 	if (!pane->key)
-		return draw_notes_pane(screen, layout, canvas);
-	if (table)
-		return screen_stack_draw(screen, layout, canvas);
-	canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
-		   screen->slots[pane->slot].refused ? "no longer measured; the notes say why"
-						     : "not in this window");
-	return 0;
+		draw_notes_pane(screen, layout, canvas);
+	else if (screen_table(screen, pane))
+		screen_panes_draw(screen, layout, canvas);
+	else
+		canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
+			   screen->slots[pane->slot].refused
+				   ? "no longer measured; the notes say why"
+				   : "not in this window");
+}
+
+static void draw_all(struct screen *screen, const struct report *report, const struct table *cores,
+		     const struct screen_layout *layout, struct canvas *canvas)
+{
+	if (!report && screen->nr_slots)
+		report = screen->slots[0].report;
+	draw_header(screen, report, canvas);
+	if (cores)
+		screen_cores_draw(screen, cores, layout, canvas);
+	draw_finding(screen, layout->finding_row, canvas);
+	draw_losses(screen, layout->loss_row, canvas);
+	draw_tabs(screen, layout->tabs_row, canvas);
+	draw_pane(screen, layout, canvas);
+	draw_footer(screen, layout->footer_row, canvas);
 }
 
 int screen_draw(struct screen *screen, struct canvas *canvas)
@@ -364,7 +360,6 @@ int screen_draw(struct screen *screen, struct canvas *canvas)
 	const struct table *cores = screen_cores(screen, &report);
 	struct screen_wants wants = {.rows = canvas->rows, .cols = canvas->cols};
 	struct screen_layout layout = {0};
-	int rc;
 
 	canvas->ascii = screen->ascii;
 	if (cores) {
@@ -380,23 +375,12 @@ int screen_draw(struct screen *screen, struct canvas *canvas)
 		canvas_printf(canvas, 1, 0, canvas->cols, STYLE_PLAIN, "this is %d x %d",
 			      canvas->cols, canvas->rows);
 		canvas_put(canvas, 2, 0, canvas->cols, STYLE_PLAIN, "q quits");
-		return canvas->failed ? -ENOMEM : 0;
+	} else {
+		screen->page = layout.table_rows;
+		if (screen->help)
+			draw_help(canvas);
+		else
+			draw_all(screen, report, cores, &layout, canvas);
 	}
-	screen->page = layout.table_rows;
-	if (screen->help) {
-		draw_help(canvas);
-		return canvas->failed ? -ENOMEM : 0;
-	}
-	if (!report && screen->nr_slots)
-		report = screen->slots[0].report;
-	draw_header(screen, report, canvas);
-	if (cores)
-		screen_cores_draw(screen, cores, &layout, canvas);
-	rc = draw_finding(screen, layout.finding_row, canvas);
-	draw_losses(screen, layout.loss_row, canvas);
-	draw_tabs(screen, layout.tabs_row, canvas);
-	if (!rc)
-		rc = draw_pane(screen, &layout, canvas);
-	draw_footer(screen, layout.footer_row, canvas);
-	return rc ? rc : canvas->failed ? -ENOMEM : 0;
+	return canvas->failed ? -ENOMEM : 0;
 }

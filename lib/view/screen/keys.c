@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "view/screen/rows.h"
+#include "view/screen/draw.h"
 
 #define KEY_ESCAPE 0x1b
 #define CTRL(c)	   ((c)&0x1f)
@@ -23,18 +23,12 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 {
 	size_t i = 0;
 
-	if (longer) {
-		while (i < NR_INTERVALS && intervals_ns[i] <= screen->interval_ns)
-			i++;
-		if (i == NR_INTERVALS)
-			return SCREEN_NOTHING;
-	} else {
-		i = NR_INTERVALS;
-		while (i && intervals_ns[i - 1] >= screen->interval_ns)
-			i--;
-		if (!i--)
-			return SCREEN_NOTHING;
-	}
+	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
+		i++;
+	/* Shorter: the interval before. Wraps to SIZE_MAX at the shortest interval. */
+	i -= !longer;
+	if (i >= NR_INTERVALS)
+		return SCREEN_NOTHING;
 	screen->interval_ns = intervals_ns[i];
 	return SCREEN_INTERVAL;
 }
@@ -100,27 +94,16 @@ static void drop_last(char *text)
 
 static void append(char *text, size_t size, int code)
 {
-	char bytes[4];
-	size_t len = strlen(text), nr = 0;
+	static const int lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = strlen(text);
+	int nr = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 
-	if (code < 0x80) {
-		bytes[nr++] = code;
-	} else if (code < 0x800) {
-		bytes[nr++] = 0xc0 | code >> 6;
-	} else if (code < 0x10000) {
-		bytes[nr++] = 0xe0 | code >> 12;
-		bytes[nr++] = 0x80 | (code >> 6 & 0x3f);
-	} else {
-		bytes[nr++] = 0xf0 | code >> 18;
-		bytes[nr++] = 0x80 | (code >> 12 & 0x3f);
-		bytes[nr++] = 0x80 | (code >> 6 & 0x3f);
-	}
-	if (code >= 0x80)
-		bytes[nr++] = 0x80 | (code & 0x3f);
 	if (len + nr >= size)
 		return;
-	memcpy(text + len, bytes, nr);
 	text[len + nr] = '\0';
+	for (int i = nr - 1; i; i--, code >>= 6)
+		text[len + i] = 0x80 | (code & 0x3f);
+	text[len] = lead[nr] | code;
 }
 
 static enum screen_action key_editing(struct screen *screen, int key)
@@ -154,13 +137,30 @@ static enum screen_action key_editing(struct screen *screen, int key)
 	return SCREEN_REDRAW;
 }
 
-/* May scroll too far: drawing corrects that, because it knows what fits. */
-static bool key_scroll(struct screen *screen, int key)
+static enum screen_action key_pane(struct screen *screen, int key)
 {
 	struct screen_pane *pane = screen_active(screen);
 	size_t page = screen->page ? screen->page : 1;
 
 	switch (key) {
+	case 's':
+		return step_sort(screen, 1);
+	case 'S':
+		return step_sort(screen, -1);
+	case 'r':
+		pane->descending = !pane->descending;
+		break;
+	case 'a':
+		pane->all = !pane->all;
+		break;
+	case 'f':
+	case '/':
+		if (!pane->key)
+			return SCREEN_NOTHING;
+		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
+		screen->editing = true;
+		break;
+	/* Scrolling may go too far: drawing corrects the position. */
 	case SCREEN_KEY_UP:
 		pane->first_row -= pane->first_row > 0;
 		break;
@@ -180,44 +180,17 @@ static bool key_scroll(struct screen *screen, int key)
 		pane->first_row = SIZE_MAX / 2;
 		break;
 	case SCREEN_KEY_LEFT:
-		pane->first_col -= pane->first_col > 0;
-		pane->follow_sort = false;
-		break;
 	case SCREEN_KEY_RIGHT:
-		pane->first_col++;
+		if (key == SCREEN_KEY_RIGHT)
+			pane->first_col++;
+		else if (pane->first_col)
+			pane->first_col--;
 		pane->follow_sort = false;
 		break;
 	default:
-		return false;
+		return SCREEN_NOTHING;
 	}
-	return true;
-}
-
-static enum screen_action key_pane(struct screen *screen, int key)
-{
-	struct screen_pane *pane = screen_active(screen);
-
-	switch (key) {
-	case 's':
-		return step_sort(screen, 1);
-	case 'S':
-		return step_sort(screen, -1);
-	case 'r':
-		pane->descending = !pane->descending;
-		return SCREEN_REDRAW;
-	case 'a':
-		pane->all = !pane->all;
-		return SCREEN_REDRAW;
-	case 'f':
-	case '/':
-		if (!pane->key)
-			return SCREEN_NOTHING;
-		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
-		screen->editing = true;
-		return SCREEN_REDRAW;
-	default:
-		return key_scroll(screen, key) ? SCREEN_REDRAW : SCREEN_NOTHING;
-	}
+	return SCREEN_REDRAW;
 }
 
 enum screen_action screen_key(struct screen *screen, int key)

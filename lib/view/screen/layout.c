@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Divides the screen between the cores and the tables. */
-#include "view/screen/layout.h"
-
-#include "view/screen/screen.h"
+#include "view/screen/draw.h"
 
 #define BAR_MIN	    12 /* with edges: 10 % per character */
 #define BAR_LONG    52 /* with edges: 2 % per character */
@@ -78,11 +76,9 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
 	layout.finding_row = row++;
 	layout.loss_row = row++;
 	layout.tabs_row = row++;
-	layout.info_row = row++;
-	layout.heading_row = row++;
-	layout.table_top = row;
+	layout.info_row = row;
 	layout.footer_row = wants->rows - 1;
-	layout.table_rows = layout.footer_row - row;
+	layout.table_rows = layout.footer_row - row - SCREEN_PANE_HEAD;
 	*ret_layout = layout;
 }
 

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws one table of a report: the columns that fit and the visible rows. */
+/* Draws the active pane and, if there is room, the panes after it. */
 #include "view/screen/draw.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/cells.h"
-#include "view/screen/rows.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
 /* So that columns of counts do not move from one window to the next. */
 #define COUNT_MIN strlen("123456")
+#define LEAST	  2 /* least rows of a pane */
 
 /* The columns shown; those that name the row come first and are always visible. */
 struct fit {
 	const struct table *table;
-	size_t *cols;
-	int *widths;
+	struct fit_col {
+		size_t col;
+		int width;
+	} *cols;
 	size_t nr, nr_keys;
 	size_t first, end; /* the visible ones of the others */
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
-		     int max, int *ret_width)
+		     int max, struct canvas *canvas)
 {
 	/* One more than the title, for the arrow of the sort order. */
 	size_t title = utf8_width(table->cols[col].title) + 1, min = cells_min_width(table, col);
@@ -33,48 +34,34 @@ static int col_width(const struct table *table, size_t col, const size_t *rows, 
 
 	if (table->cols[col].metric->unit == UNIT_COUNT && width < (int)COUNT_MIN)
 		width = COUNT_MIN;
-	for (size_t i = 0; i < nr_rows; i++) {
+	for (size_t i = 0; i < nr_rows && !canvas->failed; i++) {
 		char *text = cells_text(table, rows[i], col, max);
 
-		if (!text)
-			return -ENOMEM;
-		if ((int)utf8_width(text) > width)
+		canvas->failed |= !text;
+		if (text && (int)utf8_width(text) > width)
 			width = utf8_width(text);
 		free(text);
 	}
-	*ret_width = width;
-	return 0;
+	return width;
 }
 
-static void fit_free(struct fit *fit)
+static void fit_init(struct fit *fit, const struct screen_pane *pane, const struct table *table,
+		     const size_t *rows, size_t nr_rows, struct canvas *canvas)
 {
-	free(fit->cols);
-	free(fit->widths);
-}
-
-static int fit_init(struct fit *fit, const struct screen_pane *pane, const struct table *table,
-		    const size_t *rows, size_t nr_rows, int cols)
-{
-	int max = cells_name_max(cols), rc = 0;
+	int max = cells_name_max(canvas->cols);
 	bool keys = true;
 
 	*fit = (struct fit){.table = table};
 	fit->cols = calloc(table->nr_cols + 1, sizeof(*fit->cols));
-	fit->widths = calloc(table->nr_cols + 1, sizeof(*fit->widths));
-	if (!fit->cols || !fit->widths)
-		rc = -ENOMEM;
-	for (size_t col = 0; !rc && col < table->nr_cols; col++) {
+	canvas->failed |= !fit->cols;
+	for (size_t col = 0; !canvas->failed && col < table->nr_cols; col++) {
 		if (!screen_col_shown(table, col, pane->all) || cells_blank(table, col))
 			continue;
 		keys = keys && cells_name(table, col) && fit->nr_keys < 2;
 		fit->nr_keys += keys;
-		fit->cols[fit->nr] = col;
-		rc = col_width(table, col, rows, nr_rows, max, &fit->widths[fit->nr]);
-		fit->nr++;
+		fit->cols[fit->nr++] = (struct fit_col){
+			col, col_width(table, col, rows, nr_rows, max, canvas)};
 	}
-	if (rc)
-		fit_free(fit);
-	return rc;
 }
 
 static size_t fit_end(const struct fit *fit, size_t first, int cols)
@@ -82,9 +69,9 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	size_t i;
 
 	for (i = 0; i < fit->nr_keys; i++)
-		cols -= fit->widths[i] + CELLS_GAP;
-	for (i = first; i < fit->nr && fit->widths[i] <= cols; i++)
-		cols -= fit->widths[i] + CELLS_GAP;
+		cols -= fit->cols[i].width + CELLS_GAP;
+	for (i = first; i < fit->nr && fit->cols[i].width <= cols; i++)
+		cols -= fit->cols[i].width + CELLS_GAP;
 	return i;
 }
 
@@ -96,7 +83,7 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 	if (pane->first_col >= others)
 		pane->first_col = others ? others - 1 : 0;
 	for (size_t i = fit->nr_keys; pane->follow_sort && sort >= 0 && i < fit->nr; i++) {
-		if (fit->cols[i] != (size_t)sort)
+		if (fit->cols[i].col != (size_t)sort)
 			continue;
 		if (i < fit->nr_keys + pane->first_col)
 			pane->first_col = i - fit->nr_keys;
@@ -128,7 +115,7 @@ static void draw_heading(const struct screen *screen, const struct screen_pane *
 	int x = 0;
 
 	for (size_t i = 0; i < fit->end; i++) {
-		size_t col = fit->cols[i];
+		size_t col = fit->cols[i].col;
 		bool sorted = sort >= 0 && col == (size_t)sort;
 		char title[128];
 
@@ -138,30 +125,29 @@ static void draw_heading(const struct screen *screen, const struct screen_pane *
 			 !sorted	    ? ""
 			 : pane->descending ? down
 					    : up);
-		put_aligned(canvas, y, x, fit->widths[i], cells_left(fit->table, col),
+		put_aligned(canvas, y, x, fit->cols[i].width, cells_left(fit->table, col),
 			    sorted ? STYLE_REVERSE : STYLE_BOLD, title);
-		x += fit->widths[i] + CELLS_GAP;
+		x += fit->cols[i].width + CELLS_GAP;
 	}
 }
 
-static int draw_row(const struct fit *fit, size_t row, int y, struct canvas *canvas)
+static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *canvas)
 {
 	int x = 0;
 
 	for (size_t i = 0; i < fit->end; i++) {
+		const struct fit_col *at = &fit->cols[i];
 		char *text;
 
 		if (i >= fit->nr_keys && i < fit->first)
 			continue;
-		text = cells_text(fit->table, row, fit->cols[i], fit->widths[i]);
-		if (!text)
-			return -ENOMEM;
-		put_aligned(canvas, y, x, fit->widths[i], cells_left(fit->table, fit->cols[i]),
-			    STYLE_PLAIN, text);
+		text = cells_text(fit->table, row, at->col, at->width);
+		canvas->failed |= !text;
+		put_aligned(canvas, y, x, at->width, cells_left(fit->table, at->col), STYLE_PLAIN,
+			    text ?: "");
 		free(text);
-		x += fit->widths[i] + CELLS_GAP;
+		x += at->width + CELLS_GAP;
 	}
-	return 0;
 }
 
 /* Shows on the right how many columns are hidden, and on which side. */
@@ -202,33 +188,58 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-int screen_pane_draw(struct screen *screen, struct screen_pane *pane, const struct table *table,
-		     const struct screen_layout *layout, struct canvas *canvas)
+/* Draws @pane from the line @top on, @footer at the end; returns the number of lines for rows. */
+static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
+		     int top, int footer, struct canvas *canvas)
 {
 	int sort = pane->sort ? table_find(table, pane->sort) : SCREEN_OWN_ORDER;
-	size_t *rows = NULL, room = layout->table_rows;
+	size_t *rows = NULL, room = footer - top - SCREEN_PANE_HEAD;
 	long nr = screen_rows(table, pane->filter, sort, pane->descending, &rows);
 	struct fit fit;
-	int rc;
 
-	if (nr < 0)
-		return nr;
-	rc = fit_init(&fit, pane, table, rows, nr, canvas->cols);
-	if (rc) {
-		free(rows);
-		return rc;
+	if (nr < 0) {
+		canvas->failed = true;
+		return room;
 	}
+	/* As many lines as it ever had, so that the panes below do not move with every window. */
+	if ((size_t)nr > pane->rows_had)
+		pane->rows_had = nr;
+	/* If the rest is too small for another pane, this one gets it. */
+	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
+		room = pane->rows_had ?: 1;
+	fit_init(&fit, pane, table, rows, nr, canvas);
 	fit_scroll(&fit, pane, sort, canvas->cols);
 	pane->first_row = screen_scroll(pane->first_row, pane->first_row, nr, room);
-	draw_info(screen, pane, table, nr, layout->info_row,
-		  draw_hidden(pane, &fit, layout->info_row, canvas), canvas);
-	draw_heading(screen, pane, &fit, sort, layout->heading_row, canvas);
-	for (size_t i = 0; !rc && i < room && pane->first_row + i < (size_t)nr; i++)
-		rc = draw_row(&fit, rows[pane->first_row + i], layout->table_top + i, canvas);
+	draw_info(screen, pane, table, nr, top, draw_hidden(pane, &fit, top, canvas), canvas);
+	draw_heading(screen, pane, &fit, sort, top + 1, canvas);
+	for (size_t i = 0; i < room && pane->first_row + i < (size_t)nr; i++)
+		draw_row(&fit, rows[pane->first_row + i], top + SCREEN_PANE_HEAD + i, canvas);
 	if (!nr)
-		canvas_put(canvas, layout->table_top, 0, canvas->cols, STYLE_DIM,
+		canvas_put(canvas, top + SCREEN_PANE_HEAD, 0, canvas->cols, STYLE_DIM,
 			   pane->filter[0] ? "no row matches the filter" : "none in this window");
-	fit_free(&fit);
+	free(fit.cols);
 	free(rows);
-	return rc;
+	return room;
+}
+
+void screen_panes_draw(struct screen *screen, const struct screen_layout *layout,
+		       struct canvas *canvas)
+{
+	int top = layout->info_row, footer = layout->footer_row;
+
+	for (size_t i = 0; i < screen->nr_panes; i++) {
+		struct screen_pane *pane = &screen->panes[(screen->active + i) % screen->nr_panes];
+		const struct table *table = screen_table(screen, pane);
+		int rows;
+
+		if (!table || (i && !table->nr_rows && !pane->rows_had))
+			continue;
+		if (i && footer - top < 1 + SCREEN_PANE_HEAD + LEAST)
+			break;
+		top += i > 0;
+		rows = draw_pane(screen, pane, table, top, footer, canvas);
+		top += SCREEN_PANE_HEAD + rows;
+		if (!i)
+			screen->page = rows;
+	}
 }

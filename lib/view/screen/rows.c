@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sorts and filters row numbers; the report itself stays unchanged. */
-#include "view/screen/rows.h"
+#include "view/screen/draw.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cmp.h"
 #include "view/view.h"
 
 struct order {
@@ -69,8 +70,8 @@ static int value_compare(const struct value *a, const struct value *b)
 					  : (a->kind == VALUE_STR) - (b->kind == VALUE_STR);
 	/* Compare as integers: beyond 2^53 different integers can be the same double. */
 	if (a->kind == VALUE_U64 && b->kind == VALUE_U64)
-		return (a->u64 > b->u64) - (a->u64 < b->u64);
-	return (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));
+		return CMP(a->u64, b->u64);
+	return CMP(number_of(a), number_of(b));
 }
 
 static int row_compare(const void *left, const void *right, void *arg)
@@ -85,7 +86,7 @@ static int row_compare(const void *left, const void *right, void *arg)
 		way = is_absent(va) - is_absent(vb);
 	else
 		way = order->descending ? value_compare(vb, va) : value_compare(va, vb);
-	return way ? way : (a > b) - (a < b);
+	return way ?: CMP(a, b);
 }
 
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/find.h"
 #include "view/cells.h"
 #include "view/screen/draw.h"
 
@@ -73,7 +72,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/* Keep the same pane active; at the start there is none yet. */
+	/* Keep the same pane active. The first pane becomes active itself. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))

@@ -61,7 +61,7 @@ struct screen_pane {
 
 /* Busy shares of the cores in earlier windows, oldest first; NAN if there is none. */
 struct screen_history {
-	float *busy; /* SCREEN_HISTORY for each CPU number */
+	double *busy; /* SCREEN_HISTORY for each CPU number */
 	size_t nr_cpus;
 };
 

@@ -19,26 +19,27 @@
 
 #include "view/screen/screen.h"
 
-struct terminal {
-	SCREEN *screen;
-	FILE *out;
-	bool color, utf8;
-	struct sigaction old[NSIG];
-	bool caught[NSIG];
-};
-
-/* What a crash handler needs to restore the terminal: it must not call ncurses. */
-static struct {
-	struct termios modes;
-	char leave[128];
-	size_t len;
-} rescue;
-
 /* Signals that end a process by default and are not handled elsewhere. */
 static const int crashes[] = {
 	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
 };
+
+#define NR_CRASHES (sizeof(crashes) / sizeof(crashes[0]))
+
+struct terminal {
+	SCREEN *screen;
+	FILE *out;
+	bool color, utf8;
+	struct sigaction old[NR_CRASHES];
+};
+
+/* Data of the crash handler, which must not call ncurses to restore the terminal. */
+static struct {
+	struct termios modes;
+	char leave[128];
+	size_t len;
+} rescue;
 
 bool terminal_usable(void)
 {
@@ -77,15 +78,11 @@ static void catch_crashes(struct terminal *terminal)
 	leave_add(keypad_local);
 	leave_add(cursor_normal);
 	leave_add(exit_ca_mode);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
-		int number = crashes[i];
-
-		/* Keep the handler of others, such as a sanitizer's. */
-		if (sigaction(number, NULL, &terminal->old[number]) ||
-		    terminal->old[number].sa_handler != SIG_DFL)
-			continue;
-		terminal->caught[number] = !sigaction(number, &action, NULL);
-	}
+	/* Keep the handler of others, such as a sanitizer's. */
+	for (size_t i = 0; i < NR_CRASHES; i++)
+		if (!sigaction(crashes[i], NULL, &terminal->old[i]) &&
+		    terminal->old[i].sa_handler == SIG_DFL)
+			sigaction(crashes[i], &action, NULL);
 }
 
 static void start_colors(struct terminal *terminal)
@@ -103,7 +100,7 @@ static void start_colors(struct terminal *terminal)
 		return;
 	}
 	use_default_colors();
-	/* Also pairs without a colour of their own: ncurses shows one that was not set as black on black. */
+	/* ncurses shows a pair that was never set as black on black: set all pairs. */
 	for (int i = 1; i < STYLE_NR; i++)
 		init_pair(i, colors[i] ? colors[i] : -1, -1);
 }
@@ -149,9 +146,8 @@ void terminal_close(struct terminal *terminal)
 	if (!terminal)
 		return;
 	endwin();
-	for (int number = 1; number < NSIG; number++)
-		if (terminal->caught[number])
-			sigaction(number, &terminal->old[number], NULL);
+	for (size_t i = 0; i < NR_CRASHES; i++)
+		sigaction(crashes[i], &terminal->old[i], NULL);
 	delscreen(terminal->screen);
 	fclose(terminal->out);
 	free(terminal);
@@ -175,6 +171,14 @@ void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols)
 
 int terminal_key(struct terminal *terminal)
 {
+	static const int keys[][2] = {
+		{KEY_UP, SCREEN_KEY_UP},	  {KEY_DOWN, SCREEN_KEY_DOWN},
+		{KEY_LEFT, SCREEN_KEY_LEFT},	  {KEY_RIGHT, SCREEN_KEY_RIGHT},
+		{KEY_PPAGE, SCREEN_KEY_PAGE_UP},  {KEY_NPAGE, SCREEN_KEY_PAGE_DOWN},
+		{KEY_HOME, SCREEN_KEY_HOME},	  {KEY_END, SCREEN_KEY_END},
+		{KEY_BTAB, SCREEN_KEY_BACK_TAB},  {KEY_BACKSPACE, SCREEN_KEY_BACKSPACE},
+		{KEY_ENTER, '\n'},
+	};
 	wint_t key;
 	int rc = get_wch(&key);
 
@@ -182,51 +186,18 @@ int terminal_key(struct terminal *terminal)
 		return key;
 	if (rc != KEY_CODE_YES)
 		return SCREEN_KEY_NONE;
-	switch (key) {
-	case KEY_UP:
-		return SCREEN_KEY_UP;
-	case KEY_DOWN:
-		return SCREEN_KEY_DOWN;
-	case KEY_LEFT:
-		return SCREEN_KEY_LEFT;
-	case KEY_RIGHT:
-		return SCREEN_KEY_RIGHT;
-	case KEY_PPAGE:
-		return SCREEN_KEY_PAGE_UP;
-	case KEY_NPAGE:
-		return SCREEN_KEY_PAGE_DOWN;
-	case KEY_HOME:
-		return SCREEN_KEY_HOME;
-	case KEY_END:
-		return SCREEN_KEY_END;
-	case KEY_BTAB:
-		return SCREEN_KEY_BACK_TAB;
-	case KEY_BACKSPACE:
-		return SCREEN_KEY_BACKSPACE;
-	case KEY_ENTER:
-		return '\n';
-	default:
-		/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
-		return SCREEN_KEY_BACKSPACE + 1;
-	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i][0] == (int)key)
+			return keys[i][1];
+	/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
+	return SCREEN_KEY_BACKSPACE + 1;
 }
 
-static attr_t style_attr(enum style style)
-{
-	switch (style) {
-	case STYLE_BOLD:
-	case STYLE_BRIGHT_RED:
-	case STYLE_BRIGHT_MAGENTA:
-	case STYLE_ALARM:
-		return A_BOLD;
-	case STYLE_DIM:
-		return A_DIM;
-	case STYLE_REVERSE:
-		return A_REVERSE;
-	default:
-		return A_NORMAL;
-	}
-}
+static const attr_t style_attrs[STYLE_NR] = {
+	[STYLE_BOLD] = A_BOLD,		 [STYLE_DIM] = A_DIM,
+	[STYLE_BRIGHT_RED] = A_BOLD,	 [STYLE_BRIGHT_MAGENTA] = A_BOLD,
+	[STYLE_REVERSE] = A_REVERSE,	 [STYLE_ALARM] = A_BOLD,
+};
 
 void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again)
 {
@@ -238,7 +209,7 @@ void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool
 
 			if (!cell->width || !cell->text[0])
 				continue;
-			attr_set(style_attr(cell->style), terminal->color ? cell->style : 0, NULL);
+			attr_set(style_attrs[cell->style], terminal->color ? cell->style : 0, NULL);
 			mvaddstr(row, col, cell->text);
 		}
 	attr_set(A_NORMAL, 0, NULL);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "report/audit_sets.h"
-#include "report/find.h"
 #include "view/view.h"
 
 #define NR(x) (sizeof(x) / sizeof((x)[0]))

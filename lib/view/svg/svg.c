@@ -40,35 +40,25 @@ struct plot {
 	double top;
 };
 
-/*
- * Escapes control characters as for a terminal: XML 1.0 does not allow them in any form. Allocated;
- * NULL if out of memory.
- */
-static char *text_shown(const char *text, size_t max)
-{
-	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, max) : NULL;
-
-	free(valid);
-	return safe;
-}
-
+/* XML 1.0 does not allow control characters in any form: they are escaped as for a terminal. */
 static int put_text(FILE *out, const char *text, size_t max)
 {
-	char *safe = text_shown(text, max);
+	static const char special[] = "<>&";
+	static const char *const names[] = {"&lt;", "&gt;", "&amp;"};
+	char *safe = utf8_document(text, max);
 
 	for (const char *p = safe ?: ""; *p; p++) {
-		if (*p == '<')
-			fputs("&lt;", out);
-		else if (*p == '>')
-			fputs("&gt;", out);
-		else if (*p == '&')
-			fputs("&amp;", out);
-		else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+		const char *at = strchr(special, *p);
+
+		if (at) {
+			fputs(names[at - special], out);
+		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
 			/* XML does not allow U+FFFE and U+FFFF either. */
 			fputs("\xef\xbf\xbd", out);
 			p += 2;
-		} else
+		} else {
 			fputc(*p, out);
+		}
 	}
 	free(safe);
 	return safe ? 0 : -ENOMEM;
@@ -77,7 +67,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 /* Width of a label with its escapes. Without memory it is 0; put_text() returns the error. */
 static double label_columns(const char *label)
 {
-	char *safe = text_shown(label, LABEL_MAX);
+	char *safe = utf8_document(label, LABEL_MAX);
 	double columns = safe ? (double)utf8_width(safe) : 0.0;
 
 	free(safe);

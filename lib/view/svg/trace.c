@@ -4,22 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "report/find.h"
-
-static bool cell_number(const struct value *value, double *ret_number)
-{
-	if (value->kind == VALUE_U64)
-		*ret_number = (double)value->u64;
-	else if (value->kind == VALUE_F64)
-		*ret_number = value->f64;
-	else
-		return false;
-	return true;
-}
 
 static bool cell_reads(const struct value *value, const char *text)
 {
@@ -47,16 +36,16 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 		    const struct table *table, size_t row, const int col[3],
 		    struct svg_dot *ret_dot)
 {
-	struct svg_dot dot;
+	struct svg_dot dot = {
+		.x = value_number(table_cell(table, row, col[0])),
+		.x_end = value_number(table_cell(table, row, col[s->x_end ? 1 : 0])),
+		.y = value_number(table_cell(table, row, col[2])),
+	};
 
-	if (!cell_number(table_cell(table, row, col[0]), &dot.x) ||
-	    !cell_number(table_cell(table, row, col[2]), &dot.y))
+	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y))
 		return false;
 	if (s->times > 0.0)
 		dot.y *= s->times;
-	dot.x_end = dot.x;
-	if (s->x_end && !cell_number(table_cell(table, row, col[1]), &dot.x_end))
-		return false;
 	/* A cumulative count is checked later, after subtracting the previous one. */
 	if ((plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))

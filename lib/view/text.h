@@ -1,9 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The layout of a table on a terminal: widths, blocks of columns, headings. */
-#ifndef SUBTICK_VIEW_TEXT_TABLE_H
-#define SUBTICK_VIEW_TEXT_TABLE_H
+/* Shared by the files of the text view: colours, line breaks, bars and the layout of tables. */
+#ifndef SUBTICK_VIEW_TEXT_H
+#define SUBTICK_VIEW_TEXT_H
 
+#include "base/hash.h"
 #include "view/view.h"
+
+/* SGR codes; "" is no colour. */
+#define SGR_RESET  "\033[0m"
+#define SGR_BOLD   "\033[1m"
+#define SGR_RED	   "\033[31m"
+#define SGR_GREEN  "\033[32m"
+#define SGR_YELLOW "\033[33m"
+
+/* Prints @text, coloured if the view uses colours. */
+void text_put(const struct view *view, const char *sgr, const char *text);
+/* Prints @text wrapped at blanks; continuation lines are indented by @indent; ends the line. */
+void text_wrap(const struct view *view, const char *text, size_t indent);
+uint64_t text_hash(uint64_t hash, const char *text);
+/* True if the column counts losses. */
+bool text_is_loss(const struct column *col, const struct value *value);
+bool text_is_zero(const struct value *value);
+/* True if the column counts losses, and there are some. */
+bool text_lost(const struct column *col, const struct value *value);
+
+#define TEXT_BAR_MIN 24 /* columns, edges included */
+#define TEXT_BAR_MAX 62
+
+void text_bar(const struct view *view, const struct table *table, size_t row, size_t width);
+void text_bar_legend(struct view *view, const struct table *table);
+
+/* True if a table is a histogram (le_ns and count); the second function prints it. */
+bool text_is_hist(const struct table *table);
+void text_hist(const struct view *view, const struct table *table);
 
 /* The layout: the cells as text, their widths, and the block of each column. */
 struct grid_item {

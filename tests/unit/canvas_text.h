@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The content of a canvas as text, to compare it. */
+#ifndef SUBTICK_TESTS_CANVAS_TEXT_H
+#define SUBTICK_TESTS_CANVAS_TEXT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/screen/canvas.h"
+
+/* All rows as lines without trailing blanks. Allocated; NULL if out of memory. */
+static char *canvas_text(const struct canvas *canvas)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (int row = 0; row < canvas->rows; row++) {
+		int blanks = 0;
+
+		for (int col = 0; col < canvas->cols; col++) {
+			const struct canvas_cell *cell =
+				&canvas->cells[(size_t)row * canvas->cols + col];
+
+			if (!cell->width)
+				continue;
+			if (!cell->text[0] || !strcmp(cell->text, " ")) {
+				blanks++;
+				continue;
+			}
+			fprintf(out, "%*s%s", blanks, "", cell->text);
+			blanks = 0;
+		}
+		fputc('\n', out);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+#endif

@@ -268,7 +268,6 @@ static int wake_read(struct meter *meter, struct err *err)
 	rc = wake_fill(w, &m->env, &m->run, passive ? &m->passive : NULL);
 	if (rc)
 		return err_set(err, rc, "out of memory");
-	w->exceeded |= w->exceeds;
 	if (passive) {
 		wake_env_next(&m->env);
 		m->start_ns = end_ns;

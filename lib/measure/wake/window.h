@@ -121,8 +121,7 @@ struct wake_window {
 	uint64_t rejected[WAKE_NR_REJECTS]; /* unknown: the source cannot tell */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
 	WAKE_LOSSES(LOSS_MEMBER)
-	bool exceeds;			    /* a state took longer than claimed */
-	bool exceeded;			    /* in this window or one before */
+	bool exceeded; /* a state took longer than claimed, in this window or an earlier one */
 
 	struct wake_machine machine;
 	struct wake_card card;
@@ -146,16 +145,6 @@ struct wake_window {
 	bool failed; /* sticky: out of memory */
 };
 
-/* A new row, zeroed; NULL without memory, which sets failed. */
-struct wake_state *wake_window_state(struct wake_window *window);
-struct wake_cpu *wake_window_cpu(struct wake_window *window);
-struct wake_pair *wake_window_pair(struct wake_window *window);
-struct wake_stage *wake_window_stage(struct wake_window *window);
-struct wake_residency *wake_window_residency(struct wake_window *window);
-struct wake_state *wake_window_total(struct wake_window *window);
-
-/* No rows; the memory is kept for the next window. */
-void wake_window_clear(struct wake_window *window);
 void wake_window_free(struct wake_window *window);
 
 #endif

@@ -28,8 +28,6 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 
-extern const struct wake_source_ops wake_nic_ops;
-
 /* Facts about the card for the window. */
 void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card);
 

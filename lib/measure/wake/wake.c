@@ -10,7 +10,6 @@
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
-#include "measure/wake/remote.h"
 #include "measure/wake/run.h"
 #include "sys/cpu.h"
 #include "sys/journal.h"

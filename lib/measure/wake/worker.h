@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The thread on a measured core, and what sources use there: pin, arm, disarm. */
+/* The threads of a run: workers on the measured cores, the sender of source remote. */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -68,11 +68,43 @@ struct wake_source_ops {
 	int (*batch_end)(struct wake_worker *worker, size_t first);
 };
 
+extern const struct wake_source_ops wake_remote_ops, wake_nic_ops;
+
 /* Pins the calling thread, gives it no timer slack and, where allowed, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
 /* Clears the stamps of the core that the caller runs on, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms and copies the stamps. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
+/* Fills worker->calibration on the calling thread; wake_probe_calibrate() must be on. */
+int wake_calibrate(struct wake_worker *worker);
+
+/* Serves the workers of @targets until told to stop; runs on a core that is not measured. */
+struct wake_sender {
+	unsigned int cpu;
+	const struct cpuset *targets;
+	struct wake_worker *workers;
+	unsigned int nr_workers;
+	atomic_bool *run_stop; /* the run's: without a sender the workers would wait for ever */
+	bool moved;	       /* its core went offline, which ended the run */
+	atomic_bool stop;
+	/* It sleeps until then, or until somebody changes the word; 0: it is awake and will look. */
+	atomic_uint_fast64_t until_ns;
+	atomic_uint asked;
+	pthread_t thread;
+	struct err err;
+};
+
+/*
+ * The CPU to send from: one that is not measured, in another package if there is one, because a
+ * sender that is awake keeps its package awake. CPUSET_MAX if all are measured.
+ */
+unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
+				const struct cpuset *measured);
+/* Whether @cpu is in the package of a measured core, or that is unknown. */
+bool wake_sender_near(const char *root, unsigned int cpu, const struct cpuset *measured);
+
+int wake_sender_start(struct wake_sender *sender, struct err *err);
+void wake_sender_stop(struct wake_sender *sender);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/grow.h"
 #include "measure/wake/env.h"
-#include "measure/wake/passive.h"
 #include "measure/wake/run.h"
 #include "measure/wake/window.h"
 

@@ -290,10 +290,10 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 	memset(run, 0, sizeof(*run));
 	run->plan = *plan;
 	run->probe = probe;
-	run->nr_workers = cpuset_count(&plan->cpus);
-	run->workers = calloc(run->nr_workers, sizeof(*run->workers));
+	run->workers = calloc(cpuset_count(&plan->cpus), sizeof(*run->workers));
 	if (!run->workers)
 		return err_set(err, -ENOMEM, "out of memory");
+	run->nr_workers = cpuset_count(&plan->cpus);
 	cpuset_for_each(cpu, &plan->cpus) {
 		struct wake_worker *w = &run->workers[i++];
 

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
-#include "measure/wake/passive.h"
 #include "measure/wake/run.h"
 #include "sys/cpu.h"
 #include "sys/journal.h"
@@ -22,9 +21,7 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
-	bool probing;
 	struct wake_run run;
-	bool running;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
 	uint64_t start_ns;
@@ -57,10 +54,8 @@ static void wake_close(struct meter *meter)
 {
 	struct wake_meter *m = to_wake(meter);
 
-	if (m->running)
-		wake_run_close(&m->run);
-	if (m->probing)
-		wake_probe_close(&m->probe);
+	wake_run_close(&m->run);
+	wake_probe_close(&m->probe);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
 	wake_rounds_close(&m->rounds);
@@ -158,17 +153,8 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 		.remote = has(m, WAKE_REMOTE),
 		.breakdown = m->opts.breakdown,
 	};
-	int rc = wake_probe_open(&m->probe, &opts, err);
 
-	m->probing = !rc;
-	return rc;
-}
-
-static int open_nic(struct wake_meter *m, struct err *err)
-{
-	m->opts.nic.max_batch = m->opts.sweep.points;
-	return wake_nic_open(&m->opts.nic, cpuset_next(&m->opts.cpus, 0), m->opts.root, &m->journal,
-			     &m->nic, err);
+	return wake_probe_open(&m->probe, &opts, err);
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -180,7 +166,6 @@ static int open_run(struct wake_meter *m, struct err *err)
 		.nic = m->nic,
 		.root = m->opts.root,
 	};
-	int rc;
 
 	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
@@ -190,9 +175,7 @@ static int open_run(struct wake_meter *m, struct err *err)
 		plan.round_begin = wake_rounds_begin;
 		plan.round_arg = &m->rounds;
 	}
-	rc = wake_run_open(&m->run, &plan, &m->probe, err);
-	m->running = !rc;
-	return rc;
+	return wake_run_open(&m->run, &plan, &m->probe, err);
 }
 
 static int start_passive(struct wake_meter *m, struct err *err)
@@ -201,17 +184,15 @@ static int start_passive(struct wake_meter *m, struct err *err)
 
 	if (!rc && !m->opts.bare) {
 		wake_probe_close(&m->probe);
-		m->probing = false;
 		rc = open_probe(m, true, err);
 	}
 	if (rc)
 		return rc;
 	wake_passive_free(&m->passive);
 	rc = wake_passive_alloc(&m->passive, &m->probe, err);
-	if (rc)
-		return rc;
-	wake_passive_end(&m->passive, &m->probe);
-	return 0;
+	if (!rc)
+		wake_passive_end(&m->passive, &m->probe);
+	return rc;
 }
 
 static int wake_start(struct meter *meter, struct err *err)
@@ -331,10 +312,35 @@ unsigned int wake_passes(const struct wake_opts *opts)
 	return rounds * passes_per_round(opts);
 }
 
+static int open_parts(struct wake_meter *m, struct err *err)
+{
+	const struct wake_opts *opts = &m->opts;
+	struct cpuset possible;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		return rc;
+	m->nr_cpus = cpuset_end(&possible);
+	rc = choose_cpus(m, err);
+	if (!rc)
+		rc = open_journal(m, err);
+	if (!rc)
+		rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus,
+				   !has(m, WAKE_PASSIVE), err);
+	if (!rc)
+		rc = check_threads(m, err);
+	if (!rc && has(m, WAKE_NIC))
+		rc = wake_nic_open(&opts->nic, opts->sweep.points, cpuset_next(&opts->cpus, 0),
+				   opts->root, &m->journal, &m->nic, err);
+	if (!rc)
+		rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
+	return rc ? rc : open_run(m, err);
+}
+
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct wake_meter *m = calloc(1, sizeof(*m));
-	struct cpuset possible;
 	int rc;
 
 	if (!m)
@@ -343,35 +349,11 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	m->opts = *opts;
 	m->window.breakdown = opts->breakdown && !has(m, WAKE_PASSIVE);
 	m->window.bare = opts->bare;
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		goto fail;
-	m->nr_cpus = cpuset_end(&possible);
-	rc = choose_cpus(m, err);
-	if (rc)
-		goto fail;
-	rc = open_journal(m, err);
-	if (rc)
-		goto fail;
-	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &m->opts.cpus, !has(m, WAKE_PASSIVE),
-			   err);
-	if (rc)
-		goto fail;
-	rc = check_threads(m, err);
-	if (rc)
-		goto fail;
-	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;
-	if (rc)
-		goto fail;
-	rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
-	if (rc)
-		goto fail;
-	rc = open_run(m, err);
-	if (rc)
-		goto fail;
-	*ret_meter = &m->meter;
-	return 0;
-fail:
+	rc = open_parts(m, err);
+	if (!rc) {
+		*ret_meter = &m->meter;
+		return 0;
+	}
 	wake_restore(&m->meter);
 	/* Settings left changed are an error, even where the reason is a missing feature. */
 	if (m->window.unrestored && err) {

@@ -119,8 +119,8 @@ static struct state_row state_row(const struct wake_state *s)
 
 	return (struct state_row){
 		.s = *s,
-		.source = wake_source_name(s->source),
-		.verdict = wake_verdict_name(s->verdict),
+		.source = wake_source_names[s->source],
+		.verdict = wake_verdict_names[s->verdict],
 		.forced = s->forced[0] ? s->forced : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
@@ -215,7 +215,7 @@ static void add_stages(const struct wake_window *w, struct report *report)
 	struct table *t = columns_table(report, &stages_table, 0);
 
 	for (size_t i = 0; i < w->nr_stages; i++) {
-		struct stage_row row = {w->stages[i], wake_source_name(w->stages[i].source)};
+		struct stage_row row = {w->stages[i], wake_source_names[w->stages[i].source]};
 
 		columns_row(t, &row);
 	}
@@ -336,7 +336,7 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
 		if (wake_has(w->sources, source))
 			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
-					len ? "," : "", wake_source_name(source));
+					len ? "," : "", wake_source_names[source]);
 	report_source(report, sources);
 	add_fields(w, report);
 	add_tables(w, report);

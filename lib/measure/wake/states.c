@@ -45,8 +45,8 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
 	describe(s, env);
-	s->verdict = wake_verdict_entered(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
-					  &s->evidence, uncertainty_ns);
+	s->verdict = wake_verdict(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
+				  &s->evidence, uncertainty_ns);
 }
 
 static void add_state(struct wake_window *w, const struct wake_env *env, struct wake_state *s,

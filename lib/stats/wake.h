@@ -42,7 +42,7 @@ enum wake_reject {
 /* By enum wake_reject: the key in rejected:{…} without its suffix. */
 extern const char *const wake_reject_names[];
 
-/* What happened first: the idle exit event or the interrupt handler. */
+/* Order of the idle exit event and the interrupt handler. */
 enum wake_order {
 	WAKE_EXIT_FIRST,
 	WAKE_IRQ_FIRST,
@@ -137,7 +137,7 @@ struct wake_summary {
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* The buckets that can have counts: from @ret_first up to, but not including, @ret_end. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
-/* Summary of @now minus @before, of source passive. The same pointer: no wake-up. */
+/* Summary of @now minus @before, of source passive. No wake-up if both are one pointer. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
 
@@ -153,11 +153,11 @@ enum wake_verdict {
 
 extern const char *const wake_verdict_names[]; /* by enum wake_verdict */
 
-/* What is known about how deep the core slept in the points of one state. */
+/* Depth of sleep of core and package in the points of one state. */
 struct wake_evidence {
 	uint64_t entered, not_entered; /* points of either kind; the others are unknown */
 	double max_ns;		       /* of the points that are not known as not entered */
-	/* Of the same points: the package slept, or did not; the others are unknown. */
+	/* Of these points, those with a sleeping and with an awake package. */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a core in this state lets the package sleep */
 };
@@ -188,7 +188,7 @@ struct wake_overhead {
 
 /* Sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
-/* What measuring costs on one core. */
+/* Cost of measuring on one core. */
 struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* from the idle exit event to its stamp */

@@ -22,7 +22,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 
 /*
  * The number in the hardware's name of an idle state of cpuidle: 6 for intel_idle's "C6S" and for
- * acpi_idle's "C2_ACPI", whose description has the MWAIT hint 0x20. -1 if it cannot be told.
+ * acpi_idle's "C2_ACPI", whose description has the MWAIT hint 0x20. -1 if unknown.
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
@@ -65,11 +65,11 @@ struct wake_depth {
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
-/* There, after each point: what was counted since the last call; sets entered and package. */
+/* On the measured core after each point: stores the deltas, sets entered and package. */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 
-/* What tells whether that state is entered: "cstate_core", "cpuidle" or NULL. */
+/* Source of the entered counts of a state: "cstate_core", "cpuidle" or NULL. */
 const char *wake_depth_by(const struct wake_depth *depth, unsigned int state);
 
 #endif

@@ -39,7 +39,7 @@ static int64_t read_dma_latency(const char *root)
 	return known && limit_us < NO_LIMIT_US ? limit_us * (int64_t)NSEC_PER_USEC : -1;
 }
 
-/* A CPU without states at the start, as without a driver, has none later. */
+/* A CPU that had no idle states when the meter opened is skipped. */
 static void read_before(const struct wake_env *env, unsigned int cpu)
 {
 	struct wake_cpu_env *c = &env->cpus[cpu];

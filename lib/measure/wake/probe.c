@@ -141,7 +141,7 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel runs them in the order in which they were attached. */
+		/* The kernel runs them in order of attachment. */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");

@@ -51,7 +51,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources with points, in the order in which they take turns. */
+/* Sources with points, in the order of their turns. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,

@@ -129,7 +129,7 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-/* BPF programs see global thread IDs, and here we only know those of our own PID namespace. */
+/* BPF programs see global thread IDs; gettid() returns IDs of our PID namespace. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -203,13 +203,13 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/* Next to the first count: reading the idle states' files takes its time. */
+	/* Right after the first count: reading the files of the idle states is slow. */
 	m->start_ns = clock_mono_ns();
 	wake_env_before(&m->env);
 	return rc;
 }
 
-/* Stops measuring and reads the counters; tells when. */
+/* Stops measuring, reads the counters and returns the end time. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -222,7 +222,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	}
 	if (rc)
 		return rc;
-	/* Next to the last count, for the same reason. */
+	/* Right after the last count, before the slow files of the idle states. */
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_after(&m->env);

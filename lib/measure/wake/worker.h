@@ -18,7 +18,7 @@
 struct wake_nic;
 struct wake_sender;
 
-/* What all workers of a run measure. */
+/* Parameters of a run, shared by its workers. */
 struct wake_plan {
 	struct cpuset cpus;
 	struct wake_sweep sweep;
@@ -59,11 +59,11 @@ struct wake_worker {
 	atomic_uint word;
 };
 
-/* What a source does on the worker's thread. */
+/* Operations of a source on the thread of a worker. */
 struct wake_source_ops {
 	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
 		      struct wake_point *ret_point);
-	/* Optional: around all points of one launch distance; @first is the first of them. */
+	/* Optional: around all points of one launch distance. @first: index of the first point. */
 	int (*batch_begin)(struct wake_worker *worker);
 	int (*batch_end)(struct wake_worker *worker, size_t first);
 };
@@ -79,7 +79,7 @@ void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
 /* Fills worker->calibration on the calling thread; wake_probe_calibrate() must be on. */
 int wake_calibrate(struct wake_worker *worker);
 
-/* Serves the workers of @targets until told to stop; runs on a core that is not measured. */
+/* Wakes the workers of @targets until wake_sender_stop(); runs on a core not measured. */
 struct wake_sender {
 	unsigned int cpu;
 	const struct cpuset *targets;
@@ -88,7 +88,7 @@ struct wake_sender {
 	atomic_bool *run_stop; /* the run's: without a sender the workers would wait for ever */
 	bool moved;	       /* its core went offline, which ended the run */
 	atomic_bool stop;
-	/* It sleeps until then, or until somebody changes the word; 0: it is awake and will look. */
+	/* Deadline of its sleep, which a change of asked ends early; 0 while it is awake. */
 	atomic_uint_fast64_t until_ns;
 	atomic_uint asked;
 	pthread_t thread;

@@ -296,8 +296,9 @@ static const struct column_spec nic_columns[] = {
 static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
 
 const struct table_spec *const wake_tables[] = {
-	&fields_table,	 &wake_machine_table, &states_table, &totals_table, &stages_table, &pairs_table,
-	&residency_table, &findings_table,    &cpus_table,   &losses_table, &nic_table,	   NULL,
+	&fields_table,	&wake_machine_table, &states_table,   &totals_table,
+	&stages_table,	&pairs_table,	     &residency_table, &findings_table,
+	&cpus_table,	&losses_table,	     &nic_table,       NULL,
 };
 
 static void add_quality(const struct wake_window *w, struct report *report)

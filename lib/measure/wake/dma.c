@@ -95,7 +95,7 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			card->device, strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* Off again for the points: the interrupt of a stamp would wake the measured core before the packet's own. */
+	/* Off during the points: the interrupt of a stamp would wake the measured core early. */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch the transmit timestamps of %s off again: %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: a card sends a packet at a set time of its own clock, and its interrupt wakes the core. */
+/* Source nic: a card sends a packet on time by its own clock; its interrupt wakes the core. */
 #ifndef SUBTICK_MEASURE_WAKE_NIC_H
 #define SUBTICK_MEASURE_WAKE_NIC_H
 
@@ -16,7 +16,7 @@ struct journal;
 struct wake_nic_opts {
 	const char *device;    /* network device; NULL: the first with a hardware clock */
 	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
-	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states only (9); negative: measure it */
+	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states (9); negative: measure it */
 	bool software;		/* ETF without offload: a kernel timer sends, no card is measured */
 };
 

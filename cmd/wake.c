@@ -32,11 +32,9 @@ struct wake_cmd {
 #define NIC(...) __VA_ARGS__, .group = "nic"
 
 #define SOURCES(text) \
-	.parse = set_sources, .words = source_words, .expected = text, \
+	.parse = set_sources, .words = wake_source_names, .expected = text, \
 	OPT_AT(struct wake_cmd, wake.sources)
 
-/* By enum wake_source. */
-static const char *const source_words[] = {"timer", "remote", "nic", "passive", NULL};
 static const char *const fail_words[] = {"exceeds", NULL};
 
 /* A list for --sources, which excludes passive; one word for --source. */

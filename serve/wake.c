@@ -61,7 +61,7 @@ static void wake_collector_absorb(struct store *store, const struct config *conf
 {
 	const struct wake_window *w = wake_window(meter);
 
-	store_window(store, "wake", wake_source_name(WAKE_PASSIVE), w->time_unix_ns);
+	store_window(store, "wake", wake_source_names[WAKE_PASSIVE], w->time_unix_ns);
 	wake_absorb(store, w);
 }
 

@@ -9,55 +9,49 @@
 
 #include "report/findings.h"
 
-struct guest_row {
+struct fields_row {
+	struct wake_window w;
 	const char *guest;
 };
 
-static const struct column_spec idle_fields[] = {
-	COLUMN(struct wake_window, M_WAKE_OVERHEAD_NS, overhead_ns),
-	COLUMN(struct wake_window, M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
-	COLUMN(struct wake_window, M_WAKE_DRIVER, machine.idle.driver),
-	COLUMN(struct wake_window, M_WAKE_GOVERNOR, machine.idle.governor,
-	       .flags = COLUMN_EMPTY_IS_NULL),
+static const struct column_spec fields[] = {
+#define FIELD(id, member, ...) COLUMN(struct fields_row, id, w.member, __VA_ARGS__)
+#define OPTIONAL(id, member)   FIELD(id, member, .flags = COLUMN_OPTIONAL)
+	FIELD(M_WAKE_OVERHEAD_NS, overhead_ns),
+	FIELD(M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
+	FIELD(M_WAKE_DRIVER, machine.idle.driver),
+	FIELD(M_WAKE_GOVERNOR, machine.idle.governor, .flags = COLUMN_EMPTY_IS_NULL),
+	COLUMN(struct fields_row, M_WAKE_GUEST, guest),
+	FIELD(M_WAKE_HALTPOLL, machine.haltpoll, .flags = COLUMN_LATER),
+	OPTIONAL(M_WAKE_FROM_NS, from_ns),
+	OPTIONAL(M_WAKE_TO_NS, to_ns),
+	OPTIONAL(M_WAKE_STEP_RATIO, step_ratio),
+	OPTIONAL(M_WAKE_POINTS_STEP, points_per_step),
+	FIELD(M_WAKE_ASKED, asked),
+	FIELD(M_WAKE_TAKEN, taken),
+	OPTIONAL(M_WAKE_REJ_BEFORE_IDLE, rejected[WAKE_REJ_BEFORE_IDLE]),
+	OPTIONAL(M_WAKE_REJ_WOKEN_EARLY, rejected[WAKE_REJ_WOKEN_EARLY]),
+	OPTIONAL(M_WAKE_REJ_OTHER_FIRST, rejected[WAKE_REJ_OTHER_FIRST]),
+	OPTIONAL(M_WAKE_REJ_NEGATIVE, rejected[WAKE_REJ_NEGATIVE]),
+	OPTIONAL(M_WAKE_REJ_ELSEWHERE, rejected[WAKE_REJ_ELSEWHERE]),
+	OPTIONAL(M_WAKE_REJ_NMI, rejected[WAKE_REJ_NMI]),
+	OPTIONAL(M_WAKE_REJ_LOST, rejected[WAKE_REJ_LOST]),
+	OPTIONAL(M_WAKE_REJ_OTHER, not_a_timer),
+	OPTIONAL(M_WAKE_REJ_ODD, odd_state),
+#undef OPTIONAL
+#undef FIELD
 };
-static const struct column_spec guest_fields[] = {
-	COLUMN(struct guest_row, M_WAKE_GUEST, guest),
-};
-static const struct column_spec point_fields[] = {
-	COLUMN(struct wake_window, M_WAKE_HALTPOLL, machine.haltpoll, .flags = COLUMN_LATER),
-	COLUMN(struct wake_window, M_WAKE_FROM_NS, from_ns, .flags = COLUMN_OPTIONAL),
-	COLUMN(struct wake_window, M_WAKE_TO_NS, to_ns, .flags = COLUMN_OPTIONAL),
-	COLUMN(struct wake_window, M_WAKE_STEP_RATIO, step_ratio, .flags = COLUMN_OPTIONAL),
-	COLUMN(struct wake_window, M_WAKE_POINTS_STEP, points_per_step, .flags = COLUMN_OPTIONAL),
-	COLUMN(struct wake_window, M_WAKE_ASKED, asked),
-	COLUMN(struct wake_window, M_WAKE_TAKEN, taken),
-#define REJECTED(id, reject) \
-	COLUMN(struct wake_window, id, rejected[reject], .flags = COLUMN_OPTIONAL)
-	REJECTED(M_WAKE_REJ_BEFORE_IDLE, WAKE_REJ_BEFORE_IDLE),
-	REJECTED(M_WAKE_REJ_WOKEN_EARLY, WAKE_REJ_WOKEN_EARLY),
-	REJECTED(M_WAKE_REJ_OTHER_FIRST, WAKE_REJ_OTHER_FIRST),
-	REJECTED(M_WAKE_REJ_NEGATIVE, WAKE_REJ_NEGATIVE),
-	REJECTED(M_WAKE_REJ_ELSEWHERE, WAKE_REJ_ELSEWHERE),
-	REJECTED(M_WAKE_REJ_NMI, WAKE_REJ_NMI),
-	REJECTED(M_WAKE_REJ_LOST, WAKE_REJ_LOST),
-#undef REJECTED
-	COLUMN(struct wake_window, M_WAKE_REJ_OTHER, not_a_timer, .flags = COLUMN_OPTIONAL),
-	COLUMN(struct wake_window, M_WAKE_REJ_ODD, odd_state, .flags = COLUMN_OPTIONAL),
-};
-
-static const struct table_spec idle_table = TABLE("", NULL, idle_fields);
-static const struct table_spec guest_table = TABLE("", NULL, guest_fields);
-static const struct table_spec sweep_table = TABLE("", NULL, point_fields);
+static const struct table_spec fields_table = TABLE("", NULL, fields);
 
 static void add_fields(const struct wake_window *w, struct report *report)
 {
 	const struct virt *virt = &w->machine.virt;
-	struct guest_row guest = {virt->kind == VIRT_GUEST ? virt->name[0] ? virt->name : "yes"
-							   : NULL};
+	struct fields_row row = {
+		.w = *w,
+		.guest = virt->kind != VIRT_GUEST ? NULL : virt->name[0] ? virt->name : "yes",
+	};
 
-	columns_set(report, &idle_table, 0, w);
-	columns_set(report, &guest_table, 0, &guest);
-	columns_set(report, &sweep_table, 0, w);
+	columns_set(report, &fields_table, 0, &row);
 	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
 }
 
@@ -119,8 +113,8 @@ static struct state_row state_row(const struct wake_state *s)
 
 	return (struct state_row){
 		.s = *s,
-		.source = wake_source_name(s->source),
-		.verdict = wake_verdict_name(s->verdict),
+		.source = wake_source_names[s->source],
+		.verdict = wake_verdict_names[s->verdict],
 		.forced = s->forced[0] ? s->forced : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
@@ -215,7 +209,7 @@ static void add_stages(const struct wake_window *w, struct report *report)
 	struct table *t = columns_table(report, &stages_table, 0);
 
 	for (size_t i = 0; i < w->nr_stages; i++) {
-		struct stage_row row = {w->stages[i], wake_source_name(w->stages[i].source)};
+		struct stage_row row = {w->stages[i], wake_source_names[w->stages[i].source]};
 
 		columns_row(t, &row);
 	}
@@ -302,9 +296,9 @@ static const struct column_spec nic_columns[] = {
 static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
 
 const struct table_spec *const wake_tables[] = {
-	&idle_table,   &guest_table,  &sweep_table, &wake_machine_table, &states_table,
-	&totals_table, &stages_table, &pairs_table, &residency_table,	 &findings_table,
-	&cpus_table,   &losses_table, &nic_table,   NULL,
+	&fields_table,	&wake_machine_table, &states_table,   &totals_table,
+	&stages_table,	&pairs_table,	     &residency_table, &findings_table,
+	&cpus_table,	&losses_table,	     &nic_table,       NULL,
 };
 
 static void add_quality(const struct wake_window *w, struct report *report)
@@ -336,7 +330,7 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
 		if (wake_has(w->sources, source))
 			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
-					len ? "," : "", wake_source_name(source));
+					len ? "," : "", wake_source_names[source]);
 	report_source(report, sources);
 	add_fields(w, report);
 	add_tables(w, report);

@@ -18,11 +18,14 @@ static const struct finding_rule waits = {
 static const struct finding_rule exceeds = {
 	"wake_exceeds", 0.0, "subtick wake --each-state; cpupower idle-set -d N disables the state"};
 
-/* One idle state on all cores of which the same can be said. */
+typedef bool (*state_filter)(const struct wake_window *w, const struct wake_state *s);
+
+/* One idle state on all cores where it passes the same filter. */
 struct alike {
-	struct cpuset cpus;
+	char cpus[64];
+	bool several; /* cores */
 	double worst_ns;
-	uint64_t lost_ns, count;
+	uint64_t lost_ns;
 };
 
 /* Time that timers of the running system came late, on one core. */
@@ -40,62 +43,54 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 	       s->summary.median_ns - (double)w->uncertainty_ns > (double)s->claimed_ns;
 }
 
-static bool said_before(const struct wake_window *w, size_t row,
-			bool (*is)(const struct wake_window *, const struct wake_state *))
+/* False if @row does not pass the filter, or an earlier row of the same state did. */
+static bool gather(const struct wake_window *w, size_t row, state_filter is,
+		   struct alike *ret_alike)
 {
-	for (size_t i = 0; i < row; i++)
-		if (!strcmp(w->states[i].name, w->states[row].name) && is(w, &w->states[i]))
-			return true;
-	return false;
-}
+	struct cpuset cpus = {0};
 
-static struct alike gather(const struct wake_window *w, size_t row,
-			   bool (*is)(const struct wake_window *, const struct wake_state *))
-{
-	struct alike alike = {0};
-
-	for (size_t i = row; i < w->nr_states; i++) {
+	if (!is(w, &w->states[row]))
+		return false;
+	*ret_alike = (struct alike){0};
+	for (size_t i = 0; i < w->nr_states; i++) {
 		const struct wake_state *s = &w->states[i];
 		double over = s->summary.median_ns - (double)s->claimed_ns;
 
 		if (strcmp(s->name, w->states[row].name) || !is(w, s))
 			continue;
-		cpuset_add(&alike.cpus, s->cpu);
-		alike.worst_ns = fmax(alike.worst_ns, s->summary.median_ns);
-		alike.count += s->summary.count;
-		alike.lost_ns += is == is_slow ? s->sum_ns :
-						 (uint64_t)(over * (double)s->summary.count);
+		if (i < row)
+			return false;
+		cpuset_add(&cpus, s->cpu);
+		ret_alike->worst_ns = fmax(ret_alike->worst_ns, s->summary.median_ns);
+		ret_alike->lost_ns += is == is_slow ? s->sum_ns :
+						      (uint64_t)(over * (double)s->summary.count);
 	}
-	return alike;
+	cpuset_format(&cpus, ret_alike->cpus, sizeof(ret_alike->cpus));
+	ret_alike->several = cpuset_count(&cpus) > 1;
+	return true;
 }
 
-static void say(const struct wake_window *w, size_t row, struct report *report)
+static void add_findings(const struct wake_window *w, size_t row, struct report *report)
 {
 	const struct wake_state *s = &w->states[row];
-	char rate[32], cpus[64];
 	struct alike alike;
+	char rate[32];
 
-	if (is_slow(w, s) && !said_before(w, row, is_slow)) {
-		alike = gather(w, row, is_slow);
-		cpuset_format(&alike.cpus, cpus, sizeof(cpus));
+	if (gather(w, row, is_slow, &alike))
 		findings_add(report, &waits, alike.lost_ns,
 			     "timers of CPU%s %s come %s late because of wake-ups from %s",
-			     cpuset_count(&alike.cpus) > 1 ? "s" : "", cpus,
+			     alike.several ? "s" : "", alike.cpus,
 			     findings_rate(report, alike.lost_ns, rate, sizeof(rate)), s->name);
-	}
-	if (is_beyond_claim(w, s) && !said_before(w, row, is_beyond_claim)) {
-		alike = gather(w, row, is_beyond_claim);
-		cpuset_format(&alike.cpus, cpus, sizeof(cpus));
+	if (gather(w, row, is_beyond_claim, &alike))
 		findings_add(report, &exceeds, alike.lost_ns,
 			     "CPU%s %s take%s %.3g us to leave %s (median); the driver claims %.3g us",
-			     cpuset_count(&alike.cpus) > 1 ? "s" : "", cpus,
-			     cpuset_count(&alike.cpus) > 1 ? " up to" : "s", alike.worst_ns / 1e3,
-			     s->name, (double)s->claimed_ns / 1e3);
-	}
+			     alike.several ? "s" : "", alike.cpus,
+			     alike.several ? " up to" : "s", alike.worst_ns / 1e3, s->name,
+			     (double)s->claimed_ns / 1e3);
 }
 
 void wake_findings(const struct wake_window *w, struct report *report)
 {
 	for (size_t i = 0; i < w->nr_states; i++)
-		say(w, i, report);
+		add_findings(w, i, report);
 }

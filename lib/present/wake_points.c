@@ -79,7 +79,7 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 	return (struct point_row){
 		.point = p - cpu->points,
 		.cpu = cpu->cpu,
-		.source = wake_source_name(p->source),
+		.source = wake_source_names[p->source],
 		.launch_ns = stamp(p->launch_ns),
 		.distance_ns = p->distance_ns,
 		.silent_ns = taken ? p->silent_ns : WAKE_UNKNOWN,
@@ -90,8 +90,8 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 		.user_ns = stamp(p->user_ns),
 		.index = taken ? p->state : UINT32_MAX,
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
-		.order = taken ? wake_order_name(p->order) : NULL,
-		.rejected = taken ? NULL : wake_reject_name(p->reject),
+		.order = taken ? wake_order_names[p->order] : NULL,
+		.rejected = taken ? NULL : wake_reject_names[p->reject],
 		.forced = forced_name(w, cpu, p->round),
 		.entered = taken ? tristate(p->entered) : -1,
 		.package = tristate(p->package),
@@ -149,7 +149,7 @@ static void add_distribution(const struct wake_window *w, struct table *t,
 			     const struct wake_cpu *only, enum wake_source source)
 {
 	struct le_row row = {.cpu = only ? only->cpu : UINT32_MAX,
-			     .source = wake_source_name(source)};
+			     .source = wake_source_names[source]};
 	uint64_t count[HIST_NR + 1] = {0}, total = 0;
 
 	for (size_t k = 0; k < w->nr_cpus; k++) {

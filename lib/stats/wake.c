@@ -4,35 +4,26 @@
 
 #include <limits.h>
 
-const char *wake_source_name(enum wake_source source)
-{
-	static const char *const names[] = {"timer", "remote", "nic", "passive"};
+const char *const wake_source_names[] = {"timer", "remote", "nic", "passive", NULL};
 
-	return source < WAKE_NR_SOURCES ? names[source] : "unknown";
-}
+const char *const wake_reject_names[] = {
+	[WAKE_TAKEN] = "taken",
+	[WAKE_REJ_BEFORE_IDLE] = "before_idle",
+	[WAKE_REJ_WOKEN_EARLY] = "woken_early",
+	[WAKE_REJ_OTHER_FIRST] = "other_first",
+	[WAKE_REJ_NEGATIVE] = "negative",
+	[WAKE_REJ_ELSEWHERE] = "elsewhere",
+	[WAKE_REJ_NMI] = "nmi",
+	[WAKE_REJ_LOST] = "lost",
+};
 
-const char *wake_reject_name(enum wake_reject reject)
-{
-	static const char *const names[WAKE_NR_REJECTS] = {
-		[WAKE_TAKEN] = "taken",
-		[WAKE_REJ_BEFORE_IDLE] = "before_idle",
-		[WAKE_REJ_WOKEN_EARLY] = "woken_early",
-		[WAKE_REJ_OTHER_FIRST] = "other_first",
-		[WAKE_REJ_NEGATIVE] = "negative",
-		[WAKE_REJ_ELSEWHERE] = "elsewhere",
-		[WAKE_REJ_NMI] = "nmi",
-		[WAKE_REJ_LOST] = "lost",
-	};
+const char *const wake_order_names[] = {"exit-first", "irq-first", "no-irq"};
 
-	return reject < WAKE_NR_REJECTS ? names[reject] : "unknown";
-}
-
-const char *wake_order_name(enum wake_order order)
-{
-	static const char *const names[] = {"exit-first", "irq-first", "no-irq"};
-
-	return order < WAKE_NR_ORDERS ? names[order] : "unknown";
-}
+const char *const wake_verdict_names[] = {
+	[WAKE_NO_CLAIM] = "no-claim",	    [WAKE_WITHIN] = "within",
+	[WAKE_EXCEEDS] = "exceeds",	    [WAKE_NO_POINTS] = "no-points",
+	[WAKE_NOT_ENTERED] = "not-entered", [WAKE_CORE_ONLY] = "core-only",
+};
 
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns)
 {

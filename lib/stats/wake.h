@@ -17,7 +17,8 @@ enum wake_source {
 	WAKE_NR_SOURCES,
 };
 
-const char *wake_source_name(enum wake_source source);
+/* By enum wake_source, then NULL. */
+extern const char *const wake_source_names[];
 
 /* Whether a set of sources, a bit for each, has this one. */
 static inline bool wake_has(unsigned int sources, enum wake_source source)
@@ -38,10 +39,10 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* The key in rejected:{…} without its suffix. */
-const char *wake_reject_name(enum wake_reject reject);
+/* By enum wake_reject: the key in rejected:{…} without its suffix. */
+extern const char *const wake_reject_names[];
 
-/* What happened first: the idle exit event or the interrupt handler. */
+/* Order of the idle exit event and the interrupt handler. */
 enum wake_order {
 	WAKE_EXIT_FIRST,
 	WAKE_IRQ_FIRST,
@@ -49,7 +50,7 @@ enum wake_order {
 	WAKE_NR_ORDERS,
 };
 
-const char *wake_order_name(enum wake_order order);
+extern const char *const wake_order_names[]; /* by enum wake_order */
 
 /* Whether the core entered the state that was requested, or its package slept. */
 enum wake_entered {
@@ -136,7 +137,7 @@ struct wake_summary {
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* The buckets that can have counts: from @ret_first up to, but not including, @ret_end. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
-/* The passive source's: @now minus @before, which may be NULL. The same pointer: no wake-up. */
+/* Summary of @now minus @before, of source passive. No wake-up if both are one pointer. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
 
@@ -150,30 +151,24 @@ enum wake_verdict {
 	WAKE_NR_VERDICTS,
 };
 
-const char *wake_verdict_name(enum wake_verdict verdict);
-/*
- * As in the thesis: the maximum against the claim; within the uncertainty it passes. NAN: unknown,
- * so that nothing is allowed for.
- */
-enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
-			       double uncertainty_ns);
+extern const char *const wake_verdict_names[]; /* by enum wake_verdict */
 
-/* What is known about how deep the core slept in the points of one state. */
+/* Depth of sleep of core and package in the points of one state. */
 struct wake_evidence {
 	uint64_t entered, not_entered; /* points of either kind; the others are unknown */
 	double max_ns;		       /* of the points that are not known as not entered */
-	/* Of the same points: the package slept, or did not; the others are unknown. */
+	/* Of these points, those with a sleeping and with an awake package. */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a core in this state lets the package sleep */
 };
 
 /*
- * Only points in which the state was entered can say anything about its claim. The claim holds for
- * a package that sleeps as well, so that without one "within" would say too much.
+ * As in the thesis: the maximum against the claim. Within the uncertainty it passes; an unknown
+ * one (NAN) allows nothing. Only points that entered the state count. The claim also covers the
+ * wake-up of the package: without a sleeping package a passed claim is core-only.
  */
-enum wake_verdict wake_verdict_entered(bool claims, uint64_t claimed_ns,
-				       const struct wake_summary *summary,
-				       const struct wake_evidence *evidence, double uncertainty_ns);
+enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
+			       const struct wake_evidence *evidence, double uncertainty_ns);
 
 /* Pre-wake: how much less a timer's wake latency is, because the core knows its own timer. */
 struct wake_prewake {
@@ -193,14 +188,7 @@ struct wake_overhead {
 
 /* Sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
-/*
- * From an event to the stamp of a program on it. From the stamp of one program to that of the next
- * on the same event is more: also the rest of the first reading of the clock and the way out of
- * that program. So it lies between 0 and @between: half of that, give or take the other half.
- */
-void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead);
-
-/* What measuring costs on one core. */
+/* Cost of measuring on one core. */
 struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* from the idle exit event to its stamp */
@@ -210,8 +198,9 @@ struct wake_calibration {
 };
 
 /*
- * Fills known and stamp from @nr of @wanted times from stamp to stamp, which it sorts. With less
- * than a tenth of them the cost is unknown, and 0: what is unknown is not subtracted.
+ * Fills known and stamp from @nr of @wanted times between the stamps of two programs on the same
+ * event, which it sorts. They bound the tracepoint-to-timestamp delay: it is half of their median,
+ * give or take the other half. With less than a tenth of @wanted the delay is unknown, and 0.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);

@@ -88,11 +88,11 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 
 	s->min_ns = (double)hist_low(first);
 	s->max_ns = (double)hist_high(last) - 1.0;
-	if (!before || now->min_ns != before->min_ns || hist_index(now->min_ns) == first)
+	if (now->min_ns != before->min_ns || hist_index(now->min_ns) == first)
 		s->min_ns = (double)now->min_ns;
-	if (!before || now->max_ns != before->max_ns || hist_index(now->max_ns) == last)
+	if (now->max_ns != before->max_ns || hist_index(now->max_ns) == last)
 		s->max_ns = (double)now->max_ns;
-	if (before && now->max_ns == before->max_ns)
+	if (now->max_ns == before->max_ns)
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
@@ -100,8 +100,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
-	double units = (double)(now->sum_units - (before ? before->sum_units : 0));
-	double square = (double)(now->sum_sq - (before ? before->sum_sq : 0));
+	double units = (double)(now->sum_units - before->sum_units);
+	double square = (double)(now->sum_sq - before->sum_sq);
 	double mean = units / (double)count, variance = square / (double)count - mean * mean;
 
 	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
@@ -127,14 +127,14 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 	if (now != before)
 		wake_hist_range(now, &bucket, &end);
 	for (; bucket < end; bucket++)
-		hist_push(&hist, bucket, now->count[bucket] - (before ? before->count[bucket] : 0));
+		hist_push(&hist, bucket, now->count[bucket] - before->count[bucket]);
 	s = summary_of(hist_values(&hist_fine, &hist));
 	if (s.count) {
 		hist_extremes(&hist, now, before, &s);
 		near = hist_index((uint64_t)(0.9 * s.max_ns));
 		for (uint32_t i = hist.nr; i-- && entries[i].bucket >= near;)
 			s.near_max += entries[i].count;
-		s.mean_ns = (double)(now->sum_ns - (before ? before->sum_ns : 0)) / (double)s.count;
+		s.mean_ns = (double)(now->sum_ns - before->sum_ns) / (double)s.count;
 		s.stddev_ns = hist_stddev(now, before, s.count);
 		s.median_ns = hist_value_at(&hist_fine, &hist, UINT64_MAX, 50.0);
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
@@ -148,19 +148,8 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 	*ret_summary = s;
 }
 
-const char *wake_verdict_name(enum wake_verdict verdict)
-{
-	static const char *const names[WAKE_NR_VERDICTS] = {
-		[WAKE_NO_CLAIM] = "no-claim",	    [WAKE_WITHIN] = "within",
-		[WAKE_EXCEEDS] = "exceeds",	    [WAKE_NO_POINTS] = "no-points",
-		[WAKE_NOT_ENTERED] = "not-entered", [WAKE_CORE_ONLY] = "core-only",
-	};
-
-	return verdict < WAKE_NR_VERDICTS ? names[verdict] : "unknown";
-}
-
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
-			       double uncertainty_ns)
+			       const struct wake_evidence *evidence, double uncertainty_ns)
 {
 	double allowed_ns = isnan(uncertainty_ns) ? 0.0 : uncertainty_ns;
 
@@ -168,26 +157,13 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		return WAKE_NO_POINTS;
 	if (!claims)
 		return WAKE_NO_CLAIM;
-	return summary->max_ns - summary->max_error_ns - allowed_ns > (double)claimed_ns
-		       ? WAKE_EXCEEDS
-		       : WAKE_WITHIN;
-}
-
-enum wake_verdict wake_verdict_entered(bool claims, uint64_t claimed_ns,
-				       const struct wake_summary *summary,
-				       const struct wake_evidence *evidence, double uncertainty_ns)
-{
-	struct wake_summary entered = *summary;
-	enum wake_verdict verdict;
-
-	if (summary->count && claims && evidence->not_entered == summary->count)
+	if (evidence->not_entered == summary->count)
 		return WAKE_NOT_ENTERED;
-	entered.max_ns = evidence->max_ns;
-	verdict = wake_verdict(claims, claimed_ns, &entered, uncertainty_ns);
-	return verdict == WAKE_WITHIN && evidence->package_can && evidence->package_awake &&
-			       !evidence->package_slept
+	if (evidence->max_ns - summary->max_error_ns - allowed_ns > (double)claimed_ns)
+		return WAKE_EXCEEDS;
+	return evidence->package_can && evidence->package_awake && !evidence->package_slept
 		       ? WAKE_CORE_ONLY
-		       : verdict;
+		       : WAKE_WITHIN;
 }
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -219,24 +195,17 @@ void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhea
 	*ret_overhead = o;
 }
 
-void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead)
-{
-	uint32_t half = between->median_ns / 2;
-
-	*ret_overhead = (struct wake_overhead){
-		.median_ns = half,
-		.spread_ns = between->median_ns - half + between->spread_ns,
-	};
-}
-
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration)
 {
-	struct wake_overhead between;
+	struct wake_overhead *stamp = &calibration->stamp;
+	uint32_t half;
 
 	calibration->known = nr && nr >= wanted / 10;
-	wake_overhead(between_ns, calibration->known ? nr : 0, &between);
-	wake_stamp_overhead(&between, &calibration->stamp);
+	wake_overhead(between_ns, calibration->known ? nr : 0, stamp);
+	half = stamp->median_ns / 2;
+	stamp->spread_ns += stamp->median_ns - half;
+	stamp->median_ns = half;
 }
 
 double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, double card_ns)

@@ -3,7 +3,7 @@
 #include "test.h"
 #include "tree.h"
 
-#include "measure/wake/cstate.h"
+#include "measure/wake/depth.h"
 
 #define CORE	"/sys/bus/event_source/devices/cstate_core"
 #define PACKAGE "/sys/bus/event_source/devices/cstate_pkg"

@@ -188,11 +188,11 @@ TEST(test_names)
 {
 	for (int i = 0; i < WAKE_NR_REJECTS; i++)
 		for (int k = 0; k < i; k++)
-			assert_string_not_equal(wake_reject_name(i), wake_reject_name(k));
+			assert_string_not_equal(wake_reject_names[i], wake_reject_names[k]);
 	for (int i = 0; i < WAKE_NR_SOURCES; i++)
-		assert_non_null(wake_source_name(i));
-	assert_string_equal(wake_source_name(WAKE_PASSIVE), "passive");
-	assert_string_equal(wake_order_name(WAKE_IRQ_FIRST), "irq-first");
+		assert_non_null(wake_source_names[i]);
+	assert_string_equal(wake_source_names[WAKE_PASSIVE], "passive");
+	assert_string_equal(wake_order_names[WAKE_IRQ_FIRST], "irq-first");
 }
 
 TEST_MAIN()

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "measure/wake/depth.h"
-#include "measure/wake/remote.h"
+#include "measure/wake/worker.h"
 
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8

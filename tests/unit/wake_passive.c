@@ -164,6 +164,7 @@ TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
 	static double each[5000];
+	static const struct wake_hist none;
 	struct wake_summary exact, from_hist;
 	u64 now = 1000;
 
@@ -177,7 +178,7 @@ TEST_WITH(passive_many, reset_passive, NULL)
 		now += 200000;
 	}
 	go_idle(now, 1);
-	wake_summarize_hist(h, NULL, 0, &from_hist);
+	wake_summarize_hist(h, &none, 0, &from_hist);
 	wake_summarize(each, 5000, &exact);
 	assert_int_equal(from_hist.count, 5000);
 	assert_true(from_hist.min_ns == exact.min_ns && from_hist.max_ns == exact.max_ns);

@@ -124,7 +124,7 @@ TEST_WITH(test_states, setup, teardown)
 	const struct table *t;
 
 	report = report_of(b, NULL);
-	assert_false(b->window.exceeds);
+	assert_false(b->window.exceeded);
 	assert_string_equal(report->source, "timer,remote");
 	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 2);
@@ -182,7 +182,7 @@ TEST_WITH(test_exceeds, setup, teardown)
 	/* One point beyond claim plus uncertainty is enough. */
 	b->points[8].latency_ns = 2157;
 	report = report_of(b, NULL);
-	assert_true(b->window.exceeds);
+	assert_true(b->window.exceeded);
 	assert_string_equal(text(report_find(report, "states"), 0, "verdict"), "exceeds");
 	assert_int_equal(cell(report_find(report, "states"), 0, "near_max_total"), 1);
 	report_free(report);
@@ -437,7 +437,7 @@ TEST_WITH(test_passive, setup, teardown)
 	b->worker.nr = 0;
 	b->cpu.counted = true;
 	report = report_of(b, &passive);
-	assert_true(b->window.exceeds);
+	assert_true(b->window.exceeded);
 	assert_int_equal(cell(report->fields, 0, "taken_total"), 24);
 	assert_int_equal(cell(report->fields, 0, "asked_total"), 24 + 7 + 3 + 1);
 	t = report_find(report, "states");

@@ -7,6 +7,8 @@
 #include "stats/hist.h"
 #include "stats/wake.h"
 
+static const struct wake_hist no_hist;
+
 TEST(test_summary)
 {
 	double values[20000];
@@ -103,7 +105,7 @@ TEST(test_summary_hist)
 	/* The old extremes are of another window: now the outermost buckets bound. */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
-	wake_summarize_hist(&now, NULL, 0, &coarse);
+	wake_summarize_hist(&now, &no_hist, 0, &coarse);
 	assert_true(coarse.max_ns == 90000000 && coarse.min_ns == 7);
 	wake_summarize_hist(&now, &now, 0, &coarse);
 	assert_int_equal(coarse.count, 0);
@@ -124,8 +126,8 @@ TEST(test_hist_overhead)
 		count_one(&now, values[i]);
 	}
 	wake_summarize(values, 20000, &exact);
-	wake_summarize_hist(&now, NULL, 0, &raw);
-	wake_summarize_hist(&now, NULL, 100, &from_hist);
+	wake_summarize_hist(&now, &no_hist, 0, &raw);
+	wake_summarize_hist(&now, &no_hist, 100, &from_hist);
 	assert_true(fabs(raw.p999_ns / exact.p999_ns - 1) < 0.032);
 	assert_true(fabs(raw.p9999_ns / exact.p9999_ns - 1) < 0.032);
 	assert_true(from_hist.min_ns == raw.min_ns - 100 && from_hist.max_ns == raw.max_ns - 100);
@@ -188,9 +190,18 @@ TEST(test_hist_stddev)
 			count_one(&now, values[i]);
 		}
 		wake_summarize(values, 4000, &exact);
-		wake_summarize_hist(&now, NULL, 0, &coarse);
+		wake_summarize_hist(&now, &no_hist, 0, &coarse);
 		assert_true(fabs(coarse.stddev_ns / exact.stddev_ns - 1) < 0.01);
 	}
+}
+
+/* Verdict if every point entered the state. */
+static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const struct wake_summary *s,
+				    double uncertainty_ns)
+{
+	struct wake_evidence evidence = {.max_ns = s->max_ns};
+
+	return wake_verdict(claims, claimed_ns, s, &evidence, uncertainty_ns);
 }
 
 /* In a later window the maximum is known to a bucket only: that is not enough for "exceeds". */
@@ -205,8 +216,8 @@ TEST(test_hist_max_error)
 	count_one(&now, 10050);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns >= 10050 && s.max_ns - s.max_error_ns <= 10050);
-	assert_int_equal(wake_verdict(true, 10050, &s, 0), WAKE_WITHIN);
-	assert_int_equal(wake_verdict(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
+	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
+	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
 	/* The longest so far lies in the same bucket, but in another window. */
 	memset(&before, 0, sizeof(before));
@@ -221,7 +232,7 @@ TEST(test_hist_max_error)
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
 	/* A tail below our own overhead is 0, not negative. */
-	wake_summarize_hist(&now, NULL, 60000, &s);
+	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
 
@@ -258,21 +269,21 @@ TEST(test_verdicts)
 
 	for (size_t i = 0; i < sizeof(thesis) / sizeof(thesis[0]); i++) {
 		s.max_ns = thesis[i].max_ns;
-		assert_int_equal(wake_verdict(true, thesis[i].claimed_us * 1000, &s, 700),
+		assert_int_equal(verdict_of(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
 	/* Within the uncertainty the verdict is "within". */
 	s.max_ns = 10700;
-	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_WITHIN);
+	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
-	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_EXCEEDS);
+	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_EXCEEDS);
 	/* Unknown: nothing to allow for. */
-	assert_int_equal(wake_verdict(true, 10701, &s, NAN), WAKE_WITHIN);
-	assert_int_equal(wake_verdict(true, 10700, &s, NAN), WAKE_EXCEEDS);
-	assert_int_equal(wake_verdict(false, 0, &s, 700), WAKE_NO_CLAIM);
+	assert_int_equal(verdict_of(true, 10701, &s, NAN), WAKE_WITHIN);
+	assert_int_equal(verdict_of(true, 10700, &s, NAN), WAKE_EXCEEDS);
+	assert_int_equal(verdict_of(false, 0, &s, 700), WAKE_NO_CLAIM);
 	s.count = 0;
-	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_NO_POINTS);
-	assert_string_equal(wake_verdict_name(WAKE_EXCEEDS), "exceeds");
+	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_NO_POINTS);
+	assert_string_equal(wake_verdict_names[WAKE_EXCEEDS], "exceeds");
 }
 
 /* Only what was entered counts, and a package that stayed awake leaves the claim open. */
@@ -282,26 +293,26 @@ TEST(test_verdict_entered)
 	struct wake_evidence e = {.max_ns = 90000};
 
 	/* Nothing is known: as before. */
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
 	/* Too long is too long. */
-	assert_int_equal(wake_verdict_entered(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
+	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* C1 does not let the package sleep: its claim is the core's. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* The longest was of a point in which the state was not entered. */
 	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
-	assert_int_equal(wake_verdict_entered(true, 80000, &s, &e, 700), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.not_entered = 100};
-	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_NOT_ENTERED);
-	assert_int_equal(wake_verdict_entered(false, 0, &s, &e, 700), WAKE_NO_CLAIM);
-	assert_string_equal(wake_verdict_name(WAKE_NOT_ENTERED), "not-entered");
-	assert_string_equal(wake_verdict_name(WAKE_CORE_ONLY), "core-only");
+	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_NOT_ENTERED);
+	assert_int_equal(wake_verdict(false, 0, &s, &e, 700), WAKE_NO_CLAIM);
+	assert_string_equal(wake_verdict_names[WAKE_NOT_ENTERED], "not-entered");
+	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
 /* A core that begins to wake long before its own timer is due, and one that does not. */
@@ -350,16 +361,6 @@ TEST(test_overhead)
 	assert_int_equal(o.median_ns, 0);
 }
 
-/* 57 ns from stamp to stamp: the event was 0 to 57 ns before its stamp, and what scatters. */
-TEST(test_stamp_overhead)
-{
-	struct wake_overhead between = {57, 3}, o;
-
-	wake_stamp_overhead(&between, &o);
-	assert_int_equal(o.median_ns, 28);
-	assert_int_equal(o.spread_ns, 29 + 3);
-}
-
 /* 19 of 200 are too few: then nothing is subtracted. */
 TEST(test_calibrate_stamp)
 {
@@ -374,7 +375,9 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 0);
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
+	/* 57 ns from stamp to stamp: the event was 0 to 57 ns before its stamp. */
 	assert_int_equal(c.stamp.median_ns, 28);
+	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);
 	assert_false(c.known);
 }

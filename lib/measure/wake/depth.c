@@ -1,15 +1,114 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads residency counters between points and tells from them which states were entered. */
+/* Finds residency counters, reads them between points, and derives which states were entered. */
 #include "measure/wake/depth.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sys/cycles.h"
+#include "sys/file.h"
 
-/* PC2 is what remains where deeper states are not allowed: caches and memory stay on. */
+#define PMU_DIR "/sys/bus/event_source/devices"
+/* In PC2 caches and memory stay on; a package that may not sleep deeper reaches it as well. */
 #define PACKAGE_SLEEPS 3
+
+/* The file contains "event=0x02". */
+static int read_config(const char *root, const char *path, uint64_t *ret_config)
+{
+	char text[32], *end;
+	int rc = sys_read_file(root, path, text, sizeof(text));
+
+	if (rc < 0 || strncmp(text, "event=", 6) || !isxdigit((unsigned char)text[6]))
+		return rc < 0 ? rc : -1;
+	*ret_config = strtoull(text + 6, &end, 0);
+	return *end ? -1 : 0;
+}
+
+int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX])
+{
+	const char *pmu = package ? "cstate_pkg" : "cstate_core";
+	uint64_t type, config;
+	char path[96];
+	int nr = 0;
+
+	snprintf(path, sizeof(path), PMU_DIR "/%s/type", pmu);
+	if (sys_read_u64(root, path, &type))
+		return 0;
+	for (int state = 0; state <= 10 && nr < CSTATE_MAX; state++) {
+		snprintf(path, sizeof(path), PMU_DIR "/%s/events/c%d-residency", pmu, state);
+		if (read_config(root, path, &config))
+			continue;
+		events[nr] = (struct perf_event){.type = type, .config = config};
+		snprintf(events[nr++].name, sizeof(events[0].name), "%sC%d", package ? "P" : "",
+			 state);
+	}
+	return nr;
+}
+
+int cstate_number(const char *driver, const char *name, const char *desc)
+{
+	/* By the upper half of the MWAIT hint, plus 1, of Intel's Core and Xeon families. */
+	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
+	const char *hint = strstr(desc, "MWAIT 0x");
+	unsigned long value;
+
+	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
+	    !strstr(name, "ACPI"))
+		return atoi(name + 1);
+	/* The firmware's C1, C2 and C3 are numbers of its own; the hint is the processor's. */
+	if (!hint)
+		return -1;
+	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
+	return value < sizeof(of_hint) ? of_hint[value] : -1;
+}
+
+/*
+ * On the CPU itself, so that reading sends no IPI: the kernel reads the counter of a package on any
+ * CPU of that package. Leaves out counters that are unavailable.
+ */
+static void open_hw(struct cstate_set *set, const char *root, unsigned int cpu, bool package)
+{
+	struct perf_event events[CSTATE_MAX];
+	struct perf_count count;
+	int nr = cstate_list(root, package, events);
+
+	for (int i = 0; i < nr; i++) {
+		int fd = perf_open_cpu(&events[i], cpu, true);
+
+		if (fd == -EMFILE && sys_more_descriptors())
+			fd = perf_open_cpu(&events[i], cpu, true);
+		if (fd < 0)
+			continue;
+		if (perf_read(fd, &count)) {
+			close(fd);
+			continue;
+		}
+		snprintf(set->name[set->nr], sizeof(set->name[0]), "%.7s", events[i].name);
+		set->number[set->nr] = atoi(events[i].name + (package ? 2 : 1));
+		set->package[set->nr] = package;
+		set->fd[set->nr++] = fd;
+	}
+}
+
+int cstate_counter(const struct cstate_set *set, int number)
+{
+	int deepest = -1;
+
+	for (int i = 0; i < set->nr; i++) {
+		if (set->package[i])
+			continue;
+		if (set->number[i] == number)
+			return i;
+		/* The core's deepest counter also runs in the states below it: C7's in C8 to C10. */
+		if (number > 7 && set->number[i] >= 6)
+			deepest = i;
+	}
+	return deepest;
+}
 
 static void map_states(struct wake_depth *d, const char *root, unsigned int cpu)
 {
@@ -36,7 +135,8 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 {
 	double hz = (double)cycles_hz();
 
-	cstate_open(&d->hw, root, cpu);
+	open_hw(&d->hw, root, cpu, false);
+	open_hw(&d->hw, root, cpu, true);
 	cpuidle_watch_open(&d->idle, root, cpu, false);
 	map_states(d, root, cpu);
 	d->opened = true;
@@ -56,12 +156,26 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	return 0;
 }
 
+/* A counter that cannot be read ends the reading for good. */
+static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
+		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
+{
+	struct perf_count count = {0};
+
+	for (int i = 0; i < d->hw.nr && !d->broken; i++) {
+		d->broken = perf_read(d->hw.fd[i], &count);
+		ret_cycles[i] = count.value;
+	}
+	d->broken = d->broken || cpuidle_watch_read(&d->idle, ret_idle);
+	return !d->broken;
+}
+
 int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, size_t max_points)
 {
 	int rc = d->opened ? 0 : open_counters(d, root, cpu, max_points);
 
-	if (!rc && (cstate_read(&d->hw, d->last) || cpuidle_watch_read(&d->idle, d->idle_last)))
-		d->broken = true;
+	if (!rc)
+		read_all(d, d->last, d->idle_last);
 	return rc;
 }
 
@@ -94,12 +208,8 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 	uint32_t *ns = d->ns + index * d->nr_columns;
 	unsigned int state = point->state;
 
-	if (d->broken || !d->nr_columns || index >= d->max_points)
+	if (!d->nr_columns || index >= d->max_points || !read_all(d, now, idle))
 		return;
-	if (cstate_read(&d->hw, now) || cpuidle_watch_read(&d->idle, idle)) {
-		d->broken = true;
-		return;
-	}
 	for (int i = 0; i < d->hw.nr; i++) {
 		cycles[i] = now[i] - d->last[i];
 		d->sum[i] += cycles[i];
@@ -110,7 +220,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/* The hardware knows better than the kernel what became of the request. */
+	/* The hardware may enter another state than the kernel requested: its counter decides. */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);
@@ -127,10 +237,9 @@ const char *wake_depth_by(const struct wake_depth *d, unsigned int state)
 
 void wake_depth_close(struct wake_depth *d)
 {
-	if (d->opened) {
-		cstate_close(&d->hw);
-		cpuidle_watch_close(&d->idle);
-	}
+	for (int i = 0; i < d->hw.nr; i++)
+		close(d->hw.fd[i]);
+	cpuidle_watch_close(&d->idle);
 	free(d->ns);
 	*d = (struct wake_depth){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How deep a core and its package really slept during each point, by counters around it. */
+/* Depth of sleep of a core and its package during each point, by residency counters. */
 #ifndef SUBTICK_MEASURE_WAKE_DEPTH_H
 #define SUBTICK_MEASURE_WAKE_DEPTH_H
 
@@ -9,7 +9,34 @@
 
 #include "stats/wake.h"
 #include "sys/cpuidle.h"
-#include "measure/wake/cstate.h"
+#include "sys/perf.h"
+
+#define CSTATE_MAX	8 /* of the core, and of the package */
+#define CSTATE_COUNTERS (2 * CSTATE_MAX)
+
+/*
+ * The counters of the cstate_core PMU, named "C1", "C6", …, or of cstate_pkg: "PC2", "PC6", ….
+ * Returns how many; 0 without that PMU.
+ */
+int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
+
+/*
+ * The number in the hardware's name of an idle state of cpuidle: 6 for intel_idle's "C6S" and for
+ * acpi_idle's "C2_ACPI", whose description has the MWAIT hint 0x20. -1 if unknown.
+ */
+int cstate_number(const char *driver, const char *name, const char *desc);
+
+/* Open counters of one CPU. They count cycles of the cycle clock while in their state. */
+struct cstate_set {
+	int nr;
+	char name[CSTATE_COUNTERS][8];
+	int number[CSTATE_COUNTERS];
+	bool package[CSTATE_COUNTERS];
+	int fd[CSTATE_COUNTERS];
+};
+
+/* The core's counter that runs while the core is in state @number; -1 without one. */
+int cstate_counter(const struct cstate_set *set, int number);
 
 /* Counters of the hardware, then cpuidle's own time in the state that was requested. */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
@@ -38,11 +65,11 @@ struct wake_depth {
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
-/* There, after each point: what was counted since the last call; sets entered and package. */
+/* On the measured core after each point: stores the deltas, sets entered and package. */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 
-/* What tells whether that state is entered: "cstate_core", "cpuidle" or NULL. */
+/* Source of the entered counts of a state: "cstate_core", "cpuidle" or NULL. */
 const char *wake_depth_by(const struct wake_depth *depth, unsigned int state);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <linux/net_tstamp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "stats/wake.h"
 #include "sys/journal.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
@@ -19,13 +19,6 @@
 #define HOPELESS    8  /* lost from the first on */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
-
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* From launch to stamp, in the card's clock, so that no conversion is in it. */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
@@ -54,12 +47,15 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 /* Some packets miss their time on a busy machine: their stamps never come. */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
-	int64_t took[PACKETS];
+	double took[PACKETS];
+	struct wake_overhead delay;
 	size_t nr = 0;
 
 	for (int i = 0; i < PACKETS && (nr || i < HOPELESS); i++) {
-		int rc = one_packet(card, fd, &took[nr]);
+		int64_t ns = 0;
+		int rc = one_packet(card, fd, &ns);
 
+		took[nr] = ns;
 		nr += !rc;
 		if (rc)
 			err_set(&dma->unknown, rc, "%s did not stamp its packets: %s", card->device,
@@ -67,10 +63,10 @@ static void send_packets(const struct wake_dma_card *card, int fd, struct wake_d
 	}
 	if (nr < LEAST)
 		return;
-	qsort(took, nr, sizeof(*took), compare);
+	wake_overhead(took, nr, &delay);
 	dma->nr = nr;
-	dma->median_ns = took[nr / 2];
-	dma->half_spread_ns = (took[nr * 9 / 10] - took[nr / 10] + 1) / 2;
+	dma->median_ns = delay.median_ns;
+	dma->half_spread_ns = delay.spread_ns;
 }
 
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
@@ -98,7 +94,7 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			card->device, strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* Off again for the points: the interrupt of a stamp would wake the measured core before the packet's own. */
+	/* Off during the points: the interrupt of a stamp would wake the measured core early. */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch the transmit timestamps of %s off again: %s",

@@ -30,36 +30,34 @@ static bool read_haltpoll(const struct wake_env *env)
 
 static int64_t read_dma_latency(const char *root)
 {
-	int32_t limit_us;
-	int64_t ns = -1;
+	int32_t limit_us = NO_LIMIT_US;
 	int fd = sys_open(root, "/dev/cpu_dma_latency");
+	bool known = fd >= 0 && read(fd, &limit_us, sizeof(limit_us)) == sizeof(limit_us);
 
-	if (fd < 0)
-		return -1;
-	if (read(fd, &limit_us, sizeof(limit_us)) == sizeof(limit_us) && limit_us < NO_LIMIT_US)
-		ns = (int64_t)limit_us * (int64_t)NSEC_PER_USEC;
-	close(fd);
-	return ns;
+	if (fd >= 0)
+		close(fd);
+	return known && limit_us < NO_LIMIT_US ? limit_us * (int64_t)NSEC_PER_USEC : -1;
 }
 
+/* A CPU that had no idle states when the meter opened is skipped. */
 static void read_before(const struct wake_env *env, unsigned int cpu)
 {
 	struct wake_cpu_env *c = &env->cpus[cpu];
 
+	if (!c->nr)
+		return;
 	if (!c->watch.nr)
 		cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
 	if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))
 		cpuidle_watch_close(&c->watch);
 }
 
-/* A CPU without states at the start, as without a driver, gets none later. */
 void wake_env_before(struct wake_env *env)
 {
 	unsigned int cpu;
 
 	cpuset_for_each(cpu, &env->measured)
-		if (env->cpus[cpu].nr)
-			read_before(env, cpu);
+		read_before(env, cpu);
 }
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
@@ -113,7 +111,7 @@ void wake_env_next(struct wake_env *env)
 
 		if (c->counted)
 			memcpy(c->before, c->after, sizeof(c->before));
-		else if (c->nr)
+		else
 			read_before(env, cpu);
 	}
 }

@@ -34,7 +34,7 @@ struct wake_rounds {
 /* Reads which states there are and allowed now. */
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
 		     const struct cpuset *cpus, struct err *err);
-/* Of struct wake_plan; @arg is the struct wake_rounds. */
+/* For round_begin of struct wake_plan; @arg is the struct wake_rounds. */
 int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
 void wake_rounds_close(struct wake_rounds *rounds);
 /* How many there would be on the first of @cpus: 1 without idle states to choose from. */

@@ -64,18 +64,6 @@ struct wake_nic {
 	uint64_t missed;
 };
 
-static int tightest(const struct ptp_reading *readings, int nr, struct wake_clock_fix *ret_fix)
-{
-	struct wake_clock_sample samples[PTP_MAX_READINGS];
-
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
-		samples[i] = (struct wake_clock_sample){
-			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
-	return wake_clock_tightest(samples, nr, ret_fix);
-}
-
 /* CLOCK_TAI, with how exactly it was read: a program can lose the core between two clocks. */
 static struct wake_clock_fix read_tai(void)
 {
@@ -85,31 +73,38 @@ static struct wake_clock_fix read_tai(void)
 }
 
 /* One reading of the clock that launches packets. */
-static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
+static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct err *err)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
+	struct wake_clock_sample samples[PTP_MAX_READINGS];
+	int nr, rc;
 
 	if (nic->opts.software) {
 		*ret_fix = read_tai();
 		return 0;
 	}
-	return tightest(readings, ptp_read(nic->phc, readings, &nic->method), ret_fix);
+	nr = ptp_read(nic->phc, readings, &nic->method);
+	for (int i = 0; i < nr; i++)
+		samples[i] = (struct wake_clock_sample){
+			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
+	rc = nr < 0 ? nr : wake_clock_tightest(samples, nr, ret_fix);
+	return rc ? err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
+			    strerror(-rc))
+		  : 0;
 }
 
 /* The first device with a hardware clock, or the one that was named. */
-static int find_device(struct wake_nic *nic, const char *root, struct err *err)
+static int find_device(struct wake_nic *nic, struct err *err)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
-	int rc;
 	DIR *dir;
 
 	if (nic->opts.device) {
 		snprintf(nic->device, sizeof(nic->device), "%s", nic->opts.device);
 		return 0;
 	}
-	rc = sys_path(root, "/sys/class/net", path, sizeof(path));
-	dir = rc ? NULL : opendir(path);
+	dir = sys_path(nic->root, "/sys/class/net", path, sizeof(path)) ? NULL : opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && strlen(entry->d_name) < sizeof(nic->device) &&
 		    ptp_index(entry->d_name) >= 0) {
@@ -140,10 +135,9 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 		return nic->phc;
 	if (nic->opts.software)
 		return 0;
-	rc = read_fix(nic, &card);
+	rc = read_fix(nic, &card, err);
 	if (rc)
-		return err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
-			       strerror(-rc));
+		return rc;
 	tai = read_tai();
 	ahead = wake_clock_ahead(&card, &tai);
 	if (llabs(ahead) <= MAX_TAI_OFFSET_NS)
@@ -158,27 +152,27 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 		nic->device, (long long)(ahead / 1000));
 }
 
-static int check_link(const struct wake_nic *nic, const char *root, struct err *err)
+static int check_link(const struct wake_nic *nic, struct err *err)
 {
 	char path[64];
 	uint64_t carrier = 0;
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->device);
-	if (!sys_read_u64(root, path, &carrier) && carrier)
+	if (!sys_read_u64(nic->root, path, &carrier) && carrier)
 		return 0;
 	return err_unsupported(
 		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
 		"%s has no link, and a card without a link sends nothing", nic->device);
 }
 
-static unsigned int count_queues(const struct wake_nic *nic, const char *root)
+static unsigned int count_queues(const struct wake_nic *nic)
 {
 	unsigned int nr = 0;
 	char path[96];
 
 	do
 		snprintf(path, sizeof(path), "/sys/class/net/%s/queues/tx-%u", nic->device, nr);
-	while (sys_exists(root, path) && ++nr < 1024);
+	while (sys_exists(nic->root, path) && ++nr < 1024);
 	return nr ? nr : 1;
 }
 
@@ -223,13 +217,12 @@ int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err)
 	return nic->opts.software ? 0 : set_irq_affinity(nic, cpu, err);
 }
 
-static int set_queue(struct wake_nic *nic, const char *root, struct journal *journal,
-		     struct err *err)
+static int set_queue(struct wake_nic *nic, struct err *err)
 {
 	struct qdisc_etf etf = {
 		.device = nic->device,
 		.ifindex = nic->ifindex,
-		.nr_queues = count_queues(nic, root),
+		.nr_queues = count_queues(nic),
 		.delta_ns = nic->delta_ns,
 		.offload = !nic->opts.software,
 	};
@@ -238,22 +231,17 @@ static int set_queue(struct wake_nic *nic, const char *root, struct journal *jou
 
 	rc = qdisc_undo(nic->ifindex, &undo, err);
 	if (!rc)
-		rc = journal_netlink(journal, &undo.head, err);
+		rc = journal_netlink(nic->journal, &undo.head, err);
 	return rc ? rc : qdisc_etf_set(&etf, err);
 }
 
-/* What was given, or what the card's stamps say; what is unknown is not subtracted. */
-static int find_dma(struct wake_nic *nic, struct journal *journal, struct err *err)
+/* As given, or measured by the card's stamps. An unknown time is not subtracted. */
+static int find_dma(struct wake_nic *nic, struct err *err)
 {
 	struct wake_dma_card card = {nic->device, nic->ifindex, nic->phc};
-	int rc = 0;
 
-	nic->dma.median_ns = nic->opts.dma_ns;
-	if (nic->opts.software)
-		nic->dma.median_ns = 0;
-	else if (nic->opts.dma_ns < 0)
-		rc = wake_dma_measure(&card, journal, &nic->dma, err);
-	return rc;
+	nic->dma.median_ns = nic->opts.software ? 0 : nic->opts.dma_ns;
+	return nic->dma.median_ns < 0 ? wake_dma_measure(&card, nic->journal, &nic->dma, err) : 0;
 }
 
 void wake_nic_close(struct wake_nic *nic)
@@ -268,12 +256,11 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
-		      struct journal *journal, struct err *err)
+static int open_parts(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	int rc;
 
-	rc = find_device(nic, root, err);
+	rc = find_device(nic, err);
 	if (rc)
 		return rc;
 	nic->ifindex = if_nametoindex(nic->device);
@@ -281,19 +268,20 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 		return err_set(err, -ENODEV, "no network device %s", nic->device);
 	rc = open_clock(nic, err);
 	if (!rc)
-		rc = check_link(nic, root, err);
+		rc = check_link(nic, err);
 	if (!rc)
 		rc = wake_nic_aim(nic, cpu, err);
 	if (!rc)
-		rc = set_queue(nic, root, journal, err);
+		rc = set_queue(nic, err);
 	if (rc)
 		return rc;
 	nic->socket = txtime_open(nic->ifindex, QDISC_ETF_PRIORITY, err);
-	return nic->socket < 0 ? nic->socket : find_dma(nic, journal, err);
+	return nic->socket < 0 ? nic->socket : find_dma(nic, err);
 }
 
-int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
-		  struct journal *journal, struct wake_nic **ret_nic, struct err *err)
+int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned int cpu,
+		  const char *root, struct journal *journal, struct wake_nic **ret_nic,
+		  struct err *err)
 {
 	struct wake_nic *nic = calloc(1, sizeof(*nic));
 	int rc;
@@ -307,9 +295,9 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
 	if (opts->software)
 		nic->opts.irq_offset_ns = 0;
-	nic->max_batch = opts->max_batch;
-	nic->launch_dev_ns = calloc(nic->max_batch ? nic->max_batch : 1, sizeof(uint64_t));
-	rc = nic->launch_dev_ns ? open_parts(nic, cpu, root, journal, err)
+	nic->max_batch = max_batch;
+	nic->launch_dev_ns = calloc(max_batch ? max_batch : 1, sizeof(uint64_t));
+	rc = nic->launch_dev_ns ? open_parts(nic, cpu, err)
 				: err_set(err, -ENOMEM, "out of memory");
 	if (rc)
 		wake_nic_close(nic);
@@ -321,13 +309,11 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 static int batch_begin(struct wake_worker *worker)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	int rc = read_fix(nic, &nic->map.a);
+	int rc = read_fix(nic, &nic->map.a, &worker->err);
 
 	nic->map.b = nic->map.a;
 	nic->nr_batch = 0;
-	return rc ? err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
-			    strerror(-rc))
-		  : 0;
+	return rc;
 }
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
@@ -400,14 +386,13 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	int rc = read_fix(nic, &nic->map.b);
+	int rc = read_fix(nic, &nic->map.b, &worker->err);
 	size_t at = 0;
 	double drift;
 
 	/* Without a second reading the drift of the clocks is unknown. */
 	if (rc)
-		return err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
-			       strerror(-rc));
+		return rc;
 	for (size_t i = first; i < worker->nr && at < nic->nr_batch; i++) {
 		struct wake_point *p = &worker->points[i];
 		int64_t half;

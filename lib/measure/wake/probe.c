@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the wake programs that a source needs, and no others. */
+/* Loads only the wake programs that a source needs; copies the histograms of source passive. */
 #include "measure/wake/probe.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "stats/wake.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "wake.skel.h"
@@ -103,6 +106,15 @@ static int share_maps(struct wake_probe *probe, struct err *err)
 	return 0;
 }
 
+static int attach(struct wake_probe *probe, struct err *err)
+{
+	int rc;
+
+	sys_bpf_log_begin();
+	rc = wake_bpf__attach(probe->skel);
+	return rc ? sys_bpf_fail(err, rc, "cannot attach the wake programs") : 0;
+}
+
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err)
 {
 	int rc;
@@ -112,20 +124,12 @@ int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts
 	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
 	probe->one_state = !opts->nr_states;
 	rc = open_skeleton(probe, opts, err);
+	if (!rc)
+		rc = share_maps(probe, err);
+	if (!rc)
+		rc = attach(probe, err);
 	if (rc)
-		goto fail;
-	rc = share_maps(probe, err);
-	if (rc)
-		goto fail;
-	sys_bpf_log_begin();
-	rc = wake_bpf__attach(probe->skel);
-	if (rc) {
-		sys_bpf_fail(err, rc, "cannot attach the wake programs");
-		goto fail;
-	}
-	return 0;
-fail:
-	wake_probe_close(probe);
+		wake_probe_close(probe);
 	return rc;
 }
 
@@ -140,7 +144,7 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel runs them in the order in which they were attached. */
+		/* The kernel runs them in order of attachment. */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
@@ -160,4 +164,83 @@ void wake_probe_close(struct wake_probe *probe)
 	sys_bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));
+}
+
+static size_t nr_hists(const struct wake_passive *p)
+{
+	return (size_t)p->nr_cpus * p->nr_states;
+}
+
+int wake_passive_alloc(struct wake_passive *p, const struct wake_probe *probe, struct err *err)
+{
+	*p = (struct wake_passive){.nr_cpus = probe->nr_cpus,
+				   .nr_states = probe->nr_states,
+				   .one_state = probe->one_state};
+	p->hists = calloc(nr_hists(p), sizeof(*p->hists));
+	p->copies = calloc(nr_hists(p), sizeof(*p->copies));
+	p->counts = calloc(p->nr_cpus, sizeof(*p->counts));
+	p->counts_prev = calloc(p->nr_cpus, sizeof(*p->counts_prev));
+	if (!p->hists || !p->copies || !p->counts || !p->counts_prev) {
+		wake_passive_free(p);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < nr_hists(p); i++)
+		p->hists[i].now = p->copies[i];
+	return 0;
+}
+
+/* Sums and extremes, behind the counts. */
+#define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
+#define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
+
+/* Each wake-up raises a sum; one of 0 ns raises the first count instead. */
+static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
+{
+	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
+	       live->count[0] != was->count[0];
+}
+
+/*
+ * The programs raise the count before sums and extremes. Copied in the opposite order, a wake-up
+ * that is missing from the counts is missing from one of these as well: the next window copies it.
+ */
+static void copy(struct wake_hist *ret, const struct wake_hist *live)
+{
+	unsigned int first, end;
+
+	memcpy((char *)ret + SUMS_AT, (const char *)live + SUMS_AT, SUMS_SIZE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	wake_hist_range(ret, &first, &end);
+	if (first < end)
+		memcpy(&ret->count[first], &live->count[first],
+		       (end - first) * sizeof(ret->count[0]));
+}
+
+void wake_passive_end(struct wake_passive *p, const struct wake_probe *probe)
+{
+	struct wake_counts *counts = p->counts_prev;
+
+	for (size_t i = 0; i < nr_hists(p); i++) {
+		struct wake_passive_hist *h = &p->hists[i];
+		struct wake_hist *other;
+
+		h->was = h->now;
+		if (!has_changed(&probe->hists[i], h->was))
+			continue;
+		other = &p->copies[i][h->was == p->copies[i]];
+		copy(other, &probe->hists[i]);
+		h->now = other;
+	}
+	p->counts_prev = p->counts;
+	p->counts = counts;
+	memcpy(p->counts, probe->counts, p->nr_cpus * sizeof(*p->counts));
+}
+
+void wake_passive_free(struct wake_passive *p)
+{
+	free(p->hists);
+	free(p->copies);
+	free(p->counts);
+	free(p->counts_prev);
+	*p = (struct wake_passive){0};
 }

@@ -44,4 +44,24 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
+/* One histogram at both ends of the window; the same pointer without a wake-up in between. */
+struct wake_passive_hist {
+	const struct wake_hist *now, *was;
+};
+
+struct wake_passive {
+	unsigned int nr_cpus;
+	unsigned int nr_states; /* histograms per CPU */
+	bool one_state;		/* no cpuidle driver */
+	struct wake_passive_hist *hists;
+	struct wake_counts *counts, *counts_prev;
+	struct wake_hist (*copies)[2]; /* the current and the previous snapshot of each histogram */
+};
+
+int wake_passive_alloc(struct wake_passive *passive, const struct wake_probe *probe,
+		       struct err *err);
+/* Ends the window and begins the next one without a gap. Copies only histograms that changed. */
+void wake_passive_end(struct wake_passive *passive, const struct wake_probe *probe);
+void wake_passive_free(struct wake_passive *passive);
+
 #endif

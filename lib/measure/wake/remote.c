@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Source remote: a sender on another core wakes the measured one, which cannot know when. */
-#include "measure/wake/remote.h"
+#include "measure/wake/worker.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,13 +20,17 @@
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
 
+static void change_word(atomic_uint *word)
+{
+	atomic_fetch_add(word, 1);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 /* Only if the sender would sleep past the launch: each wake-up of it is an IPI to its core. */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
-	if (atomic_load(&sender->until_ns) <= due_ns - SPIN_NS)
-		return;
-	atomic_fetch_add(&sender->asked, 1);
-	syscall(SYS_futex, &sender->asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)
+		change_word(&sender->asked);
 }
 
 static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_ns)
@@ -91,8 +95,7 @@ static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_du
 static void fire(struct wake_worker *w, unsigned int self)
 {
 	w->launch->sender = self;
-	atomic_fetch_add(&w->word, 1);
-	syscall(SYS_futex, &w->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	change_word(&w->word);
 	w->launch->sender = 0;
 	atomic_store(&w->due_ns, 0);
 }
@@ -187,7 +190,6 @@ int wake_sender_start(struct wake_sender *sender, struct err *err)
 void wake_sender_stop(struct wake_sender *sender)
 {
 	atomic_store(&sender->stop, true);
-	atomic_fetch_add(&sender->asked, 1);
-	syscall(SYS_futex, &sender->asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	change_word(&sender->asked);
 	pthread_join(sender->thread, NULL);
 }

@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/wake/calibrate.h"
 #include "measure/wake/nic.h"
-#include "measure/wake/remote.h"
-#include "measure/wake/timer.h"
 #include "sys/cpu.h"
 
 static bool still_here(struct wake_worker *w)
@@ -27,9 +25,35 @@ static bool still_here(struct wake_worker *w)
 	return !w->moved;
 }
 
-/* Sources with points, in the order in which they take turns. */
+/* Source timer: the core sleeps on an absolute timer of its own and may know when it is due. */
+static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
+			struct wake_point *ret_point)
+{
+	struct wake_kpoint k;
+	struct wake_raw raw = {
+		.source = WAKE_TIMER,
+		.k = &k,
+		.launch_ns = clock_mono_ns() + distance_ns,
+		.distance_ns = distance_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
+	};
+	/* A known delay that the method must find again; 0 but in tests. */
+	uint32_t delay_ns = worker->plan->delay_ns;
+	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
+
+	worker->launch->delay_ns = delay_ns;
+	wake_arm(worker, raw.launch_ns);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	raw.user_ns = clock_mono_ns();
+	wake_disarm(worker, &k);
+	wake_judge(&raw, ret_point);
+}
+
+static const struct wake_source_ops timer_ops = {.point = timer_point};
+
+/* Sources with points, in the order of their turns. */
 static const struct wake_source_ops *const ops_of[] = {
-	[WAKE_TIMER] = &wake_timer_ops,
+	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,
 	[WAKE_NIC] = &wake_nic_ops,
 };
@@ -266,10 +290,10 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 	memset(run, 0, sizeof(*run));
 	run->plan = *plan;
 	run->probe = probe;
-	run->nr_workers = cpuset_count(&plan->cpus);
-	run->workers = calloc(run->nr_workers, sizeof(*run->workers));
+	run->workers = calloc(cpuset_count(&plan->cpus), sizeof(*run->workers));
 	if (!run->workers)
 		return err_set(err, -ENOMEM, "out of memory");
+	run->nr_workers = cpuset_count(&plan->cpus);
 	cpuset_for_each(cpu, &plan->cpus) {
 		struct wake_worker *w = &run->workers[i++];
 

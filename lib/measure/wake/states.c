@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Idle states of one core: figures, order of events, the kernel's counters and the verdict. */
-#include "measure/wake/states.h"
+/* Idle states of one core or of all: figures, order of events, the kernel's counters, verdict. */
+#include "measure/wake/fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,19 +41,20 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->rejected = since(is->rejected, was->rejected);
 }
 
-/* @figures: a row without what describe() and the verdict add. */
-static void add_state(struct wake_window *w, const struct wake_env *env,
-		      const struct wake_state *figures, double uncertainty_ns)
+/* Adds name, claim, counters and verdict to the figures of @s. */
+static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
-	struct wake_state *s = wake_window_state(w);
-
-	if (!s)
-		return;
-	*s = *figures;
 	describe(s, env);
-	s->verdict = wake_verdict_entered(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
-					  &s->evidence, uncertainty_ns);
-	w->exceeds |= s->verdict == WAKE_EXCEEDS;
+	s->verdict = wake_verdict(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
+				  &s->evidence, uncertainty_ns);
+}
+
+static void add_state(struct wake_window *w, const struct wake_env *env, struct wake_state *s,
+		      double uncertainty_ns)
+{
+	judge(s, env, uncertainty_ns);
+	w->exceeded |= s->verdict == WAKE_EXCEEDS;
+	WAKE_ADD(w, states, *s);
 }
 
 static unsigned int count_states(const struct wake_worker *worker)
@@ -66,7 +67,7 @@ static unsigned int count_states(const struct wake_worker *worker)
 	return nr;
 }
 
-void wake_evidence_add(struct wake_evidence *e, const struct wake_point *p)
+static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 {
 	e->entered += p->entered == WAKE_ENTERED_YES;
 	e->not_entered += p->entered == WAKE_ENTERED_NO;
@@ -77,10 +78,12 @@ void wake_evidence_add(struct wake_evidence *e, const struct wake_point *p)
 	e->package_awake += p->package == WAKE_ENTERED_NO;
 }
 
-/* The points of one source and state; @latency and @silent have room for all points. */
-static void add_points(struct wake_window *w, const struct wake_env *env,
-		       const struct wake_worker *worker, struct wake_state *s,
-		       double uncertainty_ns, double *latency, double *silent)
+/*
+ * Adds the points of one core in the source, state and round of @s; returns how many. @latency and
+ * @silent have room for all points of the core.
+ */
+static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
+		     double *silent)
 {
 	size_t nr = 0;
 
@@ -91,19 +94,21 @@ static void add_points(struct wake_window *w, const struct wake_env *env,
 		    p->round != s->round)
 			continue;
 		s->order[p->order]++;
-		wake_evidence_add(&s->evidence, p);
+		add_evidence(&s->evidence, p);
 		latency[nr] = p->latency_ns;
 		silent[nr++] = p->silent_ns;
 	}
-	if (!nr)
-		return;
+	s->entered_by = wake_depth_by(&worker->depth, s->index);
+	s->evidence.package_can |=
+		s->index < CPUIDLE_MAX_STATES && worker->depth.package_can[s->index];
+	return nr;
+}
+
+static void summarize(struct wake_state *s, double *latency, double *silent, size_t nr)
+{
 	wake_summarize(latency, nr, &s->summary);
 	quantile_sort(silent, nr);
-	s->silent_median_ns = silent[nr / 2];
-	s->entered_by = wake_depth_by(&worker->depth, s->index);
-	s->evidence.package_can =
-		s->index < CPUIDLE_MAX_STATES && worker->depth.package_can[s->index];
-	add_state(w, env, s, uncertainty_ns);
+	s->silent_median_ns = nr ? silent[nr / 2] : NAN;
 }
 
 void wake_states_points(struct wake_window *w, const struct wake_env *env,
@@ -121,11 +126,16 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 						       .index = state,
 						       .source = source,
 						       .round = round};
+				size_t nr;
 
 				if (round + 1 < w->nr_rounds)
 					snprintf(s.forced, sizeof(s.forced), "%s",
 						 wake_env_name(env, worker->cpu, round));
-				add_points(w, env, worker, &s, uncertainty_ns, latency, silent);
+				nr = gather(worker, &s, latency, silent);
+				if (!nr)
+					continue;
+				summarize(&s, latency, silent, nr);
+				add_state(w, env, &s, uncertainty_ns);
 			}
 	free(latency);
 	free(silent);
@@ -178,4 +188,37 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		s.evidence.max_ns = s.summary.max_ns;
 		add_state(w, env, &s, uncertainty_ns);
 	}
+}
+
+void wake_totals(struct wake_window *w, const struct wake_env *env, const struct wake_run *run)
+{
+	double uncertainty_ns = w->uncertainty_ns == WAKE_UNKNOWN ? NAN : (double)w->uncertainty_ns;
+	size_t max = 1, nr;
+	double *latency; /* and, from latency + max, the silent times */
+
+	for (unsigned int i = 0; i < run->nr_workers; i++)
+		max += run->workers[i].nr;
+	if (w->nr_rounds < 2 || !run->nr_workers)
+		return;
+	latency = malloc(2 * max * sizeof(*latency));
+	w->failed |= !latency;
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++)
+		for (unsigned int round = 0; round + 1 < w->nr_rounds && !w->failed; round++) {
+			struct wake_state s = {.cpu = run->workers[0].cpu,
+					       .index = round,
+					       .round = round,
+					       .source = source};
+
+			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
+				continue;
+			nr = 0;
+			for (unsigned int i = 0; i < run->nr_workers; i++)
+				nr += gather(&run->workers[i], &s, latency + nr,
+					     latency + max + nr);
+			summarize(&s, latency, latency + max, nr);
+			/* States without a point keep their row: not reached is a result. */
+			judge(&s, env, uncertainty_ns);
+			WAKE_ADD(w, totals, s);
+		}
+	free(latency);
 }

@@ -11,8 +11,6 @@
 #include "measure/load/sources.h"
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
-#include "measure/wake/passive.h"
-#include "measure/wake/remote.h"
 #include "measure/wake/run.h"
 #include "sys/cpu.h"
 #include "sys/journal.h"
@@ -26,9 +24,7 @@ struct wake_meter {
 	bool restoring;
 	struct wake_probe probe;
 	struct load_source *load; /* whose programs count; NULL: those of the probe */
-	bool probing;
 	struct wake_run run;
-	bool running;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
 	uint64_t start_ns;
@@ -61,10 +57,8 @@ static void wake_close(struct meter *meter)
 {
 	struct wake_meter *m = to_wake(meter);
 
-	if (m->running)
-		wake_run_close(&m->run);
-	if (m->probing)
-		wake_probe_close(&m->probe);
+	wake_run_close(&m->run);
+	wake_probe_close(&m->probe);
 	load_source_close(m->load);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
@@ -139,7 +133,7 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-/* BPF programs see global thread IDs, and here we only know those of our own PID namespace. */
+/* BPF programs see global thread IDs; gettid() returns IDs of our PID namespace. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -181,20 +175,10 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 		.remote = has(m, WAKE_REMOTE),
 		.breakdown = m->opts.breakdown,
 	};
-	int rc;
 
 	if (passive && m->opts.load && share_load(m))
 		return 0;
-	rc = wake_probe_open(&m->probe, &opts, err);
-	m->probing = !rc;
-	return rc;
-}
-
-static int open_nic(struct wake_meter *m, struct err *err)
-{
-	m->opts.nic.max_batch = m->opts.sweep.points;
-	return wake_nic_open(&m->opts.nic, cpuset_next(&m->opts.cpus, 0), m->opts.root, &m->journal,
-			     &m->nic, err);
+	return wake_probe_open(&m->probe, &opts, err);
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -206,7 +190,6 @@ static int open_run(struct wake_meter *m, struct err *err)
 		.nic = m->nic,
 		.root = m->opts.root,
 	};
-	int rc;
 
 	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
@@ -216,9 +199,7 @@ static int open_run(struct wake_meter *m, struct err *err)
 		plan.round_begin = wake_rounds_begin;
 		plan.round_arg = &m->rounds;
 	}
-	rc = wake_run_open(&m->run, &plan, &m->probe, err);
-	m->running = !rc;
-	return rc;
+	return wake_run_open(&m->run, &plan, &m->probe, err);
 }
 
 static int start_passive(struct wake_meter *m, struct err *err)
@@ -227,17 +208,15 @@ static int start_passive(struct wake_meter *m, struct err *err)
 
 	if (!rc && !m->opts.bare) {
 		wake_probe_close(&m->probe);
-		m->probing = false;
 		rc = open_probe(m, true, err);
 	}
 	if (rc)
 		return rc;
 	wake_passive_free(&m->passive);
 	rc = wake_passive_alloc(&m->passive, &m->probe, err);
-	if (rc)
-		return rc;
-	wake_passive_end(&m->passive, &m->probe);
-	return 0;
+	if (!rc)
+		wake_passive_end(&m->passive, &m->probe);
+	return rc;
 }
 
 static int wake_start(struct meter *meter, struct err *err)
@@ -248,13 +227,13 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/* Next to the first count: reading the idle states' files takes its time. */
+	/* Right after the first count: reading the files of the idle states is slow. */
 	m->start_ns = clock_mono_ns();
 	wake_env_before(&m->env);
 	return rc;
 }
 
-/* Stops measuring and reads the counters; tells when. */
+/* Stops measuring, reads the counters and returns the end time. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -267,7 +246,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	}
 	if (rc)
 		return rc;
-	/* Next to the last count, for the same reason. */
+	/* Right after the last count, before the slow files of the idle states. */
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_after(&m->env);
@@ -293,7 +272,6 @@ static int wake_read(struct meter *meter, struct err *err)
 	rc = wake_fill(w, &m->env, &m->run, passive ? &m->passive : NULL);
 	if (rc)
 		return err_set(err, rc, "out of memory");
-	w->exceeded |= w->exceeds;
 	if (passive) {
 		wake_env_next(&m->env);
 		m->start_ns = end_ns;
@@ -358,10 +336,35 @@ unsigned int wake_passes(const struct wake_opts *opts)
 	return rounds * passes_per_round(opts);
 }
 
+static int open_parts(struct wake_meter *m, struct err *err)
+{
+	const struct wake_opts *opts = &m->opts;
+	struct cpuset possible;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		return rc;
+	m->nr_cpus = cpuset_end(&possible);
+	rc = choose_cpus(m, err);
+	if (!rc)
+		rc = open_journal(m, err);
+	if (!rc)
+		rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus,
+				   !has(m, WAKE_PASSIVE), err);
+	if (!rc)
+		rc = check_threads(m, err);
+	if (!rc && has(m, WAKE_NIC))
+		rc = wake_nic_open(&opts->nic, opts->sweep.points, cpuset_next(&opts->cpus, 0),
+				   opts->root, &m->journal, &m->nic, err);
+	if (!rc)
+		rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
+	return rc ? rc : open_run(m, err);
+}
+
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct wake_meter *m = calloc(1, sizeof(*m));
-	struct cpuset possible;
 	int rc;
 
 	if (!m)
@@ -370,35 +373,11 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	m->opts = *opts;
 	m->window.breakdown = opts->breakdown && !has(m, WAKE_PASSIVE);
 	m->window.bare = opts->bare;
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		goto fail;
-	m->nr_cpus = cpuset_end(&possible);
-	rc = choose_cpus(m, err);
-	if (rc)
-		goto fail;
-	rc = open_journal(m, err);
-	if (rc)
-		goto fail;
-	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &m->opts.cpus, !has(m, WAKE_PASSIVE),
-			   err);
-	if (rc)
-		goto fail;
-	rc = check_threads(m, err);
-	if (rc)
-		goto fail;
-	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;
-	if (rc)
-		goto fail;
-	rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
-	if (rc)
-		goto fail;
-	rc = open_run(m, err);
-	if (rc)
-		goto fail;
-	*ret_meter = &m->meter;
-	return 0;
-fail:
+	rc = open_parts(m, err);
+	if (!rc) {
+		*ret_meter = &m->meter;
+		return 0;
+	}
 	wake_restore(&m->meter);
 	/* Settings left changed are an error, even where the reason is a missing feature. */
 	if (m->window.unrestored && err) {

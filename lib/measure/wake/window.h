@@ -33,20 +33,20 @@ struct wake_state {
 	enum wake_source source;
 	char name[32];
 	uint32_t round;	     /* of the experiment */
-	char forced[32];     /* the only state that was allowed; "": those that were before */
+	char forced[32];     /* the only allowed state; "" in the last round */
 	uint64_t claimed_ns; /* exit latency by the driver */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
 	double silent_median_ns; /* from going idle to the launch */
 	uint64_t order[WAKE_NR_ORDERS];
 	uint64_t usage, residency_ns;	 /* the kernel's own counters over the window */
-	uint64_t above, below, rejected; /* the same: stays too short, too long; refused entries */
+	uint64_t above, below, rejected; /* kernel counters: too short, too long, refused */
 	struct wake_evidence evidence;	 /* how deep the core slept; all unknown for passive */
-	const char *entered_by;		 /* what tells whether it was entered; NULL: nothing */
+	const char *entered_by;		 /* see wake_depth_by() */
 	/* Passive. */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* wake-ups up to each boundary */
-	/* The kernel's histogram at the end of the window and at its start; valid as long as that. */
+	/* The kernel's histogram at the end and start of the window; valid until the next read. */
 	const struct wake_hist *hist, *hist_was;
 };
 
@@ -59,7 +59,7 @@ struct wake_cpu {
 	double uncertainty_ns;
 	double busy_median_ns, busy_max_ns; /* interrupt latency while it never idles */
 	uint64_t clock_read_ns, clock_step_ns;
-	const struct wake_point *points; /* in their order; valid as long as the window */
+	const struct wake_point *points; /* in order of time; valid until the next read */
 	size_t nr_points;
 	/* Time in states of the hardware during each point, UINT32_MAX unknown: [point × nr_depths]. */
 	const uint32_t *depth_ns;
@@ -120,11 +120,10 @@ struct wake_window {
 
 	uint64_t overhead_ns, uncertainty_ns; /* largest of any core; unknown if any is */
 	uint64_t asked, taken;
-	uint64_t rejected[WAKE_NR_REJECTS]; /* unknown: the source cannot tell */
+	uint64_t rejected[WAKE_NR_REJECTS]; /* WAKE_UNKNOWN: the source lacks this count */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
 	WAKE_LOSSES(LOSS_MEMBER)
-	bool exceeds;			    /* a state took longer than claimed */
-	bool exceeded;			    /* in this window or one before */
+	bool exceeded; /* a state took longer than claimed, in this window or an earlier one */
 
 	struct wake_machine machine;
 	struct wake_card card;
@@ -148,16 +147,6 @@ struct wake_window {
 	bool failed; /* sticky: out of memory */
 };
 
-/* A new row, zeroed; NULL without memory, which sets failed. */
-struct wake_state *wake_window_state(struct wake_window *window);
-struct wake_cpu *wake_window_cpu(struct wake_window *window);
-struct wake_pair *wake_window_pair(struct wake_window *window);
-struct wake_stage *wake_window_stage(struct wake_window *window);
-struct wake_residency *wake_window_residency(struct wake_window *window);
-struct wake_state *wake_window_total(struct wake_window *window);
-
-/* No rows; the memory is kept for the next window. */
-void wake_window_clear(struct wake_window *window);
 void wake_window_free(struct wake_window *window);
 
 #endif

@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pins a thread to its core, arms a launch there and copies the stamps of the programs. */
+/* Pins a thread to its core, arms launches there, and calibrates: stamp, clock, busy latency. */
 #include "measure/wake/worker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STAMP_POINTS 200
+/* A sleep too short for the core to go idle doubles the next one; any other halves it. */
+#define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
+#define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
+/* Other tasks may keep the core busy: wait this long for enough idle exits, then give up. */
+#define CALIBRATE_LIMIT_NS NSEC_PER_SEC
+#define BUSY_POINTS	   200
+#define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
+/* How long to spin for the timer's handler; doubled after each point that missed it. */
+#define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
+#define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
+#define BUSY_BLIND	   8
+#define CLOCK_READS	   2000
 
 int wake_pin(unsigned int cpu, struct err *err)
 {
@@ -46,4 +66,99 @@ void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point)
 	*launch = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	memcpy(ret_point, &worker->slot->point, sizeof(*ret_point));
+}
+
+static void clock_cost(struct wake_calibration *c)
+{
+	double cost[CLOCK_READS], step = INFINITY;
+	struct wake_overhead median;
+	uint64_t was = clock_mono_ns();
+
+	for (int i = 0; i < CLOCK_READS; i++) {
+		uint64_t now = clock_mono_ns();
+
+		cost[i] = now - was;
+		if (cost[i] > 0.0 && cost[i] < step)
+			step = cost[i];
+		was = now;
+	}
+	wake_overhead(cost, CLOCK_READS, &median);
+	c->clock_read_ns = median.median_ns;
+	c->clock_step_ns = isinf(step) ? 0 : step;
+}
+
+/* Each sleep ends in an idle exit, on which two programs run one right after the other. */
+static void stamp_cost(struct wake_worker *w)
+{
+	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
+	double cost[STAMP_POINTS];
+	size_t nr = 0;
+
+	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(w->stop)) {
+		struct timespec sleep = clock_timespec(sleep_ns);
+
+		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+		/* 0: the core did not go idle, so nothing was measured. */
+		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
+		if (cost[nr] > 0.0) {
+			nr++;
+			sleep_ns = sleep_ns > STAMP_SLEEP_NS ? sleep_ns / 2 : STAMP_SLEEP_NS;
+		} else if (sleep_ns < STAMP_SLEEP_MOST_NS) {
+			sleep_ns *= 2;
+		}
+	}
+	wake_calibrate_stamp(cost, nr, STAMP_POINTS, &w->calibration);
+}
+
+/*
+ * Interrupt latency without an idle state: the core spins in user code until after the launch.
+ * Under PREEMPT_RT the timer's handler runs in a thread that has our own priority. If the first
+ * points do not see it, give up our priority so that the thread can run.
+ */
+static int busy_points(struct wake_worker *w)
+{
+	double latency[BUSY_POINTS];
+	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, after = BUSY_AFTER_NS;
+	struct sched_param none = {0}, priority = {0};
+	struct wake_kpoint k;
+	size_t nr = 0, blind = 0;
+	int policy = sched_getscheduler(0);
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
+	sched_getparam(0, &priority);
+	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(w->stop); i++) {
+		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
+		struct itimerspec at = {.it_value = clock_timespec(launch)};
+
+		wake_arm(w, launch);
+		timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
+		while (clock_mono_ns() < launch + after)
+			;
+		wake_disarm(w, &k);
+		if (!k.expire_ns) {
+			if (after < BUSY_AFTER_MOST_NS)
+				after *= 2;
+			if (++blind == BUSY_BLIND && !nr)
+				sched_setscheduler(0, SCHED_OTHER, &none);
+			continue;
+		}
+		/* The core went idle after all, or another interrupt came in between. */
+		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
+			continue;
+		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);
+	}
+	close(fd);
+	sched_setscheduler(0, policy, &priority);
+	wake_summarize(latency, nr, &w->calibration.busy);
+	return 0;
+}
+
+int wake_calibrate(struct wake_worker *worker)
+{
+	clock_cost(&worker->calibration);
+	stamp_cost(worker);
+	return busy_points(worker);
 }

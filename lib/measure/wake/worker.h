@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The thread on a measured core, and what sources use there: pin, arm, disarm. */
+/* The threads of a run: workers on the measured cores, the sender of source remote. */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -18,7 +18,7 @@
 struct wake_nic;
 struct wake_sender;
 
-/* What all workers of a run measure. */
+/* Parameters of a run, shared by its workers. */
 struct wake_plan {
 	struct cpuset cpus;
 	struct wake_sweep sweep;
@@ -59,14 +59,16 @@ struct wake_worker {
 	atomic_uint word;
 };
 
-/* What a source does on the worker's thread. */
+/* Operations of a source on the thread of a worker. */
 struct wake_source_ops {
 	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
 		      struct wake_point *ret_point);
-	/* Optional: around all points of one launch distance; @first is the first of them. */
+	/* Optional: around all points of one launch distance. @first: index of the first point. */
 	int (*batch_begin)(struct wake_worker *worker);
 	int (*batch_end)(struct wake_worker *worker, size_t first);
 };
+
+extern const struct wake_source_ops wake_remote_ops, wake_nic_ops;
 
 /* Pins the calling thread, gives it no timer slack and, where allowed, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
@@ -74,5 +76,35 @@ int wake_pin(unsigned int cpu, struct err *err);
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms and copies the stamps. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
+/* Fills worker->calibration on the calling thread; wake_probe_calibrate() must be on. */
+int wake_calibrate(struct wake_worker *worker);
+
+/* Wakes the workers of @targets until wake_sender_stop(); runs on a core not measured. */
+struct wake_sender {
+	unsigned int cpu;
+	const struct cpuset *targets;
+	struct wake_worker *workers;
+	unsigned int nr_workers;
+	atomic_bool *run_stop; /* the run's: without a sender the workers would wait for ever */
+	bool moved;	       /* its core went offline, which ended the run */
+	atomic_bool stop;
+	/* Deadline of its sleep, which a change of asked ends early; 0 while it is awake. */
+	atomic_uint_fast64_t until_ns;
+	atomic_uint asked;
+	pthread_t thread;
+	struct err err;
+};
+
+/*
+ * The CPU to send from: one that is not measured, in another package if there is one, because a
+ * sender that is awake keeps its package awake. CPUSET_MAX if all are measured.
+ */
+unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
+				const struct cpuset *measured);
+/* Whether @cpu is in the package of a measured core, or that is unknown. */
+bool wake_sender_near(const char *root, unsigned int cpu, const struct cpuset *measured);
+
+int wake_sender_start(struct wake_sender *sender, struct err *err);
+void wake_sender_stop(struct wake_sender *sender);
 
 #endif

@@ -9,25 +9,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/load/proc.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "base/load_wrong.h"
 #include "sys/cpu.h"
-
-/* The samples of one source at both ends of its current window, and what lies between. */
-struct ends {
-	struct load_sample *prev;
-	struct load_sample *cur;
-	struct load_cpu_window *windows;
-};
 
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
 	struct source_set set; /* the first is the one reported in full */
-	struct ends ends[SOURCE_SET_MAX];
+	struct load_ends ends[SOURCE_SET_MAX];
+	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
 	uint64_t start_ns;
 	struct load_window window;
 
@@ -59,12 +52,8 @@ struct load_source *load_noise_source(struct meter *meter)
 static int alloc_ends(struct load_meter *m)
 {
 	for (unsigned int i = 0; i < m->set.nr; i++) {
-		struct ends *ends = &m->ends[i];
-
-		ends->prev = calloc(m->nr_cpus, sizeof(*ends->prev));
-		ends->cur = calloc(m->nr_cpus, sizeof(*ends->cur));
-		ends->windows = calloc(m->nr_cpus, sizeof(*ends->windows));
-		if (!ends->prev || !ends->cur || !ends->windows)
+		m->windows[i] = calloc(m->nr_cpus, sizeof(*m->windows[i]));
+		if (!m->windows[i] || load_ends_open(&m->ends[i], m->nr_cpus))
 			return -ENOMEM;
 	}
 	return 0;
@@ -95,9 +84,8 @@ static void load_close(struct meter *meter)
 	struct load_meter *m = to_load(meter);
 
 	for (unsigned int i = 0; i < m->set.nr; i++) {
-		free(m->ends[i].prev);
-		free(m->ends[i].cur);
-		free(m->ends[i].windows);
+		load_ends_close(&m->ends[i]);
+		free(m->windows[i]);
 	}
 	source_set_close(&m->set);
 	steal_close(&m->steal);
@@ -151,11 +139,8 @@ static void sample_all(struct load_meter *m)
 
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		struct load_source *source = m->set.source[i];
-		struct load_sample *was = m->ends[i].prev;
 
-		m->ends[i].prev = m->ends[i].cur;
-		m->ends[i].cur = was;
-		source->ops->sample(source, m->ends[i].cur);
+		load_ends_sample(&m->ends[i], source);
 		if (source->ops == &load_source_procstat)
 			ticks = load_procstat_read(source);
 	}
@@ -197,18 +182,17 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	m->start_ns = end_ns;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		const struct load_source *source = m->set.source[i];
-		struct ends *ends = &m->ends[i];
 
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
-				      source->parts, &ends->windows[cpu]);
+			load_subtract(&m->ends[i].prev[cpu], &m->ends[i].cur[cpu], source->rate,
+				      source->parts, &m->windows[i][cpu]);
 	}
 	w->parts = first->parts;
 	w->steal_known = steal_known(&m->steal);
 	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
-		steal_move(&m->steal, cpu, &m->ends[0].windows[cpu]);
+		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -240,13 +224,13 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->source = m->set.source[0]->ops->name;
 	w->what = m->set.source[0]->ops->what;
-	w->cpu = m->ends[0].windows;
+	w->cpu = m->windows[0];
 	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
 	w->compare = opts->compare;
 	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		w->shown[i].source = m->set.source[i]->ops->name;
-		w->shown[i].cpu = m->ends[i].windows;
+		w->shown[i].cpu = m->windows[i];
 	}
 	w->nr_shown = m->set.nr;
 	w->softirq = opts->softirq;

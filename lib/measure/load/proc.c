@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The classic sources, for comparison: /proc/stat by columns and by idle, /proc/schedstat. */
-#include "measure/load/proc.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>

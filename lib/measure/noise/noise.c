@@ -22,7 +22,7 @@ struct noise_meter {
 	struct meter meter;
 	struct cpuset cpus;
 	struct load_source *source;
-	struct load_sample *prev, *cur; /* per CPU, at both ends of the window */
+	struct load_ends ends;
 	struct steal steal;
 	struct noise_cells cells;
 	struct noise_senders senders;
@@ -55,18 +55,15 @@ static bool has_figure(const struct load_sample *prev, const struct load_sample 
 
 static void sample(struct noise_meter *m)
 {
-	struct load_sample *was = m->prev;
 	uint64_t turn;
 
-	m->prev = m->cur;
-	m->cur = was;
-	m->source->ops->sample(m->source, m->cur);
+	load_ends_sample(&m->ends, m->source);
 	m->source->ops->noise(m->source, &turn);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
-		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->cur[cpu]),
+		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->ends.cur[cpu]),
 				 cpuset_has(&m->cpus, cpu) &&
-					 has_figure(&m->prev[cpu], &m->cur[cpu]));
+					 has_figure(&m->ends.prev[cpu], &m->ends.cur[cpu]));
 	noise_cells_end(&m->cells);
 	noise_senders_read(&m->senders, &m->cpus);
 	steal_sample(&m->steal, NULL);
@@ -135,7 +132,7 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 	struct load_cpu_window w;
 	uint64_t tasks_ns;
 
-	load_subtract(&m->prev[cpu], &m->cur[cpu], m->source->rate, m->source->parts, &w);
+	load_subtract(&m->ends.prev[cpu], &m->ends.cur[cpu], m->source->rate, m->source->parts, &w);
 	*core = (struct noise_core){
 		.cpu = cpu, .flags = w.flags, .window_ns = w.window_ns, .steal_ns = UINT64_MAX};
 	if (w.flags & LOAD_NO_FIGURE)
@@ -225,8 +222,7 @@ static void noise_close(struct meter *meter)
 	steal_close(&m->steal);
 	load_source_close(m->source);
 	free(m->cores);
-	free(m->prev);
-	free(m->cur);
+	load_ends_close(&m->ends);
 	free(m);
 }
 
@@ -253,10 +249,8 @@ static int open_arrays(struct noise_meter *m, unsigned int nr_cpus)
 	uint64_t turn;
 	int rc;
 
-	m->prev = calloc(nr_cpus, sizeof(*m->prev));
-	m->cur = calloc(nr_cpus, sizeof(*m->cur));
 	m->cores = calloc(nr_cpus, sizeof(*m->cores));
-	if (!m->prev || !m->cur || !m->cores || steal_open(&m->steal, nr_cpus))
+	if (!m->cores || load_ends_open(&m->ends, nr_cpus) || steal_open(&m->steal, nr_cpus))
 		return -ENOMEM;
 	rc = noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
 	if (rc || !m->window.has_senders)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "measure/load/lines.h"
-#include "measure/noise/knobs.h"
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
@@ -222,11 +222,6 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 
 	read_sources(cells, cpu, turn, task_ns);
 	read_victims(cells, cpu, turn);
-	for (int class = 0; class < NOISE_CLASSES; class ++) {
-		cells->was[cpu].of[class].lost = cells->live[cpu].of[class].lost;
-		cells->was[cpu].of[class].victims_lost = cells->live[cpu].of[class].victims_lost;
-		cells->was[cpu].of[class].lost_ns = cells->live[cpu].of[class].lost_ns;
-	}
 	if (!shown) {
 		cells->nr_sources = nr_sources;
 		cells->nr_hits = nr_hits;
@@ -237,18 +232,16 @@ static int by_core_and_time(const void *a, const void *b)
 {
 	const struct noise_source *left = a, *right = b;
 
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return strcmp(left->name, right->name);
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(right->ns, left->ns) ?:
+	       strcmp(left->name, right->name);
 }
 
 static int by_victim(const void *a, const void *b)
 {
 	const struct noise_hit *left = a, *right = b;
 
-	return left->key < right->key ? -1 : left->key > right->key;
+	return CMP(left->key, right->key);
 }
 
 static uint64_t hit_ns(const struct noise_hit *hit)
@@ -258,9 +251,7 @@ static uint64_t hit_ns(const struct noise_hit *hit)
 
 static int by_hit_time(const void *a, const void *b)
 {
-	uint64_t left = hit_ns(a), right = hit_ns(b);
-
-	return left != right ? (left < right ? 1 : -1) : by_victim(a, b);
+	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
 /* The same victim of several classes and cores is one. */
@@ -304,9 +295,9 @@ void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *re
 	*ret_losses = (struct noise_losses){0};
 	for (unsigned int cpu = 0; cpu < cells->nr_cpus; cpu++) {
 		for (int class = 0; class < NOISE_CLASSES; class ++) {
-			ret_losses->sources += cells->was[cpu].of[class].lost;
-			ret_losses->source_ns += cells->was[cpu].of[class].lost_ns;
-			ret_losses->victims += cells->was[cpu].of[class].victims_lost;
+			ret_losses->sources += cells->live[cpu].of[class].lost;
+			ret_losses->source_ns += cells->live[cpu].of[class].lost_ns;
+			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
 		}
 	}
 }

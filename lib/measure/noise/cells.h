@@ -34,6 +34,8 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
+/* Setting that moves a source away from its core. NULL: none is known. */
+const char *noise_knob(const struct noise_source *source);
 /* Since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The list of settings, the first that fits is taken. */
-#include "measure/noise/knobs.h"
+#include "measure/noise/cells.h"
 
 #include <string.h>
 

@@ -3,16 +3,17 @@
 #include "measure/noise/noise.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
-#include "measure/noise/judge.h"
 #include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
@@ -32,6 +33,44 @@ struct noise_meter {
 	struct noise_window window;
 };
 
+const struct noise_limits noise_no_limits = {UINT64_MAX, NAN, NAN};
+const struct noise_limits noise_isolated_limits = {50 * NSEC_PER_USEC, 10.0, 0.001};
+
+/* A number of 0 or more, followed by exactly @unit. */
+static bool number(const char *text, const char *unit, double most, double *ret)
+{
+	char *end;
+	double got = strtod(text, &end);
+
+	if (end == text || strcmp(end, unit) || !(got >= 0.0 && got <= most))
+		return false;
+	*ret = got;
+	return true;
+}
+
+bool noise_limit_parse(const char *word, struct noise_limits *limits)
+{
+	double percent;
+
+	if (!strncmp(word, "max=", 4))
+		return duration_parse(word + 4, 0, 60 * NSEC_PER_SEC, &limits->max_ns);
+	if (!strncmp(word, "rate=", 5))
+		return number(word + 5, "/s", 1e9, &limits->rate_hz);
+	if (strncmp(word, "share=", 6) || !number(word + 6, "%", 100.0, &percent))
+		return false;
+	limits->share_ratio = percent / 100.0;
+	return true;
+}
+
+/* Comparisons with NaN are false: no limit. */
+bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits)
+{
+	if (core->flags & LOAD_NO_FIGURE)
+		return false;
+	return core->longest_ns > limits->max_ns || noise_rate(core) > limits->rate_hz ||
+	       noise_share(core) > limits->share_ratio;
+}
+
 static struct noise_meter *to_noise(struct meter *meter)
 {
 	return (struct noise_meter *)meter;
@@ -42,9 +81,9 @@ const struct noise_window *noise_window(const struct meter *meter)
 	return &((const struct noise_meter *)meter)->window;
 }
 
-static uint64_t task_ns(const struct load_sample *s)
+static uint64_t task_ns(const uint64_t part_ns[LOAD_NR_PARTS])
 {
-	return s->part_ns[LOAD_PART_TASK] + s->part_ns[LOAD_PART_KSOFTIRQD];
+	return part_ns[LOAD_PART_TASK] + part_ns[LOAD_PART_KSOFTIRQD];
 }
 
 static bool has_figure(const struct load_sample *prev, const struct load_sample *cur)
@@ -61,7 +100,7 @@ static void sample(struct noise_meter *m)
 	m->source->ops->noise(m->source, &turn);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
-		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->ends.cur[cpu]),
+		noise_cells_read(&m->cells, cpu, turn, task_ns(m->ends.cur[cpu].part_ns),
 				 cpuset_has(&m->cpus, cpu) &&
 					 has_figure(&m->ends.prev[cpu], &m->ends.cur[cpu]));
 	noise_cells_end(&m->cells);
@@ -78,19 +117,14 @@ static int noise_start(struct meter *meter, struct err *err)
 	return 0;
 }
 
-static enum noise_class class_of(const struct noise_source *source)
-{
-	switch (source->kind) {
-	case NOISE_KIND_SOFTIRQ:
-		return NOISE_SOFTIRQ;
-	case NOISE_KIND_THREAD:
-		return NOISE_THREAD;
-	default:
-		return NOISE_HARDIRQ;
-	}
-}
+static const enum noise_class class_of[NOISE_KINDS] = {
+	[NOISE_KIND_IRQ] = NOISE_HARDIRQ,
+	[NOISE_KIND_VECTOR] = NOISE_HARDIRQ,
+	[NOISE_KIND_SOFTIRQ] = NOISE_SOFTIRQ,
+	[NOISE_KIND_THREAD] = NOISE_THREAD,
+};
 
-/* The sources of a core; an NMI is an event, but its time is in that of the others already. */
+/* An NMI is an event, but the sources that it interrupted contain its time. */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	for (size_t i = 0; i < m->cells.nr_sources; i++) {
@@ -102,7 +136,7 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 		if (source->longest_ns > core->longest_ns)
 			core->longest_ns = source->longest_ns;
 		if (source->kind != NOISE_KIND_NMI)
-			core->class_ns[class_of(source)] += source->ns;
+			core->class_ns[class_of[source->kind]] += source->ns;
 	}
 }
 
@@ -119,10 +153,9 @@ static double closure_error(const struct noise_core *core, const struct load_cpu
 {
 	uint64_t softirq_ns =
 		w->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] + w->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
-	uint64_t tasks_ns = w->part_ns[LOAD_PART_TASK] + w->part_ns[LOAD_PART_KSOFTIRQD];
 	uint64_t ns = distance(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
 		      distance(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
-		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, tasks_ns);
+		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
 
 	return w->closure_error_ratio + (double)ns / (double)w->window_ns;
 }
@@ -138,14 +171,11 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 	if (w.flags & LOAD_NO_FIGURE)
 		return;
 	sum_sources(m, core);
-	tasks_ns = w.part_ns[LOAD_PART_TASK] + w.part_ns[LOAD_PART_KSOFTIRQD];
+	tasks_ns = task_ns(w.part_ns);
 	core->task_ns = tasks_ns > core->class_ns[NOISE_THREAD]
 				? tasks_ns - core->class_ns[NOISE_THREAD]
 				: 0;
-	core->idle_ns = w.part_ns[LOAD_PART_IDLE];
-	core->poll_ns = w.part_ns[LOAD_PART_POLL_IDLE];
-	core->loop_ns = w.part_ns[LOAD_PART_IDLE_LOOP];
-	core->unknown_ns = w.part_ns[LOAD_PART_UNKNOWN];
+	memcpy(core->part_ns, w.part_ns, sizeof(core->part_ns));
 	core->closure_error_ratio = closure_error(core, &w);
 	if (steal_known(&m->steal))
 		core->steal_ns = steal_ns(&m->steal, cpu);
@@ -195,12 +225,10 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->steal_known = steal_known(&m->steal);
 	load_source_losses(m->source, &w->losses);
 	noise_cells_losses(&m->cells, &w->noise_losses);
-	w->senders = m->senders.list;
-	w->nr_senders = m->senders.nr_list;
+	w->senders = m->senders.ipis;
 	w->calls = m->senders.calls;
-	w->nr_calls = m->senders.nr_calls;
-	w->noise_losses.sends = m->senders.lost;
-	w->noise_losses.calls = m->senders.calls_lost;
+	w->noise_losses.sends = w->senders.lost;
+	w->noise_losses.calls = w->calls.lost;
 }
 
 static int noise_read(struct meter *meter, struct err *err)

@@ -15,6 +15,17 @@ struct noise_opts {
 	struct noise_limits limits;
 };
 
+#define NOISE_LIMITS_FORM "max=TIME, rate=NUMBER/s or share=PERCENT%, such as max=50us,share=0.1%"
+
+extern const struct noise_limits noise_no_limits;
+/* Limits of --isolated without --fail-over. */
+extern const struct noise_limits noise_isolated_limits;
+
+/* Parses one of NOISE_LIMITS_FORM. False, and @limits unchanged, if @word is none. */
+bool noise_limit_parse(const char *word, struct noise_limits *limits);
+/* True if a figure of @core is above its limit. */
+bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);
+
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
 /* The window that the last read ended; it stays until the next. */
 const struct noise_window *noise_window(const struct meter *meter);

@@ -8,12 +8,9 @@
 
 struct noise_senders {
 	unsigned int nr_cpus;
-	const struct noise_sends *live; /* per CPU that sends, mapped: they go on changing; NULL: not asked for */
+	const struct noise_sends *live; /* by sending CPU, mapped. NULL: not requested */
 	struct noise_sends *was;	/* as read last */
-	struct noise_sender *list;	/* IPIs, by receiving core, most first */
-	struct noise_sender *calls;	/* functions, in the same order */
-	size_t nr_list, nr_calls;
-	uint64_t lost, calls_lost; /* since the programs were loaded */
+	struct noise_sent ipis, calls;
 };
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,

@@ -21,16 +21,11 @@ struct state {
 	unsigned int depth; /* of handlers */
 	struct trace_edge handler;
 	uint32_t vec; /* of the open softirq + 1 */
-	struct {
+	struct paused {
 		uint32_t pid, vec;
 	} paused[NR_PAUSED]; /* PREEMPT_RT: softirqs whose task was preempted */
 	uint64_t odd;
 };
-
-static uint32_t pid_of(const struct state *s)
-{
-	return s->known ? s->pid : 0;
-}
 
 /* Where the time up to the next edge goes; @halts: that edge shows that a woken core halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
@@ -52,16 +47,15 @@ static enum load_part part_of(const struct state *s, bool halts)
 
 static void softirq_pause(struct state *s)
 {
-	for (int i = 0; i < NR_PAUSED; i++) {
-		if (s->paused[i].vec)
-			continue;
-		s->paused[i].pid = s->pid;
-		s->paused[i].vec = s->vec;
-		s->vec = 0;
-		return;
-	}
+	int i = 0;
+
+	while (i < NR_PAUSED && s->paused[i].vec)
+		i++;
+	if (i < NR_PAUSED)
+		s->paused[i] = (struct paused){s->pid, s->vec};
+	else
+		s->odd++;
 	s->vec = 0;
-	s->odd++;
 }
 
 static void softirq_resume(struct state *s)
@@ -177,7 +171,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		 struct trace_replay *replay)
 {
 	struct trace_slice slice = {.from_ns = s->now, .to_ns = to_ns, .part = part_of(s, halts),
-				    .pid = pid_of(s)};
+				    .pid = s->known ? s->pid : 0};
 
 	if (to_ns <= s->now)
 		return;

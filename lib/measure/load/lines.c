@@ -9,6 +9,8 @@
 
 #include <bpf/bpf.h>
 
+#include "base/cmp.h"
+
 /* Per core: a timer, some kinds of IPI, and what devices send there. */
 #define PER_CPU 64
 #define AT_LEAST 1024
@@ -58,11 +60,9 @@ static int by_time(const void *a, const void *b)
 {
 	const struct load_line *left = a, *right = b;
 
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	return strcmp(left->name, right->name);
+	return CMP(right->ns, left->ns) ?:
+	       CMP(left->cpu, right->cpu) ?:
+	       strcmp(left->name, right->name);
 }
 
 /* All entries of the map; entries are only ever added, so none is missed or seen twice. */

@@ -10,8 +10,6 @@
 #include "base/err.h"
 #include "stats/load.h"
 
-struct bpf_map;
-
 struct load_lines {
 	int fd; /* of the map `lines` */
 	unsigned int max;
@@ -31,8 +29,5 @@ int load_lines_open(struct load_lines *lines, int fd, unsigned int nr_cpus);
 void load_lines_close(struct load_lines *lines);
 /* Ends the window: fills list. 0 or -errno; then the list is empty. */
 int load_lines_read(struct load_lines *lines);
-
-/* The name of an enum load_line_kind; "" for other values. */
-const char *load_line_kind_name(uint64_t kind);
 
 #endif

@@ -96,29 +96,31 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Read once per window: its end is the next one's beginning, so no burst falls in between. */
-static void sample_bursts(struct load_meter *m, unsigned int cpu)
+/* Reads each counter once: the end of a window is the start of the next. */
+static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
+		     uint64_t *ret_grown)
 {
-	const volatile uint64_t *counts = m->set.source[0]->ops->bursts(m->set.source[0], cpu);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t now = counters[i];
 
-	for (unsigned int i = 0; i < HIST_NR; i++) {
-		uint64_t now = counts[i];
-
-		m->bursts[cpu][i] = now - m->bursts_read[cpu][i];
-		m->bursts_read[cpu][i] = now;
+		ret_grown[i] = now - read[i];
+		read[i] = now;
 	}
 }
 
-static void sample_vecs(struct load_meter *m, unsigned int cpu)
+static void sample_cpu(struct load_meter *m, unsigned int cpu)
 {
-	struct load_vecs now, *was = &m->vecs_read[cpu];
+	struct load_source *source = m->set.source[0];
+	struct load_vecs now;
 
-	m->set.source[0]->ops->vecs(m->set.source[0], cpu, &now);
-	for (int i = 0; i < LOAD_NR_VECS; i++) {
-		m->vecs[cpu].ns[i] = now.ns[i] - was->ns[i];
-		m->vecs[cpu].count[i] = now.count[i] - was->count[i];
+	if (m->vecs) {
+		source->ops->vecs(source, cpu, &now);
+		subtract(now.ns, LOAD_NR_VECS, m->vecs_read[cpu].ns, m->vecs[cpu].ns);
+		subtract(now.count, LOAD_NR_VECS, m->vecs_read[cpu].count, m->vecs[cpu].count);
 	}
-	*was = now;
+	if (m->bursts)
+		subtract(source->ops->bursts(source, cpu), HIST_NR, m->bursts_read[cpu],
+			 m->bursts[cpu]);
 }
 
 /* A reading that fails is a window without these figures, and the report says so. */
@@ -144,10 +146,8 @@ static void sample_all(struct load_meter *m)
 		if (source->ops == &load_source_procstat)
 			ticks = load_procstat_read(source);
 	}
-	for (unsigned int cpu = 0; m->vecs && cpu < m->nr_cpus; cpu++)
-		sample_vecs(m, cpu);
-	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
-		sample_bursts(m, cpu);
+	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+		sample_cpu(m, cpu);
 	sample_extras(m);
 	steal_sample(&m->steal, ticks);
 }

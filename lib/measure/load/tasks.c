@@ -10,6 +10,8 @@
 
 #include <bpf/bpf.h>
 
+#include "base/cmp.h"
+
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
@@ -84,11 +86,9 @@ static int by_core(const void *a, const void *b)
 {
 	const struct load_task *left = a, *right = b;
 
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return left->pid < right->pid ? -1 : left->pid > right->pid;
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(right->ns, left->ns) ?:
+	       CMP(left->pid, right->pid);
 }
 
 static int empty_map(struct load_tasks *tasks, int fd, uint32_t *ret_nr)
@@ -175,14 +175,6 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	cpu->carry_pid = cpu->ids;
 }
 
-static void book_lost(struct load_tasks *tasks, unsigned int i)
-{
-	struct load_tasks_cpu *cpu = &tasks->cpu[i];
-
-	if (cpu->lost_ns != cpu->was_lost_ns)
-		add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
-}
-
 /*
  * Between the turn and the sample of a core a few microseconds pass, in which a task can come and go.
  * The slot has its time in this window, the maps in the next: there it is taken off again, from those
@@ -219,9 +211,12 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
 	for (uint32_t i = 0; i < nr; i++)
 		book(tasks, &tasks->keys[i], &tasks->sums[i]);
 	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
-		if (tasks->cpu[i].known && tasks->cpu[i].was_known)
+		const struct load_tasks_cpu *cpu = &tasks->cpu[i];
+
+		if (cpu->known && cpu->was_known)
 			book_open(tasks, i);
-		book_lost(tasks, i);
+		if (cpu->lost_ns != cpu->was_lost_ns)
+			add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
 	}
 	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
 	if (take_excess(tasks))

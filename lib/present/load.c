@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
 

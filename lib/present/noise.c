@@ -221,36 +221,17 @@ static void add_senders_and_calls(const struct noise_window *w, struct report *r
 			    "kernel built with CONFIG_KALLSYMS=y");
 }
 
-struct field_row {
-	const char *hierarchy;
-	uint64_t max_ns, exceeded;
-	double rate_hz, share_ratio;
-};
-
 static const struct column_spec field_columns[] = {
-	COLUMN(struct field_row, M_HIERARCHY, hierarchy),
+	COLUMN(struct noise_window, M_HIERARCHY, hierarchy),
 #define LIMIT(id, member, ...) \
-	COLUMN(struct field_row, id, member, .when = WITH_LIMITS, __VA_ARGS__)
-	LIMIT(M_LIMIT_MAX_NS, max_ns, .flags = COLUMN_OPTIONAL),
-	LIMIT(M_LIMIT_RATE_HZ, rate_hz, .flags = COLUMN_OPTIONAL),
-	LIMIT(M_LIMIT_SHARE_RATIO, share_ratio, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct noise_window, id, member, .when = WITH_LIMITS, __VA_ARGS__)
+	LIMIT(M_LIMIT_MAX_NS, limits.max_ns, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_RATE_HZ, limits.rate_hz, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_SHARE_RATIO, limits.share_ratio, .flags = COLUMN_OPTIONAL),
 	LIMIT(M_EXCEEDED_TOTAL, exceeded),
 #undef LIMIT
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
-
-static void add_fields(const struct noise_window *w, struct report *report)
-{
-	struct field_row row = {
-		.hierarchy = w->cgroup_v1 ? "v1" : "v2",
-		.max_ns = w->limits.max_ns,
-		.exceeded = w->exceeded,
-		.rate_hz = w->limits.rate_hz,
-		.share_ratio = w->limits.share_ratio,
-	};
-
-	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, &row);
-}
 
 #define WITH_SENDERS 1
 
@@ -282,7 +263,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, "bpf");
-	add_fields(w, report);
+	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, w);
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);

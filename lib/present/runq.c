@@ -4,13 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "report/columns.h"
 #include "report/findings.h"
-#include "stats/hist.h"
 
 /* A row of the groups, without percentiles and boundaries, whose number varies. */
 struct group_row {

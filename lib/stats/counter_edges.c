@@ -78,22 +78,18 @@ void bins_free(struct bins *bins)
 	bins->count = NULL;
 }
 
-/* Bins are centred on multiples of the width, so that jitter around a tick stays in one bin. */
-static void bins_add(struct bins *bins, uint64_t value_ns)
-{
-	size_t bin = (value_ns + bins->width_ns / 2) / bins->width_ns;
-
-	if (bin < bins->nr)
-		bins->count[bin]++;
-	else
-		bins->above++;
-	bins->total++;
-}
-
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
-	for (size_t i = 0; i < edges->nr_intervals; i++)
-		bins_add(bins, edges->intervals[i]);
+	for (size_t i = 0; i < edges->nr_intervals; i++) {
+		/* Centred on multiples of the width: jitter around a tick stays in one bin. */
+		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
+
+		if (bin < bins->nr)
+			bins->count[bin]++;
+		else
+			bins->above++;
+		bins->total++;
+	}
 }
 
 /* True if @bin is the highest (first of equals) within two bins; sums these up in @peak. */

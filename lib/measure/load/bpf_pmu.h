@@ -20,7 +20,6 @@ struct load_bpf_pmu_seed {
 
 struct load_bpf_pmu {
 	struct perf_event event;
-	unsigned int nr_cpus;
 	int map;  /* where the programs find the counters */
 	struct counters *counters; /* NULL: load_bpf_pmu_open() was not called */
 	struct load_bpf_pmu_seed *seeds; /* per CPU, for as long as it has shown no edge */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "abi/load.h"
-#include "base/err.h"
 #include "stats/load.h"
 
 struct load_lines {

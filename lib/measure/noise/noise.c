@@ -316,7 +316,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	}
 	if (!cgroup_layout(NULL, &layout))
 		cgroup_paths_open(&m->paths, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
-	m->window.cgroup_v1 = m->source->noise_v1;
+	m->window.hierarchy = m->source->noise_v1 ? "v1" : "v2";
 	m->window.calls_told = m->source->noise_calls;
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;

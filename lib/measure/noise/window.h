@@ -104,7 +104,7 @@ struct noise_window {
 	unsigned int exceeded;	   /* cores */
 	uint64_t windows_exceeded; /* so far: windows with such a core */
 	bool nmi_told, steal_known;
-	bool cgroup_v1; /* hits are of cgroups of v1's controller cpu */
+	const char *hierarchy; /* of the cgroups of hits: "v1" (its controller cpu) or "v2" */
 	double closure_max_ratio;
 	struct noise_losses noise_losses;
 	struct load_losses losses;

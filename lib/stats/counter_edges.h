@@ -28,10 +28,7 @@ struct counter_edges {
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
-/*
- * True if a watched column differs from the previous reading; the first reading has none.
- * @blurred: the previous reading is so long ago that the time of the change is unknown.
- */
+/* True if a watched column changed since the previous reading. @blurred: at an unknown time. */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
 

@@ -52,7 +52,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window needs both samples: a void earlier one makes it void, too. */
+	/* A window needs both samples: a void earlier sample makes the window void. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);

@@ -8,7 +8,7 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	WOKEN, /* an interrupt inside the halt is over: on the way out, or halted again */
+	WOKEN, /* after an interrupt inside the halt: on the way out, or halted again */
 };
 
 struct state {
@@ -27,7 +27,7 @@ struct state {
 	uint64_t odd;
 };
 
-/* Where the time up to the next edge goes; @halts: that edge shows that a woken core halted again. */
+/* Context until the next edge. @halts: that edge proves that a woken core halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -140,7 +140,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IRQ_ENTER:
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
-		/* An IPI inside a line: the inner one says what it is for. */
+		/* An IPI inside a line: the IPI names the reason. */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
 		break;
@@ -193,7 +193,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		on_slice(arg, &slice);
 }
 
-/* What the core did before its first edge, which is what must have been for that edge to be the first. */
+/* State before the first edge, derived from that edge. */
 static struct state first_state(const struct trace_core *core)
 {
 	struct state s = {.now = core->from_ns, .known = core->first_known, .pid = core->first_pid};

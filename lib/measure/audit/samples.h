@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "measure/load/source_set.h"
+#include "measure/load/sources.h"
 
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */

@@ -13,7 +13,7 @@
 #include "subtick/gtp-guard/cpu.h"
 #include "sys/cpu.h"
 
-/* What callers hold is the head, which gtp-guard/cpu.h shows; the rest is ours. */
+/* Callers hold the head, which gtp-guard/cpu.h declares. The rest is private. */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Empties the sums of a window, and gives the tasks that still run their open time. */
+/* Reads and clears the sums of a window, and adds the open time of running tasks. */
 #include "measure/load/tasks.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@ struct load_tasks_cpu {
 	/* At the turn: the running task. */
 	uint64_t ids;
 	char comm[16];
-	/* Task time of the core at this turn and the one before; lost_ns of the maps likewise. */
+	/* Task time of the core, and lost_ns of the maps, at this turn and at the previous one. */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
-	/* What the running task got in earlier windows and will be booked again when it leaves. */
+	/* Time of the running task in earlier windows, which its next switch books again. */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* the running task's place in the list, SIZE_MAX: none yet */
@@ -142,9 +142,9 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 }
 
 /*
- * What the slot counted in the window and no switch has booked is the open time of the task that
- * runs: so the tasks of a core sum up to its task time. When that task leaves the core, its whole
- * time is booked; the part given here is then taken off.
+ * Task time of the slot that no switch has booked is the open time of the running task, so the
+ * tasks of a core sum up to its task time. The switch books the whole time; carry_ns is then
+ * subtracted.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -176,9 +176,9 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 }
 
 /*
- * Between the turn and the sample of a core a few microseconds pass, in which a task can come and go.
- * The slot has its time in this window, the maps in the next: there it is taken off again, from those
- * that had most, because it is not known whose it was.
+ * A task can run in the microseconds between the turn and the sample of a core. The slot has its
+ * time in this window, the maps in the next. Subtracts it there from the tasks with most time,
+ * because the task is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

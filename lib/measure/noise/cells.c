@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the cells of abi/noise.h while the cores go on counting, and subtracts what was read last. */
+/* Reads the cells of abi/noise.h while the cores update them, and subtracts the last reading. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -66,9 +66,8 @@ static bool copy_changed(const struct noise_sum *live, const struct noise_sum *w
 }
 
 /*
- * The longest of the events that the window @turn counts, with its turn: one that came after the
- * window's end but before this reading is counted, too. 0 if unknown: a longer one of that sort is
- * in the way, which the window before has counted.
+ * Longest event of window @turn, with its turn. Events between the window's end and this reading
+ * count. 0 if unknown: a longer event of that kind hides it, and belongs to the previous window.
  */
 static uint64_t longest_of(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {
@@ -127,10 +126,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	return source;
 }
 
-/*
- * A thread that has the core is booked when it leaves; until then it is given what it had so far,
- * which is taken off when it is booked.
- */
+/* The programs count a thread when it leaves the core. Adds its time so far; subtracts it then. */
 static void give_open(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
 {
@@ -254,7 +250,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* The same victim of several classes and cores is one. */
+/* Adds up the hits of a victim by several classes and on several cores. */
 static void merge_hits(struct noise_cells *cells)
 {
 	size_t nr = 0;

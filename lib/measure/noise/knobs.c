@@ -6,7 +6,7 @@
 
 struct rule {
 	enum noise_kind kind;
-	const char *begins; /* the source's name begins with it; "": any */
+	const char *begins; /* prefix of the name; "" fits all */
 	const char *knob;
 };
 

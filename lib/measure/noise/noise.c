@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the context changes of load together with what they are counted by for noise. */
+/* Reads a load source together with its counters of noise. */
 #include "measure/noise/noise.h"
 
 #include <errno.h>

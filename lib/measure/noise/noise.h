@@ -9,9 +9,9 @@
 struct noise_opts {
 	struct cpuset cpus; /* empty: all that are possible */
 	uint32_t top;	    /* sources of each core to report; 0: all */
-	bool senders;	    /* which core sends IPIs to which */
+	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* counts from its source, if that counts for noise; NULL: from an own one */
+	struct meter *load; /* shares its source if that counts noise; may be NULL */
 	struct noise_limits limits;
 };
 
@@ -21,7 +21,7 @@ extern const struct noise_limits noise_no_limits;
 /* Limits of --isolated without --fail-over. */
 extern const struct noise_limits noise_isolated_limits;
 
-/* Parses one of NOISE_LIMITS_FORM. False, and @limits unchanged, if @word is none. */
+/* Parses one of NOISE_LIMITS_FORM. False if @word has another form; @limits is then unchanged. */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a figure of @core is above its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which core sent IPIs to which between two readings, and which functions it called there. */
+/* IPIs between two readings by sender and target, and the functions called with them. */
 #ifndef SUBTICK_MEASURE_NOISE_SENDERS_H
 #define SUBTICK_MEASURE_NOISE_SENDERS_H
 
@@ -16,7 +16,7 @@ struct noise_senders {
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
 		       unsigned int nr_cpus);
 void noise_senders_close(struct noise_senders *senders);
-/* What was sent to @cpus since the last time. */
+/* Lists everything sent to @cpus since the last reading. */
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus);
 
 #endif

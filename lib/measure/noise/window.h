@@ -12,7 +12,7 @@
 #include "base/losses.h"
 #include "stats/load.h"
 
-/* What a source is; the knobs that move it depend on it. */
+/* Kinds of sources; the setting that moves a source depends on its kind. */
 enum noise_kind {
 	NOISE_KIND_IRQ,	   /* a device's interrupt line */
 	NOISE_KIND_VECTOR, /* the core's own timer, an IPI, another local vector */
@@ -34,7 +34,7 @@ struct noise_source {
 	const char *knob; /* what would move it */
 };
 
-/* Whom it hit: a cgroup, the idle task or kernel threads; on all cores that were asked for. */
+/* A victim: a cgroup, the idle task or kernel threads. Sums over all requested cores. */
 struct noise_hit {
 	uint64_t key; /* as struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/load_noise.bpf.h counts on each core by source and victim, in a mapped array. */
+/* Counters of bpf/load_noise.bpf.h on each core by source and victim, in a mapped array. */
 #ifndef SUBTICK_ABI_NOISE_H
 #define SUBTICK_ABI_NOISE_H
 
@@ -14,16 +14,15 @@
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The longest of a window is stored with the window's number, the turn, above its bits. So the first
- * of a new window is larger than all of the old ones, and nothing need be reset.
+ * The maximum of a window has the window's number, the turn, above its bits. So the first event of
+ * a window is larger than all earlier ones, without a reset.
  */
 #define NOISE_TURN_SHIFT  HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
- * An entry of a small table with a key. Sums only grow; the reader takes the difference. An entry
- * that had no event in this window and the one before may get another key: what it grows by from
- * then on is the new owner's.
+ * An entry of a small table with a key. Sums only grow. An entry without an event in this window
+ * and the previous one may get another key; later growth belongs to the new key.
  */
 struct noise_sum {
 	__u64 key; /* 0: not used yet */
@@ -36,7 +35,7 @@ struct noise_sum {
 /* One source on one core. */
 struct noise_cell {
 	struct noise_sum sum;
-	char name[32]; /* empty where the place in the array says what it is */
+	char name[32]; /* empty where the index in the array identifies the source */
 	__u32 hist[NOISE_NR_BUCKETS];
 };
 
@@ -44,9 +43,9 @@ struct noise_cell {
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
-#define NOISE_PROBES	 4 /* places in which a key is looked for, from the one that it hashes to */
+#define NOISE_PROBES	 4 /* entries tried for a key, starting at its hash */
 
-/* What took the time. */
+/* Classes of sources. */
 enum noise_class {
 	NOISE_HARDIRQ,
 	NOISE_SOFTIRQ,
@@ -58,10 +57,7 @@ enum noise_class {
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
-/*
- * Whom a class hit on one core: a cgroup, and its task that was hit longest at once in a window.
- * Reused as cells are.
- */
+/* A cgroup that a class hit on one core, and its task with the longest single hit. */
 struct noise_victim {
 	struct noise_sum sum; /* key: cgroup id, or one of the above */
 	__u32 pid[2];
@@ -79,10 +75,7 @@ struct noise_now {
 	char thread_comm[16];
 };
 
-/*
- * Programs of hardirqs interrupt those of softirqs, and both interrupt others: so each class has its
- * own part of everything, and no part has two writers.
- */
+/* Hardirq programs interrupt softirq programs. Each class has its own part, with one writer. */
 struct noise_cpu {
 	struct noise_now now;
 	struct {
@@ -100,7 +93,7 @@ struct noise_cpu {
 };
 
 #define NOISE_NR_SENDS	 64 /* a power of two */
-#define NOISE_SEND_WORDS 16 /* of a mask of cores: more than 1024 are not told apart */
+#define NOISE_SEND_WORDS 16 /* of a mask of cores: at most 1024 cores */
 #define NOISE_SEND_NAME	 64
 
 /* The programs that count what a core sends; each has its table. */
@@ -121,7 +114,7 @@ struct noise_send {
 	char name[NOISE_SEND_NAME]; /* empty if the key is one of enum load_line_kind */
 };
 
-/* What one core sent. */
+/* IPIs and calls of one sending core. */
 struct noise_sends {
 	struct {
 		__u64 lost; /* that found no room */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/runq_idle.bpf.c counts: waits for a core that was idle, by group and idle state. */
+/* Counters of bpf/runq_idle.bpf.c: waits for an idle core, by group and idle state. */
 #ifndef SUBTICK_ABI_RUNQ_IDLE_H
 #define SUBTICK_ABI_RUNQ_IDLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/runq_pressure.bpf.c counts: wall time in which tasks of a cgroup wait for a core. */
+/* Counters of bpf/runq_pressure.bpf.c: wall time in which tasks of a cgroup wait for a core. */
 #ifndef SUBTICK_ABI_RUNQ_PRESSURE_H
 #define SUBTICK_ABI_RUNQ_PRESSURE_H
 
@@ -21,17 +21,16 @@
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* a task had the core when the wait began */
 	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread had it */
-	RUNQ_PRESSURE_IDLE,	  /* nobody had it: the core must leave its idle state */
+	RUNQ_PRESSURE_IDLE,	  /* the core was idle and must leave its idle state */
 	RUNQ_PRESSURE_QUOTA, /* it lost the core to its CPU quota, or was woken while that was used up */
 	RUNQ_PRESSURE_NR_CAUSES,
 };
 
 /*
- * How many tasks of a cgroup wait, by cause, and how many run: all in one word, so that one atomic
- * addition changes them and tells what they were. Each has the bits from its position to the next
- * one's. A task is known by the position where it counts; one that sleeps counts nowhere, which is
- * position 0. A count that is too large for its bits carries into the next one's, and is right
- * again when it falls.
+ * Number of tasks of a cgroup that wait, by cause, and that run, in one word: one atomic addition
+ * changes and reads them. A count has the bits from its position to the next position. The state of
+ * a task is its position; 0: asleep. A count that overflows carries into the next count until it
+ * falls.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -51,7 +50,7 @@ enum runq_pressure_cause {
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
 
-/* The cause by the counts of cgroups; RUNQ_PRESSURE_NR_CAUSES if nobody waits. */
+/* Cause by the counts of cgroups; RUNQ_PRESSURE_NR_CAUSES if no task waits. */
 static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 state)
 {
 	if (state & RUNQ_PRESSURE_CONTENDED)
@@ -70,8 +69,8 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * A cgroup with everything below it. A time is the sum of the stamps at which its intervals ended,
- * less those at which they began: an interval that goes on lacks the stamp of its end.
+ * A cgroup with everything below it. A time is the sum of the end stamps of its intervals minus
+ * their start stamps. An open interval lacks its end stamp.
  */
 struct runq_pressure_group {
 	__u64 own;   /* counts of its own tasks */

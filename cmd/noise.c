@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "measure/noise/judge.h"
 #include "measure/noise/noise.h"
 #include "opts.h"
 #include "run.h"

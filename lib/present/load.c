@@ -7,33 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
 
-/* Sources in the order of their columns. */
-enum shown {
-	SHOWN_BPF,
-	SHOWN_PROCSTAT,
-	SHOWN_PROCIDLE,
-	SHOWN_SCHEDSTAT,
-	SHOWN_TASKCLOCK,
-	SHOWN_PERF_TSC,
-	SHOWN_PERF_CALIBRATED,
-	SHOWN_BPF_PMU,
-	NR_SHOWN,
-};
+/* Sources in the order of their columns: X(end of the metric's name, name). */
+#define SHOWN(X)                  \
+	X(BPF, "bpf")             \
+	X(PROCSTAT, "procstat")   \
+	X(PROCIDLE, "procidle")   \
+	X(SCHEDSTAT, "schedstat") \
+	X(TASKCLOCK, "taskclock") \
+	X(PERF_TSC, "perf-tsc")   \
+	X(PERF_CAL, "perf-calibrated") \
+	X(BPF_PMU, "bpf-pmu")
 
-static const char *const shown_names[NR_SHOWN] = {
-	[SHOWN_BPF] = "bpf",
-	[SHOWN_PROCSTAT] = "procstat",
-	[SHOWN_PROCIDLE] = "procidle",
-	[SHOWN_SCHEDSTAT] = "schedstat",
-	[SHOWN_TASKCLOCK] = "taskclock",
-	[SHOWN_PERF_TSC] = "perf-tsc",
-	[SHOWN_PERF_CALIBRATED] = "perf-calibrated",
-	[SHOWN_BPF_PMU] = "bpf-pmu",
-};
+#define SHOWN_ENUM(id, name) SHOWN_##id,
+#define SHOWN_NAME(id, name) name,
+enum { SHOWN(SHOWN_ENUM) NR_SHOWN };
+static const char *const shown_names[NR_SHOWN] = {SHOWN(SHOWN_NAME)};
 
 struct cpu_row {
 	uint32_t cpu;
@@ -68,14 +59,8 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
 	/* A source that this machine lacks is a column of nulls. */
-	CPU(M_CMP_BPF, shown_ratio[SHOWN_BPF], .when = WITH_COMPARE),
-	CPU(M_CMP_PROCSTAT, shown_ratio[SHOWN_PROCSTAT], .when = WITH_COMPARE),
-	CPU(M_CMP_PROCIDLE, shown_ratio[SHOWN_PROCIDLE], .when = WITH_COMPARE),
-	CPU(M_CMP_SCHEDSTAT, shown_ratio[SHOWN_SCHEDSTAT], .when = WITH_COMPARE),
-	CPU(M_CMP_TASKCLOCK, shown_ratio[SHOWN_TASKCLOCK], .when = WITH_COMPARE),
-	CPU(M_CMP_PERF_TSC, shown_ratio[SHOWN_PERF_TSC], .when = WITH_COMPARE),
-	CPU(M_CMP_PERF_CAL, shown_ratio[SHOWN_PERF_CALIBRATED], .when = WITH_COMPARE),
-	CPU(M_CMP_BPF_PMU, shown_ratio[SHOWN_BPF_PMU], .when = WITH_COMPARE),
+#define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
+	SHOWN(COMPARED)
 };
 
 const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
@@ -282,11 +267,9 @@ static void add_notes(const struct load_window *w, struct report *report)
 		report_note(report, "a better source is unavailable: %s%s%s", better->what,
 			    better->fix[0] ? "; fix: " : "", better->fix);
 	if (w->softirq && !w->cpu_vecs)
-		report_note(report, "source %s does not see softirq vectors: use --source bpf",
-			    w->source);
+		load_note_unseen(w, "softirq vectors", report);
 	if (w->bursts && !w->cpu_bursts)
-		report_note(report, "source %s does not see busy bursts: use --source bpf",
-			    w->source);
+		load_note_unseen(w, "busy bursts", report);
 }
 
 #define LOSS(member, key) \

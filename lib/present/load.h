@@ -25,6 +25,8 @@ void load_findings(const struct load_window *window, struct report *report);
  * unavailable becomes a note with the reason.
  */
 extern const struct table_spec load_irqs_table, load_tasks_table;
+/* Notes that the source cannot measure @what. */
+void load_note_unseen(const struct load_window *w, const char *what, struct report *report);
 void load_report_lines(const struct load_window *w, struct report *report);
 void load_report_tasks(const struct load_window *w, struct report *report);
 

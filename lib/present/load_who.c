@@ -2,8 +2,6 @@
 /* The tables of --irq and --tasks. */
 #include "present/load.h"
 
-#include "report/columns.h"
-
 struct line_row {
 	struct load_line l;
 	double ratio;
@@ -14,6 +12,11 @@ struct task_row {
 	struct load_task t;
 	double ratio, of_task_ratio;
 };
+
+void load_note_unseen(const struct load_window *w, const char *what, struct report *report)
+{
+	report_note(report, "source %s does not see %s: use --source bpf", w->source, what);
+}
 
 static bool has_figure(const struct load_window *w, unsigned int cpu)
 {
@@ -42,8 +45,7 @@ void load_report_lines(const struct load_window *w, struct report *report)
 	if (!w->irq)
 		return;
 	if (!w->lines) {
-		report_note(report, "source %s does not see interrupt lines: use --source bpf",
-			    w->source);
+		load_note_unseen(w, "interrupt lines", report);
 		return;
 	}
 	table = columns_table(report, &load_irqs_table, 0);
@@ -91,7 +93,7 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 	if (!w->top)
 		return;
 	if (!w->tasks) {
-		report_note(report, "source %s does not see tasks: use --source bpf", w->source);
+		load_note_unseen(w, "tasks", report);
 		return;
 	}
 	table = columns_table(report, &load_tasks_table, 0);

@@ -10,7 +10,7 @@
 
 struct core_row {
 	uint32_t cpu;
-	double noise, hardirq, softirq, kthread, tasks, loop, poll, idle, unknown, steal;
+	double noise, class[NOISE_CLASSES], tasks, part[LOAD_NR_PARTS], steal;
 	uint64_t events, longest_ns, window_ns;
 	double events_hz, closure;
 	int8_t exceeded;
@@ -24,14 +24,14 @@ struct core_row {
 static const struct column_spec core_columns[] = {
 	CORE(M_CPU, cpu),
 	CORE(M_NOISE_RATIO, noise),
-	CORE(M_HARDIRQ_RATIO, hardirq),
-	CORE(M_NOISE_SOFTIRQ_RATIO, softirq),
-	CORE(M_KTHREAD_RATIO, kthread),
+	CORE(M_HARDIRQ_RATIO, class[NOISE_HARDIRQ]),
+	CORE(M_NOISE_SOFTIRQ_RATIO, class[NOISE_SOFTIRQ]),
+	CORE(M_KTHREAD_RATIO, class[NOISE_THREAD]),
 	CORE(M_TASKS_RATIO, tasks),
-	CORE(M_IDLE_LOOP_RATIO, loop),
-	CORE(M_POLL_IDLE_RATIO, poll, .flags = COLUMN_DATA_ONLY),
-	CORE(M_IDLE_RATIO, idle),
-	CORE(M_UNKNOWN_RATIO, unknown, .flags = COLUMN_DATA_ONLY),
+	CORE(M_IDLE_LOOP_RATIO, part[LOAD_PART_IDLE_LOOP]),
+	CORE(M_POLL_IDLE_RATIO, part[LOAD_PART_POLL_IDLE], .flags = COLUMN_DATA_ONLY),
+	CORE(M_IDLE_RATIO, part[LOAD_PART_IDLE]),
+	CORE(M_UNKNOWN_RATIO, part[LOAD_PART_UNKNOWN], .flags = COLUMN_DATA_ONLY),
 	CORE(M_STEAL_RATIO, steal, .flags = COLUMN_DATA_ONLY),
 	CORE(M_EVENTS_TOTAL, events, .flags = COLUMN_DATA_ONLY),
 	CORE(M_EVENTS_HZ, events_hz),
@@ -51,14 +51,11 @@ static double share(const struct noise_core *core, uint64_t ns)
 static void fill_core(const struct noise_core *core, struct core_row *row)
 {
 	row->noise = noise_share(core);
-	row->hardirq = share(core, core->class_ns[NOISE_HARDIRQ]);
-	row->softirq = share(core, core->class_ns[NOISE_SOFTIRQ]);
-	row->kthread = share(core, core->class_ns[NOISE_THREAD]);
+	for (int i = 0; i < NOISE_CLASSES; i++)
+		row->class[i] = share(core, core->class_ns[i]);
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		row->part[i] = share(core, core->part_ns[i]);
 	row->tasks = share(core, core->task_ns);
-	row->loop = share(core, core->loop_ns);
-	row->poll = share(core, core->poll_ns);
-	row->idle = share(core, core->idle_ns);
-	row->unknown = share(core, core->unknown_ns);
 	row->steal = share(core, core->steal_ns);
 	row->events = core->events;
 	row->events_hz = noise_rate(core);
@@ -185,95 +182,56 @@ static const struct column_spec sender_columns[] = {
 static const struct table_spec senders_table =
 	TABLE("senders", "who sent interrupts to each core", sender_columns);
 
-static void add_senders(const struct noise_window *w, struct report *report)
-{
-	struct table *table = columns_table(report, &senders_table, 0);
-
-	for (size_t i = 0; i < w->nr_senders; i++)
-		columns_row(table, &w->senders[i]);
-}
-
-struct call_row {
-	uint32_t cpu, from_cpu;
-	const char *function;
-	uint64_t count;
-};
-
 static const struct column_spec call_columns[] = {
-	COLUMN(struct call_row, M_CPU, cpu),
-	COLUMN(struct call_row, M_FROM_CPU, from_cpu),
-	COLUMN(struct call_row, M_CALLED_FUNCTION, function),
-	COLUMN(struct call_row, M_COUNT, count),
+	COLUMN(struct noise_sender, M_CPU, cpu),
+	COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
+	COLUMN(struct noise_sender, M_CALLED_FUNCTION, name, .flags = COLUMN_EMPTY_IS_NULL),
+	COLUMN(struct noise_sender, M_COUNT, count),
 };
 static const struct table_spec calls_table =
 	TABLE("calls", "functions that others called on each core", call_columns);
 
-static void add_calls(const struct noise_window *w, struct report *report)
+static void add_sent(const struct noise_sent *sent, const struct table_spec *spec,
+		     struct report *report)
 {
-	struct table *table = columns_table(report, &calls_table, 0);
+	struct table *table = columns_table(report, spec, 0);
+
+	for (size_t i = 0; i < sent->nr; i++)
+		columns_row(table, &sent->list[i]);
+}
+
+static void add_senders_and_calls(const struct noise_window *w, struct report *report)
+{
 	bool unnamed = false;
 
-	for (size_t i = 0; i < w->nr_calls; i++) {
-		const struct noise_sender *call = &w->calls[i];
-		struct call_row row = {
-			.cpu = call->cpu,
-			.from_cpu = call->from_cpu,
-			.function = call->name[0] ? call->name : NULL,
-			.count = call->count,
-		};
-
-		unnamed |= !row.function;
-		columns_row(table, &row);
-	}
+	if (!w->has_senders)
+		return;
+	add_sent(&w->senders, &senders_table, report);
+	if (w->calls_told)
+		add_sent(&w->calls, &calls_table, report);
+	else
+		report_note(report,
+			    "which functions are called is not told by this kernel: it has no "
+			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
+	for (size_t i = 0; i < w->calls.nr; i++)
+		unnamed |= !w->calls.list[i].name[0];
 	if (unnamed)
 		report_note(report,
 			    "the kernel has no symbol for some of the functions called: use a "
 			    "kernel built with CONFIG_KALLSYMS=y");
 }
 
-static void add_senders_and_calls(const struct noise_window *w, struct report *report)
-{
-	if (!w->has_senders)
-		return;
-	add_senders(w, report);
-	if (w->calls_told)
-		add_calls(w, report);
-	else
-		report_note(report,
-			    "which functions are called is not told by this kernel: it has no "
-			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
-}
-
-struct field_row {
-	const char *hierarchy;
-	uint64_t max_ns, exceeded;
-	double rate_hz, share_ratio;
-};
-
 static const struct column_spec field_columns[] = {
-	COLUMN(struct field_row, M_HIERARCHY, hierarchy),
+	COLUMN(struct noise_window, M_HIERARCHY, hierarchy),
 #define LIMIT(id, member, ...) \
-	COLUMN(struct field_row, id, member, .when = WITH_LIMITS, __VA_ARGS__)
-	LIMIT(M_LIMIT_MAX_NS, max_ns, .flags = COLUMN_OPTIONAL),
-	LIMIT(M_LIMIT_RATE_HZ, rate_hz, .flags = COLUMN_OPTIONAL),
-	LIMIT(M_LIMIT_SHARE_RATIO, share_ratio, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct noise_window, id, member, .when = WITH_LIMITS, __VA_ARGS__)
+	LIMIT(M_LIMIT_MAX_NS, limits.max_ns, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_RATE_HZ, limits.rate_hz, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_SHARE_RATIO, limits.share_ratio, .flags = COLUMN_OPTIONAL),
 	LIMIT(M_EXCEEDED_TOTAL, exceeded),
 #undef LIMIT
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
-
-static void add_fields(const struct noise_window *w, struct report *report)
-{
-	struct field_row row = {
-		.hierarchy = w->cgroup_v1 ? "v1" : "v2",
-		.max_ns = w->limits.max_ns,
-		.exceeded = w->exceeded,
-		.rate_hz = w->limits.rate_hz,
-		.share_ratio = w->limits.share_ratio,
-	};
-
-	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, &row);
-}
 
 #define WITH_SENDERS 1
 
@@ -305,7 +263,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, "bpf");
-	add_fields(w, report);
+	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, w);
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);

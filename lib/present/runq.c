@@ -4,27 +4,17 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "report/columns.h"
 #include "report/findings.h"
-#include "stats/hist.h"
 
 /* A row of the groups, without percentiles and boundaries, whose number varies. */
 struct group_row {
-	uint32_t cpu, pid, tgid;
 	const char *comm, *cgroup;
-	uint64_t cgroup_id;
-	const char *pod_uid, *container_id, *runtime;
-	const char *shown, *qos, *namespace, *pod, *container, *image;
+	struct runq_group who;
+	struct runq_group_names names;
 	int8_t ended;
-	uint64_t count, sum_ns;
-	double avg_ns;
-	uint64_t max_ns;
-	double count_stderr_ratio, sum_stderr_ratio;
-	uint64_t cause_ns[RUNQ_NR_CAUSES];
+	struct runq_group_window g;
 };
 
 /* Conditions of the columns of groups. */
@@ -43,36 +33,36 @@ enum {
 
 #define GROUP(id, member, ...) COLUMN(struct group_row, id, member, __VA_ARGS__)
 #define DATA_ONLY	       .flags = COLUMN_DATA_ONLY
-#define CAUSE(id, cause)       GROUP(id, cause_ns[cause], .when = WITH_CAUSES)
+#define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES)
 
 static const struct column_spec group_columns[] = {
 	/* A row that stands for many pods has no cgroup. */
-	GROUP(M_QOS, qos, .when = PER_QOS),
-	GROUP(M_NAMESPACE, namespace, .when = PER_NAMESPACE),
-	GROUP(M_CPU, cpu, .when = PER_CPU),
-	GROUP(M_PID, pid, .when = PER_TASK),
-	GROUP(M_TGID, tgid, .when = PER_TASK),
+	GROUP(M_QOS, who.qos, .when = PER_QOS),
+	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
+	GROUP(M_CPU, who.cpu, .when = PER_CPU),
+	GROUP(M_PID, who.pid, .when = PER_TASK),
+	GROUP(M_TGID, who.tgid, .when = PER_TASK),
 	GROUP(M_COMM, comm, .when = PER_COMM | PER_TASK),
 	GROUP(M_CGROUP, cgroup, .when = OF_CGROUPS),
-	GROUP(M_CGROUP_ID, cgroup_id, .when = OF_CGROUPS, DATA_ONLY),
-	GROUP(M_POD_UID, pod_uid, .when = OF_CGROUPS, DATA_ONLY),
-	GROUP(M_CONTAINER_ID, container_id, .when = OF_CGROUPS, DATA_ONLY),
-	GROUP(M_RUNTIME, runtime, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_CGROUP_ID, who.cgroup_id, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_POD_UID, who.pod_uid, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_CONTAINER_ID, who.container_id, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_RUNTIME, who.runtime, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_ENDED, ended, .when = OF_CGROUPS, DATA_ONLY),
 	/* Text shows the names of pods instead of their paths. */
-	GROUP(M_SHOWN, shown, .when = WITH_NAMES),
-	GROUP(M_NAMESPACE, namespace, .when = WITH_NAMES, DATA_ONLY),
-	GROUP(M_POD, pod, .when = WITH_NAMES, DATA_ONLY),
-	GROUP(M_CONTAINER, container, .when = WITH_NAMES, DATA_ONLY),
-	GROUP(M_IMAGE, image, .when = WITH_NAMES, DATA_ONLY),
-	GROUP(M_QOS, qos, .when = WITH_NAMES, DATA_ONLY),
-	GROUP(M_COUNT, count),
-	GROUP(M_SUM_NS, sum_ns),
-	GROUP(M_AVG_NS, avg_ns),
-	GROUP(M_MAX_NS, max_ns),
+	GROUP(M_SHOWN, names.shown, .when = WITH_NAMES),
+	GROUP(M_NAMESPACE, names.namespace, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_POD, names.pod, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_CONTAINER, names.container, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_IMAGE, names.image, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_QOS, who.qos, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_COUNT, g.count),
+	GROUP(M_SUM_NS, g.sum_ns),
+	GROUP(M_AVG_NS, g.avg_ns),
+	GROUP(M_MAX_NS, g.max_ns),
 	COLUMN_PERCENTILES(M_PERCENTILE_NS, "pN_ns"),
-	GROUP(M_COUNT_STDERR_RATIO, count_stderr_ratio, .when = WITH_STDERR),
-	GROUP(M_SUM_STDERR_RATIO, sum_stderr_ratio, .when = WITH_STDERR),
+	GROUP(M_COUNT_STDERR_RATIO, g.count_stderr_ratio, .when = WITH_STDERR),
+	GROUP(M_SUM_STDERR_RATIO, g.sum_stderr_ratio, .when = WITH_STDERR),
 	CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
 	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),
 	CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
@@ -185,50 +175,38 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	const struct runq_group *who = group->party.group;
 
 	*row = (struct group_row){
-		.cpu = UINT32_MAX,
-		.pid = UINT32_MAX,
-		.tgid = UINT32_MAX,
 		.cgroup = runq_party_path(&group->party),
-		.cgroup_id = UINT64_MAX,
+		.who = {.cpu = UINT32_MAX,
+			.pid = UINT32_MAX,
+			.tgid = UINT32_MAX,
+			.cgroup_id = UINT64_MAX},
 		.ended = -1,
-		.count = group->count,
-		.sum_ns = group->sum_ns,
-		.avg_ns = group->avg_ns,
-		.max_ns = group->count ? group->max_ns : UINT64_MAX,
-		.count_stderr_ratio = group->count_stderr_ratio,
-		.sum_stderr_ratio = group->sum_stderr_ratio,
+		.g = *group,
 	};
+	if (!group->count)
+		row->g.max_ns = UINT64_MAX;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		row->cause_ns[i] = w->causes_known >> i & 1 ? group->cause_ns[i] : UINT64_MAX;
+		if (!(w->causes_known >> i & 1))
+			row->g.cause_ns[i] = UINT64_MAX;
 	if (w->per == RUNQ_PER_COMM)
 		row->comm = row->cgroup;
 	if (w->sum == ROLLUP_QOS)
-		row->qos = row->cgroup;
+		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
-		row->namespace = row->cgroup;
-	row->shown = row->cgroup;
+		row->names.namespace = row->cgroup;
 	/* (other) and cgroups without a name have nothing more. */
-	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key || of_pods(w))
-		return;
-	if (w->per == RUNQ_PER_TASK)
-		row->comm = who->comm;
-	row->cpu = who->cpu;
-	row->pid = who->pid;
-	row->tgid = who->tgid;
-	row->cgroup_id = who->sum && !who->cgroup_id ? UINT64_MAX : who->cgroup_id;
-	row->ended = group->ended;
-	row->pod_uid = who->pod_uid;
-	row->container_id = who->container_id;
-	row->runtime = who->runtime;
-	row->qos = who->qos;
-	if (!who->names)
-		return;
-	row->namespace = who->names->namespace;
-	row->pod = who->names->pod;
-	row->container = who->names->container;
-	row->image = who->names->image;
-	if (who->names->shown)
-		row->shown = who->names->shown;
+	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
+		row->who = *who;
+		if (who->sum && !who->cgroup_id)
+			row->who.cgroup_id = UINT64_MAX;
+		if (w->per == RUNQ_PER_TASK)
+			row->comm = who->comm;
+		if (who->names)
+			row->names = *who->names;
+		row->ended = group->ended;
+	}
+	if (!row->names.shown)
+		row->names.shown = row->cgroup;
 }
 
 static void add_groups(const struct runq_window *w, struct report *report)
@@ -252,7 +230,7 @@ static void add_groups(const struct runq_window *w, struct report *report)
 
 struct blame_row {
 	const char *victim, *culprit, *victim_name, *culprit_name;
-	uint64_t wait_ns, count;
+	struct runq_blame b;
 };
 
 static const struct column_spec blame_columns[] = {
@@ -260,8 +238,8 @@ static const struct column_spec blame_columns[] = {
 	COLUMN(struct blame_row, M_CULPRIT, culprit),
 	COLUMN(struct blame_row, M_VICTIM_NAME, victim_name, .when = WITH_NAMES),
 	COLUMN(struct blame_row, M_CULPRIT_NAME, culprit_name, .when = WITH_NAMES),
-	COLUMN(struct blame_row, M_WAIT_NS, wait_ns),
-	COLUMN(struct blame_row, M_COUNT, count),
+	COLUMN(struct blame_row, M_WAIT_NS, b.wait_ns),
+	COLUMN(struct blame_row, M_COUNT, b.count),
 };
 static const struct table_spec blame_table =
 	TABLE("blame", "who had the core while they waited", blame_columns);
@@ -281,8 +259,7 @@ static void add_blame(const struct runq_window *w, struct report *report)
 			.culprit = runq_party_key(w->per, &blame->culprit, culprit),
 			.victim_name = runq_party_name(w->per, &blame->victim, named_victim),
 			.culprit_name = runq_party_name(w->per, &blame->culprit, named_culprit),
-			.wait_ns = blame->wait_ns,
-			.count = blame->count,
+			.b = *blame,
 		};
 
 		columns_row(table, &row);

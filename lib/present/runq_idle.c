@@ -5,19 +5,18 @@
 #include "base/clock.h"
 
 struct idle_row {
-	const char *cgroup, *name;
-	uint32_t index;
-	uint64_t claimed_ns, count, wait_ns;
+	const char *cgroup;
+	struct runq_idle_state s;
 	double avg_ns;
 };
 
 static const struct column_spec idle_columns[] = {
 	COLUMN(struct idle_row, M_CGROUP, cgroup),
-	COLUMN(struct idle_row, M_WAKE_INDEX, index, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct idle_row, M_WAKE_NAME, name),
-	COLUMN(struct idle_row, M_WAKE_CLAIMED_NS, claimed_ns),
-	COLUMN(struct idle_row, M_WAIT_NS, wait_ns),
-	COLUMN(struct idle_row, M_COUNT, count),
+	COLUMN(struct idle_row, M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct idle_row, M_WAKE_NAME, s.name),
+	COLUMN(struct idle_row, M_WAKE_CLAIMED_NS, s.claimed_ns),
+	COLUMN(struct idle_row, M_WAIT_NS, s.wait_ns),
+	COLUMN(struct idle_row, M_COUNT, s.count),
 	COLUMN(struct idle_row, M_AVG_NS, avg_ns, .flags = COLUMN_ROUND),
 };
 const struct table_spec runq_idle_table =
@@ -36,11 +35,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 		const struct runq_idle_state *s = &w->idle_states[i];
 		struct idle_row row = {
 			.cgroup = runq_party_path(&s->party),
-			.name = s->name,
-			.index = s->index,
-			.claimed_ns = s->claimed_ns,
-			.count = s->count,
-			.wait_ns = s->wait_ns,
+			.s = *s,
 			.avg_ns = (double)s->wait_ns / (double)s->count,
 		};
 

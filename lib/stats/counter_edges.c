@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 void counter_edges_init(struct counter_edges *edges, uint32_t mask)
 {
 	*edges = (struct counter_edges){.mask = mask};
@@ -17,20 +19,14 @@ void counter_edges_free(struct counter_edges *edges)
 	counter_edges_init(edges, edges->mask);
 }
 
-static bool counter_edges_grow(struct counter_edges *edges)
+static bool append(uint64_t **array, size_t *nr, uint64_t value)
 {
-	size_t room = edges->room ? 2 * edges->room : 1024;
-	uint64_t *stamps, *intervals;
+	uint64_t *grown = grow(*array, *nr, sizeof(*grown));
 
-	stamps = reallocarray(edges->stamps, room, sizeof(*stamps));
-	if (stamps)
-		edges->stamps = stamps;
-	intervals = reallocarray(edges->intervals, room, sizeof(*intervals));
-	if (intervals)
-		edges->intervals = intervals;
-	if (!stamps || !intervals)
+	if (!grown)
 		return false;
-	edges->room = room;
+	*array = grown;
+	grown[(*nr)++] = value;
 	return true;
 }
 
@@ -41,18 +37,17 @@ static void counter_edges_note(struct counter_edges *edges, uint64_t stamp_ns, b
 		edges->last_stamp_ns = 0;
 		return;
 	}
-	if (edges->nr == edges->room && !counter_edges_grow(edges)) {
+	if (!append(&edges->stamps, &edges->nr, stamp_ns) ||
+	    (edges->last_stamp_ns && !append(&edges->intervals, &edges->nr_intervals,
+					     stamp_ns - edges->last_stamp_ns))) {
 		edges->out_of_memory = true;
 		return;
 	}
-	if (edges->last_stamp_ns)
-		edges->intervals[edges->nr_intervals++] = stamp_ns - edges->last_stamp_ns;
-	edges->stamps[edges->nr++] = stamp_ns;
 	edges->last_stamp_ns = stamp_ns;
 }
 
-bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns,
-	       bool blurred)
+bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
+			uint64_t stamp_ns, bool blurred)
 {
 	bool moved = false;
 
@@ -83,22 +78,18 @@ void bins_free(struct bins *bins)
 	bins->count = NULL;
 }
 
-/* Bins are centred on multiples of the width, so that jitter around a tick stays in one bin. */
-static void bins_add(struct bins *bins, uint64_t value_ns)
-{
-	size_t bin = (value_ns + bins->width_ns / 2) / bins->width_ns;
-
-	if (bin < bins->nr)
-		bins->count[bin]++;
-	else
-		bins->above++;
-	bins->total++;
-}
-
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
-	for (size_t i = 0; i < edges->nr_intervals; i++)
-		bins_add(bins, edges->intervals[i]);
+	for (size_t i = 0; i < edges->nr_intervals; i++) {
+		/* Centred on multiples of the width: jitter around a tick stays in one bin. */
+		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
+
+		if (bin < bins->nr)
+			bins->count[bin]++;
+		else
+			bins->above++;
+		bins->total++;
+	}
 }
 
 /* True if @bin is the highest (first of equals) within two bins; sums these up in @peak. */

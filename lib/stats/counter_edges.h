@@ -21,19 +21,16 @@ struct counter_edges {
 	uint64_t last_stamp_ns; /* of the last increment, 0 if that was blurred */
 	uint64_t *stamps;	/* owned */
 	uint64_t *intervals;	/* owned; at most nr - 1 */
-	size_t nr, nr_intervals, room;
+	size_t nr, nr_intervals;
 	uint64_t blurred;
 	bool out_of_memory; /* some increments are missing */
 };
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
-/*
- * True if a watched column differs from the previous reading; the first reading has none.
- * @blurred: the previous reading is so long ago that the time of the change is unknown.
- */
-bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns,
-	       bool blurred);
+/* True if a watched column changed since the previous reading. @blurred: at an unknown time. */
+bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
+			uint64_t stamp_ns, bool blurred);
 
 /* A histogram with bins of equal width. */
 struct bins {

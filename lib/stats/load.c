@@ -52,7 +52,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window needs both samples: a void earlier one makes it void, too. */
+	/* A window needs both samples: a void earlier sample makes the window void. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
@@ -182,19 +182,11 @@ void load_flags_format(uint32_t flags, char *buf, unsigned int size)
 		{LOAD_NOT_CONSTANT, "not-constant"}, {LOAD_CLAMPED, "clamped"},
 		{LOAD_RESTARTED, "restarted"},
 	};
-	unsigned int len = 0;
+	size_t len = 0;
 
-	if (!size)
-		return;
-	buf[0] = '\0';
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t want = strlen(names[i].name) + (len ? 1 : 0);
-
-		if (!(flags & names[i].flag) || len + want >= size)
-			continue;
-		if (len)
-			buf[len++] = ',';
-		strcpy(buf + len, names[i].name);
-		len = strlen(buf);
-	}
+	if (size)
+		buf[0] = '\0';
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & names[i].flag && len + !!len + strlen(names[i].name) < size)
+			len = stpcpy(stpcpy(buf + len, len ? "," : ""), names[i].name) - buf;
 }

@@ -8,7 +8,7 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	WOKEN, /* an interrupt inside the halt is over: on the way out, or halted again */
+	WOKEN, /* after an interrupt inside the halt: on the way out, or halted again */
 };
 
 struct state {
@@ -21,18 +21,13 @@ struct state {
 	unsigned int depth; /* of handlers */
 	struct trace_edge handler;
 	uint32_t vec; /* of the open softirq + 1 */
-	struct {
+	struct paused {
 		uint32_t pid, vec;
 	} paused[NR_PAUSED]; /* PREEMPT_RT: softirqs whose task was preempted */
 	uint64_t odd;
 };
 
-static uint32_t pid_of(const struct state *s)
-{
-	return s->known ? s->pid : 0;
-}
-
-/* Where the time up to the next edge goes; @halts: that edge shows that a woken core halted again. */
+/* Context until the next edge. @halts: that edge proves that a woken core halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -52,16 +47,15 @@ static enum load_part part_of(const struct state *s, bool halts)
 
 static void softirq_pause(struct state *s)
 {
-	for (int i = 0; i < NR_PAUSED; i++) {
-		if (s->paused[i].vec)
-			continue;
-		s->paused[i].pid = s->pid;
-		s->paused[i].vec = s->vec;
-		s->vec = 0;
-		return;
-	}
+	int i = 0;
+
+	while (i < NR_PAUSED && s->paused[i].vec)
+		i++;
+	if (i < NR_PAUSED)
+		s->paused[i] = (struct paused){s->pid, s->vec};
+	else
+		s->odd++;
 	s->vec = 0;
-	s->odd++;
 }
 
 static void softirq_resume(struct state *s)
@@ -146,7 +140,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IRQ_ENTER:
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
-		/* An IPI inside a line: the inner one says what it is for. */
+		/* An IPI inside a line: the IPI names the reason. */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
 		break;
@@ -177,7 +171,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		 struct trace_replay *replay)
 {
 	struct trace_slice slice = {.from_ns = s->now, .to_ns = to_ns, .part = part_of(s, halts),
-				    .pid = pid_of(s)};
+				    .pid = s->known ? s->pid : 0};
 
 	if (to_ns <= s->now)
 		return;
@@ -199,7 +193,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		on_slice(arg, &slice);
 }
 
-/* What the core did before its first edge, which is what must have been for that edge to be the first. */
+/* State before the first edge, derived from that edge. */
 static struct state first_state(const struct trace_core *core)
 {
 	struct state s = {.now = core->from_ns, .known = core->first_known, .pid = core->first_pid};

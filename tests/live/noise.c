@@ -83,9 +83,9 @@ static void check_senders(const struct noise_window *w)
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
 		uint64_t sent = 0, received = 0;
 
-		for (size_t i = 0; i < w->nr_senders; i++)
-			if (!strcmp(w->senders[i].name, names[n]))
-				sent += w->senders[i].count;
+		for (size_t i = 0; i < w->senders.nr; i++)
+			if (!strcmp(w->senders.list[i].name, names[n]))
+				sent += w->senders.list[i].count;
 		for (size_t i = 0; i < w->nr_sources; i++)
 			if (!strcmp(w->sources[i].name, names[n]))
 				received += w->sources[i].count;
@@ -127,14 +127,14 @@ static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to
 		live_skip("functions behind IPIs", "this kernel does not tell which are called");
 		return;
 	}
-	for (size_t i = 0; i < w->nr_senders; i++)
-		if (!strcmp(w->senders[i].name, "Function call interrupts"))
-			sent += w->senders[i].count;
-	for (size_t i = 0; i < w->nr_calls; i++) {
-		calls += w->calls[i].count;
-		if (w->calls[i].cpu == to && w->calls[i].from_cpu == from &&
-		    !strcmp(w->calls[i].name, "__perf_event_read"))
-			of_reads += w->calls[i].count;
+	for (size_t i = 0; i < w->senders.nr; i++)
+		if (!strcmp(w->senders.list[i].name, "Function call interrupts"))
+			sent += w->senders.list[i].count;
+	for (size_t i = 0; i < w->calls.nr; i++) {
+		calls += w->calls.list[i].count;
+		if (w->calls.list[i].cpu == to && w->calls.list[i].from_cpu == from &&
+		    !strcmp(w->calls.list[i].name, "__perf_event_read"))
+			of_reads += w->calls.list[i].count;
 	}
 	live_ok(sent <= calls + 2 * w->nr_cores, "%llu functions called by %llu IPIs",
 		(unsigned long long)calls, (unsigned long long)sent);

@@ -42,12 +42,12 @@ static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int 
 
 static uint64_t sent(const struct noise_window *w, unsigned int from, const char *name)
 {
-	return sum_of(w->senders, w->nr_senders, from, name);
+	return sum_of(w->senders.list, w->senders.nr, from, name);
 }
 
 static uint64_t called(const struct noise_window *w, unsigned int from, const char *function)
 {
-	return sum_of(w->calls, w->nr_calls, from, function);
+	return sum_of(w->calls.list, w->calls.nr, from, function);
 }
 
 static uint64_t received(const struct noise_window *w, const char *name)

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "hog.h"
 #include "live.h"
-#include "measure/load/bpf.h"
 #include "measure/load/sources.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/wake.h"

@@ -5,7 +5,6 @@
 #include "measure/load/bpf.c"
 #include "measure/load/taskclock.c"
 
-#include "measure/load/proc.h"
 #include "measure/load/sources.h"
 #include "sys/procstat.h"
 #include "sys/schedstat.h"

@@ -226,10 +226,10 @@ TEST_WITH(victims_v1, begin, end)
 static const struct noise_sender *sender(const struct noise_senders *senders, u32 from, u32 to,
 					 const char *name)
 {
-	for (size_t i = 0; i < senders->nr_list; i++)
-		if (senders->list[i].cpu == to && senders->list[i].from_cpu == from &&
-		    !strcmp(senders->list[i].name, name))
-			return &senders->list[i];
+	for (size_t i = 0; i < senders->ipis.nr; i++)
+		if (senders->ipis.list[i].cpu == to && senders->ipis.list[i].from_cpu == from &&
+		    !strcmp(senders->ipis.list[i].name, name))
+			return &senders->ipis.list[i];
 	fail_msg("no %s from %u to %u", name, from, to);
 	return NULL;
 }
@@ -256,7 +256,7 @@ TEST_WITH(senders, begin, end)
 	load_send_cpu_senders(NULL, 1, 0, &mask);
 	shim_cpu = 0;
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_list, 9);
+	assert_int_equal(senders.ipis.nr, 9);
 	assert_int_equal(sender(&senders, 0, 1, "Rescheduling interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 0, 66, "Rescheduling interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 1, 0, "Rescheduling interrupts")->count, 2);
@@ -267,20 +267,20 @@ TEST_WITH(senders, begin, end)
 	/* A core calls no function of its own by an IPI: that is work for an interrupt. */
 	assert_int_equal(sender(&senders, 1, 1, "IRQ work interrupts")->count, 1);
 	/* By core, most first. */
-	assert_int_equal(senders.list[0].cpu, 0);
-	assert_int_equal(senders.list[1].cpu, 1);
-	assert_int_equal(senders.list[1].count, 2);
-	assert_int_equal(senders.list[8].cpu, 66);
+	assert_int_equal(senders.ipis.list[0].cpu, 0);
+	assert_int_equal(senders.ipis.list[1].cpu, 1);
+	assert_int_equal(senders.ipis.list[1].count, 2);
+	assert_int_equal(senders.ipis.list[8].cpu, 66);
 	/* Only what came since, and to the cores asked for. */
 	shim_cpu = 1;
 	load_send_cpu_senders(NULL, 3, 0, &mask);
 	load_send_cpu_senders(NULL, 0, 0, NULL);
 	shim_cpu = 0;
 	noise_senders_read(&senders, &one);
-	assert_int_equal(senders.nr_list, 1);
+	assert_int_equal(senders.ipis.nr, 1);
 	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_list, 0);
+	assert_int_equal(senders.ipis.nr, 0);
 	noise_senders_close(&senders);
 }
 
@@ -295,10 +295,10 @@ TEST_WITH(senders_lost, begin, end)
 	for (u32 cpu = 0; cpu < 2 * NOISE_NR_SENDS; cpu++)
 		load_send_cpu_senders(NULL, cpu, 0, NULL);
 	noise_senders_read(&senders, &all);
-	for (size_t i = 0; i < senders.nr_list; i++)
-		counted += senders.list[i].count;
-	assert_true(senders.lost > 0);
-	assert_int_equal(counted + senders.lost, 2 * NOISE_NR_SENDS);
+	for (size_t i = 0; i < senders.ipis.nr; i++)
+		counted += senders.ipis.list[i].count;
+	assert_true(senders.ipis.lost > 0);
+	assert_int_equal(counted + senders.ipis.lost, 2 * NOISE_NR_SENDS);
 	noise_senders_close(&senders);
 }
 
@@ -327,10 +327,10 @@ static u64 called(const struct noise_senders *senders, u32 from, u32 to, const c
 {
 	u64 count = 0;
 
-	for (size_t i = 0; i < senders->nr_calls; i++)
-		if (senders->calls[i].cpu == to && senders->calls[i].from_cpu == from &&
-		    !strcmp(senders->calls[i].name, name))
-			count += senders->calls[i].count;
+	for (size_t i = 0; i < senders->calls.nr; i++)
+		if (senders->calls.list[i].cpu == to && senders->calls.list[i].from_cpu == from &&
+		    !strcmp(senders->calls.list[i].name, name))
+			count += senders->calls.list[i].count;
 	return count;
 }
 
@@ -350,8 +350,8 @@ TEST_WITH(calls, begin, end)
 	call(0, 1, 0x1030);
 	call(0, 1, 0x1040);
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_list, 0);
-	assert_int_equal(senders.nr_calls, 4);
+	assert_int_equal(senders.ipis.nr, 0);
+	assert_int_equal(senders.calls.nr, 4);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 2);
 	assert_int_equal(called(&senders, 1, 0, "ipi_mb"), 1);
 	assert_int_equal(called(&senders, 0, 1, ""), 2);
@@ -359,20 +359,20 @@ TEST_WITH(calls, begin, end)
 				"a_function_whose_name_is_longer_than_what_an_entry_has_room_for"),
 			 1);
 	/* By core, most first. */
-	assert_int_equal(senders.calls[0].cpu, 0);
-	assert_int_equal(senders.calls[3].count, 1);
+	assert_int_equal(senders.calls.list[0].cpu, 0);
+	assert_int_equal(senders.calls.list[3].count, 1);
 	call(0, 1, 0x1010);
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_calls, 1);
+	assert_int_equal(senders.calls.nr, 1);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 1);
-	assert_int_equal(senders.lost + senders.calls_lost, 0);
+	assert_int_equal(senders.ipis.lost + senders.calls.lost, 0);
 	/* Entries that two windows did not use get other functions, and their names. */
 	noise_turn += 3ULL << NOISE_TURN_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_calls, 1);
-	assert_int_equal(called(&senders, 0, 1, "later") + senders.calls_lost, NOISE_NR_SENDS);
+	assert_int_equal(senders.calls.nr, 1);
+	assert_int_equal(called(&senders, 0, 1, "later") + senders.calls.lost, NOISE_NR_SENDS);
 	noise_senders_close(&senders);
 }
 
@@ -388,11 +388,11 @@ TEST_WITH(calls_lost, begin, end)
 	for (u64 i = 1; i <= 2 * NOISE_NR_SENDS; i++)
 		call(0, 1, i * 16);
 	noise_senders_read(&senders, &all);
-	for (size_t i = 0; i < senders.nr_calls; i++)
-		counted += senders.calls[i].count;
-	assert_true(senders.calls_lost > 0);
-	assert_int_equal(counted + senders.calls_lost, 2 * NOISE_NR_SENDS);
-	assert_int_equal(senders.lost, 0);
+	for (size_t i = 0; i < senders.calls.nr; i++)
+		counted += senders.calls.list[i].count;
+	assert_true(senders.calls.lost > 0);
+	assert_int_equal(counted + senders.calls.lost, 2 * NOISE_NR_SENDS);
+	assert_int_equal(senders.ipis.lost, 0);
 	noise_senders_close(&senders);
 }
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "measure/noise/judge.h"
-#include "measure/noise/knobs.h"
+#include "measure/noise/cells.h"
+#include "measure/noise/noise.h"
 #include "sys/affinity.h"
 #include "tree.h"
 

@@ -7,7 +7,6 @@
 
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
-#include "measure/noise/judge.h"
 #include "report/report.h"
 #include "sys/procstat.h"
 #include "test.h"
@@ -148,7 +147,7 @@ TEST(closes)
 	assert_int_equal(core->class_ns[NOISE_SOFTIRQ], 3 * MSEC);
 	assert_int_equal(core->class_ns[NOISE_THREAD], 4 * MSEC);
 	assert_int_equal(core->task_ns, 16 * MSEC);
-	assert_int_equal(core->idle_ns, 72 * MSEC);
+	assert_int_equal(core->part_ns[LOAD_PART_IDLE], 72 * MSEC);
 	assert_int_equal(core->events, 17);
 	assert_int_equal(core->longest_ns, 5 * MSEC);
 	assert_true(fabs(noise_share(core) - 0.12) < 1e-9);

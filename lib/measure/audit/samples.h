@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "measure/load/source_set.h"
-#include "measure/audit/modes.h"
-#include "stats/load.h"
 #include "measure/audit/audit.h"
+#include "measure/audit/modes.h"
+#include "measure/load/sources.h"
+#include "stats/load.h"
 
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */

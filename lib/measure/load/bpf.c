@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sources bpf and bpf-pmu: each core records its own context changes, and we read the records. */
-#include "measure/load/bpf.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>

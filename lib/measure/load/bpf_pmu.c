@@ -46,7 +46,6 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 	if (rc)
 		return rc;
 	pmu->map = map;
-	pmu->nr_cpus = nr_cpus;
 	pmu->seeds = calloc(nr_cpus, sizeof(*pmu->seeds));
 	if (!pmu->seeds)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -20,10 +20,9 @@ struct load_bpf_pmu_seed {
 
 struct load_bpf_pmu {
 	struct perf_event event;
-	unsigned int nr_cpus;
 	int map;  /* where the programs find the counters */
 	struct counters *counters; /* NULL: load_bpf_pmu_open() was not called */
-	struct load_bpf_pmu_seed *seeds; /* per CPU, for as long as it has shown no edge */
+	struct load_bpf_pmu_seed *seeds; /* per CPU, until its first edge */
 	uint64_t start_ns;		 /* of the programs' clock; set once they are attached */
 };
 

@@ -13,12 +13,11 @@
 #include "subtick/gtp-guard/cpu.h"
 #include "sys/cpu.h"
 
-/* What callers hold is the head, which gtp-guard/cpu.h shows; the rest is ours. */
+/* Callers hold the head, which gtp-guard/cpu.h declares. The rest is private. */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;
-	struct load_sample *prev;
-	struct load_sample *cur;
+	struct load_ends ends;
 	struct steal steal; /* for sources that know the parts of the time, as in `subtick load` */
 	unsigned int nr_cpus;
 	bool sampled; /* the window between prev and cur exists */
@@ -37,32 +36,24 @@ static struct context *to_context(const struct cpu_load *load)
 	return (struct context *)load;
 }
 
-static int alloc_samples(struct context *ctx)
-{
-	ctx->head.cpus = calloc(ctx->nr_cpus, sizeof(*ctx->head.cpus));
-	ctx->prev = calloc(ctx->nr_cpus, sizeof(*ctx->prev));
-	ctx->cur = calloc(ctx->nr_cpus, sizeof(*ctx->cur));
-	return ctx->head.cpus && ctx->prev && ctx->cur ? 0 : err_set(&last_err, -ENOMEM, "out of memory");
-}
-
 static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_window *ret_window)
 {
 	if (!ctx->sampled) {
 		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
 		return;
 	}
-	load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, ctx->source->parts,
-		      ret_window);
+	load_subtract(&ctx->ends.prev[cpu], &ctx->ends.cur[cpu], ctx->source->rate,
+		      ctx->source->parts, ret_window);
 	steal_move(&ctx->steal, cpu, ret_window);
 }
 
 /* The hot path: fills an array, and works the loads out. */
 static void sample(struct context *ctx)
 {
-	ctx->source->ops->sample(ctx->source, ctx->cur);
+	load_ends_sample(&ctx->ends, ctx->source);
 	steal_sample(&ctx->steal, NULL);
 	for (unsigned int cpu = 0; cpu < ctx->nr_cpus; cpu++) {
-		const struct load_sample *cur = &ctx->cur[cpu];
+		const struct load_sample *cur = &ctx->ends.cur[cpu];
 		struct cpu_perf *shown = &ctx->head.cpus[cpu];
 		struct load_cpu_window w;
 
@@ -94,7 +85,9 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 	if (!ctx)
 		return err_set(&last_err, -ENOMEM, "out of memory");
 	ctx->nr_cpus = opts.nr_cpus = cpuset_end(&possible);
-	rc = alloc_samples(ctx);
+	ctx->head.cpus = calloc(ctx->nr_cpus, sizeof(*ctx->head.cpus));
+	if (load_ends_open(&ctx->ends, ctx->nr_cpus) || !ctx->head.cpus)
+		rc = err_set(&last_err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = load_source_open(source, &opts, &ctx->source, &last_err);
 	if (!rc && event && !ctx->source->ops->counts)
@@ -148,10 +141,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 void cpu_load_update(struct cpu_load *load)
 {
 	struct context *ctx = to_context(load);
-	struct load_sample *was = ctx->prev;
 
-	ctx->prev = ctx->cur;
-	ctx->cur = was;
 	ctx->sampled = true;
 	sample(ctx);
 }
@@ -223,7 +213,6 @@ void cpu_load_destroy(struct cpu_load *load)
 	load_source_close(ctx->source);
 	steal_close(&ctx->steal);
 	free(ctx->head.cpus);
-	free(ctx->prev);
-	free(ctx->cur);
+	load_ends_close(&ctx->ends);
 	free(ctx);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the sums of all lines and subtracts those of the window before. */
+/* Reads the sums of all lines and subtracts the previous reading. */
 #include "measure/load/lines.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 
 #include <bpf/bpf.h>
 
-/* Per core: a timer, some kinds of IPI, and what devices send there. */
+#include "base/cmp.h"
+
+/* Per core: a timer, kinds of IPI, interrupts of devices. */
 #define PER_CPU 64
 #define AT_LEAST 1024
 
@@ -58,20 +60,18 @@ static int by_time(const void *a, const void *b)
 {
 	const struct load_line *left = a, *right = b;
 
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	return strcmp(left->name, right->name);
+	return CMP(right->ns, left->ns) ?:
+	       CMP(left->cpu, right->cpu) ?:
+	       strcmp(left->name, right->name);
 }
 
-/* All entries of the map; entries are only ever added, so none is missed or seen twice. */
+/* Reads all entries of the map. Entries are never deleted, so none is missed or read twice. */
 static int read_map(struct load_lines *lines)
 {
 	uint32_t nr = lines->max, batch;
 	int rc = bpf_map_lookup_batch(lines->fd, NULL, &batch, lines->keys, lines->sums, &nr, NULL);
 
-	/* ENOENT: that was all of it. */
+	/* ENOENT: the end of the map. */
 	if (rc && errno != ENOENT)
 		return -errno;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -83,7 +83,6 @@ static int read_map(struct load_lines *lines)
 	return 0;
 }
 
-/* As /proc/interrupts of x86 calls them. */
 const char *load_line_kind_name(uint64_t kind)
 {
 	static const char *const names[LOAD_LINE_KINDS] = {
@@ -104,8 +103,8 @@ const char *load_line_kind_name(uint64_t kind)
 	return kind < LOAD_LINE_KINDS ? names[kind] : "";
 }
 
-static void add_line(struct load_lines *lines, const struct load_line_entry *entry, uint64_t ns,
-		     uint64_t count)
+static void add_line(struct load_lines *lines, const struct load_line_entry *entry,
+		     const struct load_line_sum *was)
 {
 	struct load_line *line = &lines->list[lines->nr_list++];
 	bool device = entry->key.name >= LOAD_LINE_KINDS && entry->key.irq;
@@ -113,38 +112,33 @@ static void add_line(struct load_lines *lines, const struct load_line_entry *ent
 	*line = (struct load_line){
 		.cpu = entry->key.cpu,
 		.irq = device ? entry->key.irq : UINT32_MAX,
-		.ns = ns,
-		.count = count,
+		.ns = entry->sum.ns - was->ns,
+		.count = entry->sum.count - was->count,
 	};
-	snprintf(line->name, sizeof(line->name), "%.*s", (int)sizeof(entry->sum.name),
-		 entry->key.name < LOAD_LINE_KINDS ? load_line_kind_name(entry->key.name) : entry->sum.name);
+	snprintf(line->name, sizeof(line->name), "%.*s", (int)sizeof(line->name) - 1,
+		 entry->key.name < LOAD_LINE_KINDS ? load_line_kind_name(entry->key.name)
+						   : entry->sum.name);
 }
 
 int load_lines_read(struct load_lines *lines)
 {
-	struct load_line_entry *was = lines->was, *end = was + lines->nr_was;
+	static const struct load_line_entry none;
+	struct load_line_entry *entries = lines->entries;
 	int rc = read_map(lines);
 
 	lines->nr_list = 0;
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < lines->nr; i++) {
-		const struct load_line_entry *now = &lines->entries[i];
-		uint64_t ns = now->sum.ns, count = now->sum.count;
+		const struct load_line_entry *was =
+			bsearch(&entries[i], lines->was, lines->nr_was, sizeof(*was), by_key) ?: &none;
 
-		while (was < end && by_key(was, now) < 0)
-			was++;
-		if (was < end && !by_key(was, now)) {
-			ns -= was->sum.ns;
-			count -= was->sum.count;
-		}
-		if (count)
-			add_line(lines, now, ns, count);
+		if (entries[i].sum.count != was->sum.count)
+			add_line(lines, &entries[i], &was->sum);
 	}
-	was = lines->was;
-	lines->was = lines->entries;
+	lines->entries = lines->was;
+	lines->was = entries;
 	lines->nr_was = lines->nr;
-	lines->entries = was;
 	qsort(lines->list, lines->nr_list, sizeof(*lines->list), by_time);
 	return 0;
 }

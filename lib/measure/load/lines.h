@@ -7,10 +7,7 @@
 #include <stdint.h>
 
 #include "abi/load.h"
-#include "base/err.h"
 #include "stats/load.h"
-
-struct bpf_map;
 
 struct load_lines {
 	int fd; /* of the map `lines` */
@@ -23,16 +20,13 @@ struct load_lines {
 	size_t nr_list;
 };
 
-/* Of enum load_line_kind, as /proc/interrupts of x86 calls them; "" for others. */
+/* Name of an enum load_line_kind as in /proc/interrupts of x86; "" for other values. */
 const char *load_line_kind_name(uint64_t kind);
-/* Room for so many lines and cores; set before the programs are loaded. */
+/* Size of the map, set before the programs are loaded. */
 unsigned int load_lines_max(unsigned int nr_cpus);
 int load_lines_open(struct load_lines *lines, int fd, unsigned int nr_cpus);
 void load_lines_close(struct load_lines *lines);
-/* Ends the window: fills list. 0 or -errno; then the list is empty. */
+/* Ends the window: fills list. On -errno the list is empty. */
 int load_lines_read(struct load_lines *lines);
-
-/* The name of an enum load_line_kind; "" for other values. */
-const char *load_line_kind_name(uint64_t kind);
 
 #endif

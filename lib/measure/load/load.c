@@ -5,29 +5,20 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/load/proc.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "base/load_wrong.h"
 #include "sys/cpu.h"
-
-/* The samples of one source at both ends of its current window, and what lies between. */
-struct ends {
-	struct load_sample *prev;
-	struct load_sample *cur;
-	struct load_cpu_window *windows;
-};
 
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
 	struct source_set set; /* the first is the one reported in full */
-	struct ends ends[SOURCE_SET_MAX];
+	struct load_ends ends[SOURCE_SET_MAX];
+	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
 	uint64_t start_ns;
 	struct load_window window;
 
@@ -69,12 +60,8 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 static int alloc_ends(struct load_meter *m)
 {
 	for (unsigned int i = 0; i < m->set.nr; i++) {
-		struct ends *ends = &m->ends[i];
-
-		ends->prev = calloc(m->nr_cpus, sizeof(*ends->prev));
-		ends->cur = calloc(m->nr_cpus, sizeof(*ends->cur));
-		ends->windows = calloc(m->nr_cpus, sizeof(*ends->windows));
-		if (!ends->prev || !ends->cur || !ends->windows)
+		m->windows[i] = calloc(m->nr_cpus, sizeof(*m->windows[i]));
+		if (!m->windows[i] || load_ends_open(&m->ends[i], m->nr_cpus))
 			return -ENOMEM;
 	}
 	return 0;
@@ -105,9 +92,8 @@ static void load_close(struct meter *meter)
 	struct load_meter *m = to_load(meter);
 
 	for (unsigned int i = 0; i < m->set.nr; i++) {
-		free(m->ends[i].prev);
-		free(m->ends[i].cur);
-		free(m->ends[i].windows);
+		load_ends_close(&m->ends[i]);
+		free(m->windows[i]);
 	}
 	source_set_close(&m->set);
 	steal_close(&m->steal);
@@ -118,29 +104,31 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Read once per window: its end is the next one's beginning, so no burst falls in between. */
-static void sample_bursts(struct load_meter *m, unsigned int cpu)
+/* Reads each counter once: the end of a window is the start of the next. */
+static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
+		     uint64_t *ret_grown)
 {
-	const volatile uint64_t *counts = m->set.source[0]->ops->bursts(m->set.source[0], cpu);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t now = counters[i];
 
-	for (unsigned int i = 0; i < HIST_NR; i++) {
-		uint64_t now = counts[i];
-
-		m->bursts[cpu][i] = now - m->bursts_read[cpu][i];
-		m->bursts_read[cpu][i] = now;
+		ret_grown[i] = now - read[i];
+		read[i] = now;
 	}
 }
 
-static void sample_vecs(struct load_meter *m, unsigned int cpu)
+static void sample_cpu(struct load_meter *m, unsigned int cpu)
 {
-	struct load_vecs now, *was = &m->vecs_read[cpu];
+	struct load_source *source = m->set.source[0];
+	struct load_vecs now;
 
-	m->set.source[0]->ops->vecs(m->set.source[0], cpu, &now);
-	for (int i = 0; i < LOAD_NR_VECS; i++) {
-		m->vecs[cpu].ns[i] = now.ns[i] - was->ns[i];
-		m->vecs[cpu].count[i] = now.count[i] - was->count[i];
+	if (m->vecs) {
+		source->ops->vecs(source, cpu, &now);
+		subtract(now.ns, LOAD_NR_VECS, m->vecs_read[cpu].ns, m->vecs[cpu].ns);
+		subtract(now.count, LOAD_NR_VECS, m->vecs_read[cpu].count, m->vecs[cpu].count);
 	}
-	*was = now;
+	if (m->bursts)
+		subtract(source->ops->bursts(source, cpu), HIST_NR, m->bursts_read[cpu],
+			 m->bursts[cpu]);
 }
 
 /* A reading that fails is a window without these figures, and the report says so. */
@@ -161,18 +149,13 @@ static void sample_all(struct load_meter *m)
 
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		struct load_source *source = m->set.source[i];
-		struct load_sample *was = m->ends[i].prev;
 
-		m->ends[i].prev = m->ends[i].cur;
-		m->ends[i].cur = was;
-		source->ops->sample(source, m->ends[i].cur);
+		load_ends_sample(&m->ends[i], source);
 		if (source->ops == &load_source_procstat)
 			ticks = load_procstat_read(source);
 	}
-	for (unsigned int cpu = 0; m->vecs && cpu < m->nr_cpus; cpu++)
-		sample_vecs(m, cpu);
-	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
-		sample_bursts(m, cpu);
+	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+		sample_cpu(m, cpu);
 	sample_extras(m);
 	steal_sample(&m->steal, ticks);
 }
@@ -207,18 +190,17 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	m->start_ns = end_ns;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		const struct load_source *source = m->set.source[i];
-		struct ends *ends = &m->ends[i];
 
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
-				      source->parts, &ends->windows[cpu]);
+			load_subtract(&m->ends[i].prev[cpu], &m->ends[i].cur[cpu], source->rate,
+				      source->parts, &m->windows[i][cpu]);
 	}
 	w->parts = first->parts;
 	w->steal_known = steal_known(&m->steal);
 	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
-		steal_move(&m->steal, cpu, &m->ends[0].windows[cpu]);
+		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -250,13 +232,13 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->source = m->set.source[0]->ops->name;
 	w->what = m->set.source[0]->ops->what;
-	w->cpu = m->ends[0].windows;
+	w->cpu = m->windows[0];
 	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
 	w->compare = opts->compare;
 	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		w->shown[i].source = m->set.source[i]->ops->name;
-		w->shown[i].cpu = m->ends[i].windows;
+		w->shown[i].cpu = m->windows[i];
 	}
 	w->nr_shown = m->set.nr;
 	w->softirq = opts->softirq;

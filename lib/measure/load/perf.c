@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sources perf-tsc and perf-calibrated: unhalted cycles of each core, read through perf. */
-#include "measure/load/perf.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>

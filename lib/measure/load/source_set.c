@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Opens, finds and closes the sources of a set. */
-#include "measure/load/source_set.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
 #include <string.h>
-
-#include "measure/load/sources.h"
 
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err)

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/load/bpf.h"
-#include "measure/load/perf.h"
-#include "measure/load/proc.h"
-#include "measure/load/taskclock.h"
-
 /*
  * Best first. Source bpf has every part of the time and disturbs no core. The variant with a
  * counter is more exact about halting but reads the counter at each context change, so it is used
@@ -123,4 +118,23 @@ void load_source_losses(struct load_source *source, struct load_losses *ret_loss
 {
 	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each */
 	source->ops->losses(source, ret_losses);
+}
+
+int load_ends_open(struct load_ends *ends, unsigned int nr_cpus)
+{
+	ends->prev = calloc(nr_cpus, sizeof(*ends->prev));
+	ends->cur = calloc(nr_cpus, sizeof(*ends->cur));
+	return ends->prev && ends->cur ? 0 : -ENOMEM;
+}
+
+void load_ends_close(struct load_ends *ends)
+{
+	free(ends->prev);
+	free(ends->cur);
+}
+
+void load_ends_sample(struct load_ends *ends, struct load_source *source)
+{
+	*ends = (struct load_ends){.prev = ends->cur, .cur = ends->prev};
+	source->ops->sample(source, ends->cur);
 }

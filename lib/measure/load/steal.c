@@ -67,8 +67,5 @@ uint64_t steal_ns(const struct steal *steal, unsigned int cpu)
 
 void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window)
 {
-	uint64_t ns = steal_ns(steal, cpu);
-
-	if (ns)
-		load_move_steal(window, ns);
+	load_move_steal(window, steal_ns(steal, cpu));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Source taskclock: the time tasks were switched in, interrupts and softirqs on top included. */
-#include "measure/load/taskclock.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Empties the sums of a window, and gives the tasks that still run their open time. */
+/* Reads and clears the sums of a window, and adds the open time of running tasks. */
 #include "measure/load/tasks.h"
 
 #include <errno.h>
@@ -10,17 +10,19 @@
 
 #include <bpf/bpf.h>
 
+#include "base/cmp.h"
+
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
 	/* At the turn: the running task. */
 	uint64_t ids;
 	char comm[16];
-	/* Task time of the core at this turn and the one before; lost_ns of the maps likewise. */
+	/* Task time of the core, and lost_ns of the maps, at this turn and at the previous one. */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
-	/* What the running task got in earlier windows and will be booked again when it leaves. */
+	/* Time of the running task in earlier windows, which its next switch books again. */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* the running task's place in the list, SIZE_MAX: none yet */
@@ -84,11 +86,9 @@ static int by_core(const void *a, const void *b)
 {
 	const struct load_task *left = a, *right = b;
 
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return left->pid < right->pid ? -1 : left->pid > right->pid;
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(right->ns, left->ns) ?:
+	       CMP(left->pid, right->pid);
 }
 
 static int empty_map(struct load_tasks *tasks, int fd, uint32_t *ret_nr)
@@ -142,9 +142,9 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 }
 
 /*
- * What the slot counted in the window and no switch has booked is the open time of the task that
- * runs: so the tasks of a core sum up to its task time. When that task leaves the core, its whole
- * time is booked; the part given here is then taken off.
+ * Task time of the slot that no switch has booked is the open time of the running task, so the
+ * tasks of a core sum up to its task time. The switch books the whole time; carry_ns is then
+ * subtracted.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -175,18 +175,10 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	cpu->carry_pid = cpu->ids;
 }
 
-static void book_lost(struct load_tasks *tasks, unsigned int i)
-{
-	struct load_tasks_cpu *cpu = &tasks->cpu[i];
-
-	if (cpu->lost_ns != cpu->was_lost_ns)
-		add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
-}
-
 /*
- * Between the turn and the sample of a core a few microseconds pass, in which a task can come and go.
- * The slot has its time in this window, the maps in the next: there it is taken off again, from those
- * that had most, because it is not known whose it was.
+ * A task can run in the microseconds between the turn and the sample of a core. The slot has its
+ * time in this window, the maps in the next. Subtracts it there from the tasks with most time,
+ * because the task is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {
@@ -219,9 +211,12 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
 	for (uint32_t i = 0; i < nr; i++)
 		book(tasks, &tasks->keys[i], &tasks->sums[i]);
 	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
-		if (tasks->cpu[i].known && tasks->cpu[i].was_known)
+		const struct load_tasks_cpu *cpu = &tasks->cpu[i];
+
+		if (cpu->known && cpu->was_known)
 			book_open(tasks, i);
-		book_lost(tasks, i);
+		if (cpu->lost_ns != cpu->was_lost_ns)
+			add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
 	}
 	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
 	if (take_excess(tasks))

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "abi/load.h"
-#include "base/err.h"
 #include "stats/load.h"
 
 #define LOAD_TASKS_MAX 32768 /* pairs of task and core in a window */

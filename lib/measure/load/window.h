@@ -10,7 +10,7 @@
 #include "abi/hist.h"
 #include "base/cpuset.h"
 #include "base/err.h"
-#include "measure/load/source_set.h"
+#include "measure/load/sources.h"
 #include "stats/load.h"
 
 /* Arrays are indexed by CPU number and belong to the meter, until it is read again. */

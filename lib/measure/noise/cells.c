@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the cells of abi/noise.h while the cores go on counting, and subtracts what was read last. */
+/* Reads the cells of abi/noise.h while the cores update them, and subtracts the last reading. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "measure/load/lines.h"
-#include "measure/noise/knobs.h"
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
@@ -66,9 +66,8 @@ static bool copy_changed(const struct noise_sum *live, const struct noise_sum *w
 }
 
 /*
- * The longest of the events that the window @turn counts, with its turn: one that came after the
- * window's end but before this reading is counted, too. 0 if unknown: a longer one of that sort is
- * in the way, which the window before has counted.
+ * Longest event of window @turn, with its turn. Events between the window's end and this reading
+ * count. 0 if unknown: a longer event of that kind hides it, and belongs to the previous window.
  */
 static uint64_t longest_of(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {
@@ -127,10 +126,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	return source;
 }
 
-/*
- * A thread that has the core is booked when it leaves; until then it is given what it had so far,
- * which is taken off when it is booked.
- */
+/* The programs count a thread when it leaves the core. Adds its time so far; subtracts it then. */
 static void give_open(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
 {
@@ -222,11 +218,6 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 
 	read_sources(cells, cpu, turn, task_ns);
 	read_victims(cells, cpu, turn);
-	for (int class = 0; class < NOISE_CLASSES; class ++) {
-		cells->was[cpu].of[class].lost = cells->live[cpu].of[class].lost;
-		cells->was[cpu].of[class].victims_lost = cells->live[cpu].of[class].victims_lost;
-		cells->was[cpu].of[class].lost_ns = cells->live[cpu].of[class].lost_ns;
-	}
 	if (!shown) {
 		cells->nr_sources = nr_sources;
 		cells->nr_hits = nr_hits;
@@ -237,18 +228,16 @@ static int by_core_and_time(const void *a, const void *b)
 {
 	const struct noise_source *left = a, *right = b;
 
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return strcmp(left->name, right->name);
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(right->ns, left->ns) ?:
+	       strcmp(left->name, right->name);
 }
 
 static int by_victim(const void *a, const void *b)
 {
 	const struct noise_hit *left = a, *right = b;
 
-	return left->key < right->key ? -1 : left->key > right->key;
+	return CMP(left->key, right->key);
 }
 
 static uint64_t hit_ns(const struct noise_hit *hit)
@@ -258,12 +247,10 @@ static uint64_t hit_ns(const struct noise_hit *hit)
 
 static int by_hit_time(const void *a, const void *b)
 {
-	uint64_t left = hit_ns(a), right = hit_ns(b);
-
-	return left != right ? (left < right ? 1 : -1) : by_victim(a, b);
+	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* The same victim of several classes and cores is one. */
+/* Adds up the hits of a victim by several classes and on several cores. */
 static void merge_hits(struct noise_cells *cells)
 {
 	size_t nr = 0;
@@ -304,9 +291,9 @@ void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *re
 	*ret_losses = (struct noise_losses){0};
 	for (unsigned int cpu = 0; cpu < cells->nr_cpus; cpu++) {
 		for (int class = 0; class < NOISE_CLASSES; class ++) {
-			ret_losses->sources += cells->was[cpu].of[class].lost;
-			ret_losses->source_ns += cells->was[cpu].of[class].lost_ns;
-			ret_losses->victims += cells->was[cpu].of[class].victims_lost;
+			ret_losses->sources += cells->live[cpu].of[class].lost;
+			ret_losses->source_ns += cells->live[cpu].of[class].lost_ns;
+			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
 		}
 	}
 }

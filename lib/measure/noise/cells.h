@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a core counted for `noise` between two readings: its sources and its victims. */
+/* Sources and victims of noise on each core between two readings. */
 #ifndef SUBTICK_MEASURE_NOISE_CELLS_H
 #define SUBTICK_MEASURE_NOISE_CELLS_H
 
 #include "measure/noise/window.h"
 
-/* The kernel thread that ran when a core was read, and what it was given of its open time. */
+/* Kernel thread that ran at the last reading, and the time already reported for it. */
 struct noise_open {
 	uint64_t thread, since_ns, given_ns;
 };
@@ -28,12 +28,14 @@ void noise_cells_close(struct noise_cells *cells);
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads what @cpu counted since it was read last. @turn is the window that has ended; @task_ns is
- * the task time of the core at its end, since the start. What is not @shown is only read.
+ * the task time of the core at its end, since the start. Without @shown nothing is listed.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
+/* Setting that moves a source away from its core. NULL: none is known. */
+const char *noise_knob(const struct noise_source *source);
 /* Since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 

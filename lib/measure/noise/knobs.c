@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The list of settings, the first that fits is taken. */
-#include "measure/noise/knobs.h"
+#include "measure/noise/cells.h"
 
 #include <string.h>
 
 struct rule {
 	enum noise_kind kind;
-	const char *begins; /* the source's name begins with it; "": any */
+	const char *begins; /* prefix of the name; "" fits all */
 	const char *knob;
 };
 

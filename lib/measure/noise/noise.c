@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the context changes of load together with what they are counted by for noise. */
+/* Reads a load source together with its counters of noise. */
 #include "measure/noise/noise.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
-#include "measure/noise/judge.h"
 #include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
@@ -22,7 +23,7 @@ struct noise_meter {
 	struct meter meter;
 	struct cpuset cpus;
 	struct load_source *source;
-	struct load_sample *prev, *cur; /* per CPU, at both ends of the window */
+	struct load_ends ends;
 	struct steal steal;
 	struct noise_cells cells;
 	struct noise_senders senders;
@@ -31,6 +32,44 @@ struct noise_meter {
 	uint64_t start_ns;
 	struct noise_window window;
 };
+
+const struct noise_limits noise_no_limits = {UINT64_MAX, NAN, NAN};
+const struct noise_limits noise_isolated_limits = {50 * NSEC_PER_USEC, 10.0, 0.001};
+
+/* A number of 0 or more, followed by exactly @unit. */
+static bool number(const char *text, const char *unit, double most, double *ret)
+{
+	char *end;
+	double got = strtod(text, &end);
+
+	if (end == text || strcmp(end, unit) || !(got >= 0.0 && got <= most))
+		return false;
+	*ret = got;
+	return true;
+}
+
+bool noise_limit_parse(const char *word, struct noise_limits *limits)
+{
+	double percent;
+
+	if (!strncmp(word, "max=", 4))
+		return duration_parse(word + 4, 0, 60 * NSEC_PER_SEC, &limits->max_ns);
+	if (!strncmp(word, "rate=", 5))
+		return number(word + 5, "/s", 1e9, &limits->rate_hz);
+	if (strncmp(word, "share=", 6) || !number(word + 6, "%", 100.0, &percent))
+		return false;
+	limits->share_ratio = percent / 100.0;
+	return true;
+}
+
+/* Comparisons with NaN are false: no limit. */
+bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits)
+{
+	if (core->flags & LOAD_NO_FIGURE)
+		return false;
+	return core->longest_ns > limits->max_ns || noise_rate(core) > limits->rate_hz ||
+	       noise_share(core) > limits->share_ratio;
+}
 
 static struct noise_meter *to_noise(struct meter *meter)
 {
@@ -42,9 +81,9 @@ const struct noise_window *noise_window(const struct meter *meter)
 	return &((const struct noise_meter *)meter)->window;
 }
 
-static uint64_t task_ns(const struct load_sample *s)
+static uint64_t task_ns(const uint64_t part_ns[LOAD_NR_PARTS])
 {
-	return s->part_ns[LOAD_PART_TASK] + s->part_ns[LOAD_PART_KSOFTIRQD];
+	return part_ns[LOAD_PART_TASK] + part_ns[LOAD_PART_KSOFTIRQD];
 }
 
 static bool has_figure(const struct load_sample *prev, const struct load_sample *cur)
@@ -55,18 +94,15 @@ static bool has_figure(const struct load_sample *prev, const struct load_sample 
 
 static void sample(struct noise_meter *m)
 {
-	struct load_sample *was = m->prev;
 	uint64_t turn;
 
-	m->prev = m->cur;
-	m->cur = was;
-	m->source->ops->sample(m->source, m->cur);
+	load_ends_sample(&m->ends, m->source);
 	m->source->ops->noise(m->source, &turn);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
-		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->cur[cpu]),
+		noise_cells_read(&m->cells, cpu, turn, task_ns(m->ends.cur[cpu].part_ns),
 				 cpuset_has(&m->cpus, cpu) &&
-					 has_figure(&m->prev[cpu], &m->cur[cpu]));
+					 has_figure(&m->ends.prev[cpu], &m->ends.cur[cpu]));
 	noise_cells_end(&m->cells);
 	noise_senders_read(&m->senders, &m->cpus);
 	steal_sample(&m->steal, NULL);
@@ -81,19 +117,14 @@ static int noise_start(struct meter *meter, struct err *err)
 	return 0;
 }
 
-static enum noise_class class_of(const struct noise_source *source)
-{
-	switch (source->kind) {
-	case NOISE_KIND_SOFTIRQ:
-		return NOISE_SOFTIRQ;
-	case NOISE_KIND_THREAD:
-		return NOISE_THREAD;
-	default:
-		return NOISE_HARDIRQ;
-	}
-}
+static const enum noise_class class_of[NOISE_KINDS] = {
+	[NOISE_KIND_IRQ] = NOISE_HARDIRQ,
+	[NOISE_KIND_VECTOR] = NOISE_HARDIRQ,
+	[NOISE_KIND_SOFTIRQ] = NOISE_SOFTIRQ,
+	[NOISE_KIND_THREAD] = NOISE_THREAD,
+};
 
-/* The sources of a core; an NMI is an event, but its time is in that of the others already. */
+/* An NMI is an event, but the sources that it interrupted contain its time. */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	for (size_t i = 0; i < m->cells.nr_sources; i++) {
@@ -105,7 +136,7 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 		if (source->longest_ns > core->longest_ns)
 			core->longest_ns = source->longest_ns;
 		if (source->kind != NOISE_KIND_NMI)
-			core->class_ns[class_of(source)] += source->ns;
+			core->class_ns[class_of[source->kind]] += source->ns;
 	}
 }
 
@@ -122,10 +153,9 @@ static double closure_error(const struct noise_core *core, const struct load_cpu
 {
 	uint64_t softirq_ns =
 		w->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] + w->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
-	uint64_t tasks_ns = w->part_ns[LOAD_PART_TASK] + w->part_ns[LOAD_PART_KSOFTIRQD];
 	uint64_t ns = distance(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
 		      distance(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
-		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, tasks_ns);
+		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
 
 	return w->closure_error_ratio + (double)ns / (double)w->window_ns;
 }
@@ -135,20 +165,17 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 	struct load_cpu_window w;
 	uint64_t tasks_ns;
 
-	load_subtract(&m->prev[cpu], &m->cur[cpu], m->source->rate, m->source->parts, &w);
+	load_subtract(&m->ends.prev[cpu], &m->ends.cur[cpu], m->source->rate, m->source->parts, &w);
 	*core = (struct noise_core){
 		.cpu = cpu, .flags = w.flags, .window_ns = w.window_ns, .steal_ns = UINT64_MAX};
 	if (w.flags & LOAD_NO_FIGURE)
 		return;
 	sum_sources(m, core);
-	tasks_ns = w.part_ns[LOAD_PART_TASK] + w.part_ns[LOAD_PART_KSOFTIRQD];
+	tasks_ns = task_ns(w.part_ns);
 	core->task_ns = tasks_ns > core->class_ns[NOISE_THREAD]
 				? tasks_ns - core->class_ns[NOISE_THREAD]
 				: 0;
-	core->idle_ns = w.part_ns[LOAD_PART_IDLE];
-	core->poll_ns = w.part_ns[LOAD_PART_POLL_IDLE];
-	core->loop_ns = w.part_ns[LOAD_PART_IDLE_LOOP];
-	core->unknown_ns = w.part_ns[LOAD_PART_UNKNOWN];
+	memcpy(core->part_ns, w.part_ns, sizeof(core->part_ns));
 	core->closure_error_ratio = closure_error(core, &w);
 	if (steal_known(&m->steal))
 		core->steal_ns = steal_ns(&m->steal, cpu);
@@ -198,12 +225,10 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->steal_known = steal_known(&m->steal);
 	load_source_losses(m->source, &w->losses);
 	noise_cells_losses(&m->cells, &w->noise_losses);
-	w->senders = m->senders.list;
-	w->nr_senders = m->senders.nr_list;
+	w->senders = m->senders.ipis;
 	w->calls = m->senders.calls;
-	w->nr_calls = m->senders.nr_calls;
-	w->noise_losses.sends = m->senders.lost;
-	w->noise_losses.calls = m->senders.calls_lost;
+	w->noise_losses.sends = w->senders.lost;
+	w->noise_losses.calls = w->calls.lost;
 }
 
 static int noise_read(struct meter *meter, struct err *err)
@@ -225,8 +250,7 @@ static void noise_close(struct meter *meter)
 	steal_close(&m->steal);
 	load_source_close(m->source);
 	free(m->cores);
-	free(m->prev);
-	free(m->cur);
+	load_ends_close(&m->ends);
 	free(m);
 }
 
@@ -253,10 +277,8 @@ static int open_arrays(struct noise_meter *m, unsigned int nr_cpus)
 	uint64_t turn;
 	int rc;
 
-	m->prev = calloc(nr_cpus, sizeof(*m->prev));
-	m->cur = calloc(nr_cpus, sizeof(*m->cur));
 	m->cores = calloc(nr_cpus, sizeof(*m->cores));
-	if (!m->prev || !m->cur || !m->cores || steal_open(&m->steal, nr_cpus))
+	if (!m->cores || load_ends_open(&m->ends, nr_cpus) || steal_open(&m->steal, nr_cpus))
 		return -ENOMEM;
 	rc = noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
 	if (rc || !m->window.has_senders)
@@ -294,7 +316,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	}
 	if (!cgroup_layout(NULL, &layout))
 		cgroup_paths_open(&m->paths, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
-	m->window.cgroup_v1 = m->source->noise_v1;
+	m->window.hierarchy = m->source->noise_v1 ? "v1" : "v2";
 	m->window.calls_told = m->source->noise_calls;
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;

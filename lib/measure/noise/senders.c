@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads what each core sent while the cores go on counting, and subtracts what was read last. */
+/* Reads the counters of sent IPIs while the cores update them, and subtracts the last reading. */
 #include "measure/noise/senders.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "measure/load/lines.h"
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
@@ -14,9 +15,10 @@ int noise_senders_open(struct noise_senders *senders, const struct noise_sends *
 {
 	*senders = (struct noise_senders){.nr_cpus = nr_cpus, .live = live};
 	senders->was = calloc(nr_cpus, sizeof(*senders->was));
-	senders->list = calloc(nr_cpus, NOISE_SEND_CALL * NOISE_NR_SENDS * sizeof(*senders->list));
-	senders->calls = calloc(nr_cpus, NOISE_NR_SENDS * sizeof(*senders->calls));
-	if (senders->was && senders->list && senders->calls)
+	senders->ipis.list = calloc(nr_cpus, NOISE_SEND_CALL * NOISE_NR_SENDS *
+						     sizeof(*senders->ipis.list));
+	senders->calls.list = calloc(nr_cpus, NOISE_NR_SENDS * sizeof(*senders->calls.list));
+	if (senders->was && senders->ipis.list && senders->calls.list)
 		return 0;
 	noise_senders_close(senders);
 	return -ENOMEM;
@@ -25,12 +27,12 @@ int noise_senders_open(struct noise_senders *senders, const struct noise_sends *
 void noise_senders_close(struct noise_senders *senders)
 {
 	free(senders->was);
-	free(senders->list);
-	free(senders->calls);
+	free(senders->ipis.list);
+	free(senders->calls.list);
 	*senders = (struct noise_senders){0};
 }
 
-/* Where the kernel has no symbol for an address, it writes the address. */
+/* The kernel writes the address where it has no symbol. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -38,7 +40,7 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 	return entry->sum.key < LOAD_LINE_KINDS ? load_line_kind_name(entry->sum.key) : entry->name;
 }
 
-/* Whether @ret_sender is filled: @from has sent something since, to one of @cpus. */
+/* True if @from has sent something to one of @cpus since the last reading. Fills @ret_sender. */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, bool call, struct noise_sender *ret_sender)
 {
@@ -61,60 +63,57 @@ static int by_pair(const void *a, const void *b)
 {
 	const struct noise_sender *left = a, *right = b;
 
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->from_cpu != right->from_cpu)
-		return left->from_cpu < right->from_cpu ? -1 : 1;
-	return strcmp(left->name, right->name);
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(left->from_cpu, right->from_cpu) ?:
+	       strcmp(left->name, right->name);
 }
 
 static int by_core_and_count(const void *a, const void *b)
 {
 	const struct noise_sender *left = a, *right = b;
 
-	if (left->cpu == right->cpu && left->count != right->count)
-		return left->count < right->count ? 1 : -1;
-	return by_pair(a, b);
+	return CMP(left->cpu, right->cpu) ?: CMP(right->count, left->count) ?: by_pair(a, b);
 }
 
-/* What two programs counted is one, and so are functions without a name. Returns the new length. */
-static size_t merge(struct noise_sender *list, size_t nr_list)
+/* Adds up IPIs that two programs counted, and functions without a name. */
+static void merge(struct noise_sent *sent)
 {
+	struct noise_sender *list = sent->list;
 	size_t nr = 0;
 
-	qsort(list, nr_list, sizeof(*list), by_pair);
-	for (size_t i = 0; i < nr_list; i++) {
+	qsort(list, sent->nr, sizeof(*list), by_pair);
+	for (size_t i = 0; i < sent->nr; i++) {
 		if (nr && !by_pair(&list[nr - 1], &list[i]))
 			list[nr - 1].count += list[i].count;
 		else
 			list[nr++] = list[i];
 	}
 	qsort(list, nr, sizeof(*list), by_core_and_count);
-	return nr;
+	sent->nr = nr;
 }
 
 static void read_table(struct noise_senders *senders, unsigned int from, int program,
 		       const struct cpuset *cpus)
 {
 	bool call = program == NOISE_SEND_CALL;
-	struct noise_sender *list = call ? senders->calls : senders->list;
-	size_t *nr = call ? &senders->nr_calls : &senders->nr_list;
+	struct noise_sent *sent = call ? &senders->calls : &senders->ipis;
 
 	for (int i = 0; i < NOISE_NR_SENDS; i++)
-		*nr += read_entry(&senders->live[from].of[program].sends[i],
-				  &senders->was[from].of[program].sends[i], from, cpus, call,
-				  &list[*nr]);
-	*(call ? &senders->calls_lost : &senders->lost) += senders->live[from].of[program].lost;
+		sent->nr += read_entry(&senders->live[from].of[program].sends[i],
+				       &senders->was[from].of[program].sends[i], from, cpus, call,
+				       &sent->list[sent->nr]);
+	sent->lost += senders->live[from].of[program].lost;
 }
 
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus)
 {
-	senders->nr_list = senders->nr_calls = senders->lost = senders->calls_lost = 0;
 	if (!senders->live)
 		return;
+	senders->ipis = (struct noise_sent){.list = senders->ipis.list};
+	senders->calls = (struct noise_sent){.list = senders->calls.list};
 	for (unsigned int from = 0; from < senders->nr_cpus; from++)
 		for (int program = 0; program < NOISE_SEND_PROGRAMS; program++)
 			read_table(senders, from, program, cpus);
-	senders->nr_list = merge(senders->list, senders->nr_list);
-	senders->nr_calls = merge(senders->calls, senders->nr_calls);
+	merge(&senders->ipis);
+	merge(&senders->calls);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which core sent IPIs to which between two readings, and which functions it called there. */
+/* IPIs between two readings by sender and target, and the functions called with them. */
 #ifndef SUBTICK_MEASURE_NOISE_SENDERS_H
 #define SUBTICK_MEASURE_NOISE_SENDERS_H
 
@@ -8,18 +8,15 @@
 
 struct noise_senders {
 	unsigned int nr_cpus;
-	const struct noise_sends *live; /* per CPU that sends, mapped: they go on changing; NULL: not asked for */
+	const struct noise_sends *live; /* by sending CPU, mapped. NULL: not requested */
 	struct noise_sends *was;	/* as read last */
-	struct noise_sender *list;	/* IPIs, by receiving core, most first */
-	struct noise_sender *calls;	/* functions, in the same order */
-	size_t nr_list, nr_calls;
-	uint64_t lost, calls_lost; /* since the programs were loaded */
+	struct noise_sent ipis, calls;
 };
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
 		       unsigned int nr_cpus);
 void noise_senders_close(struct noise_senders *senders);
-/* What was sent to @cpus since the last time. */
+/* Lists everything sent to @cpus since the last reading. */
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/losses.h"
 #include "stats/load.h"
 
-/* What a source is; the knobs that move it depend on it. */
+/* Kinds of sources; the setting that moves a source depends on its kind. */
 enum noise_kind {
 	NOISE_KIND_IRQ,	   /* a device's interrupt line */
 	NOISE_KIND_VECTOR, /* the core's own timer, an IPI, another local vector */
@@ -34,7 +34,7 @@ struct noise_source {
 	const char *knob; /* what would move it */
 };
 
-/* Whom it hit: a cgroup, the idle task or kernel threads; on all cores that were asked for. */
+/* A victim: a cgroup, the idle task or kernel threads. Sums over all requested cores. */
 struct noise_hit {
 	uint64_t key; /* as struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];
@@ -51,13 +51,20 @@ struct noise_sender {
 	uint64_t count;
 };
 
+/* Everything that was sent since the last reading. */
+struct noise_sent {
+	struct noise_sender *list; /* by receiving core, most first */
+	size_t nr;
+	uint64_t lost; /* since the programs were loaded */
+};
+
 struct noise_core {
 	uint32_t cpu;
 	uint32_t flags; /* enum load_flag; with one of LOAD_NO_FIGURE the rest is 0 */
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* the sources of this core */
 	uint64_t task_ns;		  /* all tasks but kernel threads */
-	uint64_t idle_ns, poll_ns, loop_ns, unknown_ns;
+	uint64_t part_ns[LOAD_NR_PARTS];  /* as in `load` */
 	uint64_t steal_ns; /* UINT64_MAX: unknown; also in the others */
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
@@ -89,18 +96,15 @@ struct noise_window {
 	const struct noise_hit *hits; /* most time first */
 	size_t nr_hits;
 	bool has_senders;
-	const struct noise_sender *senders; /* by receiving core, most first */
-	size_t nr_senders;
-	bool calls_told;		  /* the kernel says which functions are called */
-	const struct noise_sender *calls; /* in the same order */
-	size_t nr_calls;
+	bool calls_told; /* the kernel has a tracepoint of function calls */
+	struct noise_sent senders, calls;
 	unsigned int top; /* sources of each core to show; 0: all */
 	bool judged;	  /* there are limits */
 	struct noise_limits limits;
 	unsigned int exceeded;	   /* cores */
 	uint64_t windows_exceeded; /* so far: windows with such a core */
 	bool nmi_told, steal_known;
-	bool cgroup_v1; /* hits are of cgroups of v1's controller cpu */
+	const char *hierarchy; /* of the cgroups of hits: "v1" (its controller cpu) or "v2" */
 	double closure_max_ratio;
 	struct noise_losses noise_losses;
 	struct load_losses losses;

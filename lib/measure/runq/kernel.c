@@ -328,7 +328,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
 	/* In most windows there is neither a new name nor a new group. */
-	if (!pods_count(pods) ||
+	if (!pods_news(pods) ||
 	    (pods_news(pods) == k->named_news && k->slots.names_built == k->named_built))
 		return;
 	k->named_news = pods_news(pods);

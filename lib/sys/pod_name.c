@@ -76,7 +76,7 @@ static bool split(const char *file, size_t len, struct pod_text *part, size_t nr
 	return true;
 }
 
-bool pod_name_is_namespace(struct pod_text text)
+bool pod_name_is_label(struct pod_text text)
 {
 	return is_name(text, LABEL_MAX, false);
 }
@@ -84,11 +84,6 @@ bool pod_name_is_namespace(struct pod_text text)
 bool pod_name_is_pod(struct pod_text text)
 {
 	return is_name(text, DOMAIN_MAX, true);
-}
-
-bool pod_name_is_container(struct pod_text text)
-{
-	return is_name(text, LABEL_MAX, false);
 }
 
 bool pod_name_is_id(struct pod_text text)
@@ -102,7 +97,7 @@ bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
 	struct pod_text part[3];
 
 	if (len > FILE_MAX || !split(file, len, part, 3) ||
-	    !pod_name_is_namespace(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
+	    !pod_name_is_label(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[0], .pod = part[1], .uid = part[2]};
 	return true;
@@ -122,8 +117,8 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 		return false;
 	id = (struct pod_text){dash + 1, part[2].len - (dash + 1 - part[2].at)};
 	part[2].len = dash - part[2].at;
-	if (!pod_name_is_pod(part[0]) || !pod_name_is_namespace(part[1]) ||
-	    !pod_name_is_container(part[2]) || !is_hex(id))
+	if (!pod_name_is_pod(part[0]) || !pod_name_is_label(part[1]) ||
+	    !pod_name_is_label(part[2]) || !is_hex(id))
 		return false;
 	/* Only a name that is as long as can be was cut. */
 	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
@@ -144,8 +139,8 @@ bool pod_name_of_container(const char *name, struct pod_name *ret_name)
 	if (!split(name, strlen(name), part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
 		return false;
 	sandbox = part[1].len == 3 && !memcmp(part[1].at, "POD", 3);
-	if ((!sandbox && !pod_name_is_container(part[1])) || !pod_name_is_pod(part[2]) ||
-	    !pod_name_is_namespace(part[3]) || !pod_name_is_uid(part[4]))
+	if ((!sandbox && !pod_name_is_label(part[1])) || !pod_name_is_pod(part[2]) ||
+	    !pod_name_is_label(part[3]) || !pod_name_is_uid(part[4]))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[3], .pod = part[2], .uid = part[4]};
 	if (!sandbox)

@@ -15,6 +15,7 @@
 #include "measure/runq/blame.h"
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
+#include "measure/runq/window.h"
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"

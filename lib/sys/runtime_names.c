@@ -31,6 +31,7 @@ struct runtime_names {
 	struct said said[RUNTIME_NR_PLACES];
 	struct runtime_files *files; /* NULL: files come by the channel */
 	int channel;		     /* -1: closed */
+	bool complete; /* all files that existed at the start were received */
 };
 
 /* All of a regular file; allocated. */
@@ -99,12 +100,11 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 }
 
 /* False if no message is left. */
-static bool receive(struct runtime_names *names, bool *ret_all)
+static bool receive(struct runtime_names *names)
 {
 	struct runtime_message message;
 	int rc = runtime_channel_receive(names->channel, &message);
 
-	*ret_all = false;
 	if (rc == -EAGAIN)
 		return false;
 	if (rc == -EBADMSG)
@@ -114,8 +114,9 @@ static bool receive(struct runtime_names *names, bool *ret_all)
 		names->channel = -1;
 		return false;
 	}
-	*ret_all = message.place == RUNTIME_NR_PLACES;
-	if (!*ret_all)
+	if (message.place == RUNTIME_NR_PLACES)
+		names->complete = true;
+	else
 		take(names, message.place, message.id, message.fd);
 	return true;
 }
@@ -124,12 +125,11 @@ static bool receive(struct runtime_names *names, bool *ret_all)
 static void receive_first(struct runtime_names *names)
 {
 	uint64_t end = clock_mono_ns() + START_NS, now;
-	bool all = false;
 
-	while (!all && names->channel >= 0 && (now = clock_mono_ns()) < end) {
+	while (!names->complete && names->channel >= 0 && (now = clock_mono_ns()) < end) {
 		struct pollfd polled = {.fd = names->channel, .events = POLLIN};
 
-		if (!receive(names, &all) && names->channel >= 0)
+		if (!receive(names) && names->channel >= 0)
 			poll(&polled, 1, (end - now) / NSEC_PER_MSEC);
 	}
 }
@@ -157,11 +157,10 @@ int runtime_names_open(const char *root, int channel, struct runtime_names **ret
 void runtime_names_refresh(struct runtime_names *names)
 {
 	uint64_t start = clock_mono_ns();
-	bool all;
 
 	if (names->files)
 		runtime_files_step(names->files, take, names);
-	while (names->channel >= 0 && receive(names, &all) && clock_mono_ns() - start < BUDGET_NS)
+	while (names->channel >= 0 && receive(names) && clock_mono_ns() - start < BUDGET_NS)
 		;
 }
 

@@ -12,6 +12,7 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
+/* In the order of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  NULL};
 const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
@@ -19,18 +20,10 @@ const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
 
 void runq_opts_per(struct runq_opts *opts, unsigned int index)
 {
-	static const struct {
-		enum runq_per per;
-		enum runq_rollup_by sum;
-	} means[] = {
-		{RUNQ_PER_CGROUP, ROLLUP_NONE}, {RUNQ_PER_TASK, ROLLUP_NONE},
-		{RUNQ_PER_COMM, ROLLUP_NONE},	  {RUNQ_PER_CPU, ROLLUP_NONE},
-		{RUNQ_PER_CGROUP, ROLLUP_POD},  {RUNQ_PER_CGROUP, ROLLUP_NAMESPACE},
-		{RUNQ_PER_CGROUP, ROLLUP_QOS},
-	};
+	bool rollup = index > RUNQ_PER_CPU;
 
-	opts->per = means[index].per;
-	opts->sum = means[index].sum;
+	opts->per = rollup ? RUNQ_PER_CGROUP : index;
+	opts->sum = rollup ? ROLLUP_POD + (index - RUNQ_PER_CPU - 1) : ROLLUP_NONE;
 }
 
 static int check_le(const uint64_t *le_ns, unsigned int nr, struct err *err)

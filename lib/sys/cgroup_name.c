@@ -66,7 +66,7 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* "cri-containerd-<id>"; with @colons also "…slice:cri-containerd:<id>", if the parent is no slice. */
+/* "cri-containerd-<id>". With @colons also "…slice:cri-containerd:<id>", without a parent slice. */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;

@@ -15,8 +15,8 @@ struct cgroup_name {
 };
 
 /*
- * Parses paths of kubelet's systemd and cgroupfs drivers with any prefix, of docker, podman and LXC,
- * with \x2d escapes. Paths never contain the names of pods.
+ * Parses paths of kubelet's systemd and cgroupfs drivers with any prefix, and of docker, podman and
+ * LXC, with \x2d escapes. Paths never contain the names of pods.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 

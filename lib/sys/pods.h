@@ -11,9 +11,9 @@ struct pods;
 
 /*
  * Reads the names below @root (NULL: the machine's own), which must outlive the result. Keeps
- * descriptors of kubelet's directories, so that pods_refresh() needs no privileges for them. Files of
- * runtimes come by @channel (sys/runtime_channel.h), which then is owned; -1: they are opened here.
- * A machine without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
+ * descriptors of kubelet's directories, so that pods_refresh() needs no privileges for them. Files
+ * of runtimes come by @channel (sys/runtime_channel.h), which then is owned; -1: opened here. A
+ * machine without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
 /* Reads what has changed; never blocks. */

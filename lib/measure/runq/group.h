@@ -39,7 +39,7 @@ struct runq_group {
 	uint64_t names_at;		/* pods_news() at the last lookup */
 	/* Rollup row that the cgroup counts in, with a reference. NULL until looked up. */
 	struct runq_group *rollup;
-	/* Of a rollup row: text that identifies it, without NUL. */
+	/* Text that identifies a rollup row; @label_len bytes. NULL for other groups. */
 	const char *label;
 	size_t label_len;
 	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */

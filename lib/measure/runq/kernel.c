@@ -268,8 +268,8 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 
 /*
  * Reads our sum of waits and the kernel's run_delay as close together as possible. It retries if
- * tasks waited for more than 1 ms meanwhile, such as after a preemption. The exporter stops retrying
- * at WALKS_NS: a walk over 5,000 tasks takes a millisecond.
+ * tasks waited for more than 1 ms meanwhile, such as after a preemption. The exporter stops at
+ * WALKS_NS: a walk over 5,000 tasks takes a millisecond.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

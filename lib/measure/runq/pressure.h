@@ -12,7 +12,11 @@
 #include "base/losses.h"
 #include "measure/runq/opts.h"
 
+struct pods;
+struct runq_filter;
+struct runq_kernel;
 struct runq_pressure;
+struct runq_window;
 
 /* Kernel memory, about: groups, their index, and the table of tasks. */
 #define RUNQ_PRESSURE_BYTES (4ULL << 20)
@@ -47,9 +51,9 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * Growth of the times of @group from @base to @now_ns, open intervals included. Advances @base by the
- * growth. False, without a change of @base, if the times grew by more than @elapsed_ns or fell: a
- * core was changing them.
+ * Growth of the times of @group from @base to @now_ns, open intervals included. Advances @base by
+ * the growth. False, without a change of @base, if the times grew by more than @elapsed_ns or fell:
+ * a core was changing them.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
@@ -57,5 +61,22 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
 /* Sum over the causes. A group has one cause at a time, so it is the time with any cause. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
+
+/* Rows of a runq window: the pressure of each cgroup, its name, and the kernel's PSI. */
+struct runq_pressures;
+
+/*
+ * The hierarchy of @opts is never AUTO. @mount is its mount point if its cgroups have PSI, as those
+ * of v2 do; else NULL.
+ */
+int runq_pressures_open(const struct runq_opts *opts, const char *mount,
+			struct runq_pressures **ret_pressures, struct err *err);
+/* Ends the window, after the window of @kernel, which has the groups. @pods may be NULL. */
+int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
+			 const struct runq_kernel *kernel, const struct runq_filter *filter,
+			 const struct pods *pods, struct err *err);
+/* Drops the times that cgroups without a name kept for a later window. */
+void runq_pressures_drop(struct runq_pressures *pressures);
+void runq_pressures_close(struct runq_pressures *pressures);
 
 #endif

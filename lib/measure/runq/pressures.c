@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names the cgroups with pressure, and reads the kernel's PSI of them. */
-#include "measure/runq/pressures.h"
+#include "measure/runq/pressure.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/cmp.h"
-#include "measure/runq/pressure.h"
+#include "measure/runq/filter.h"
+#include "measure/runq/kernel.h"
+#include "measure/runq/window.h"
 #include "sys/psi.h"
 
 /* State of the cgroup with one number. */

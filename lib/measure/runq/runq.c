@@ -14,7 +14,7 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/kernel.h"
-#include "measure/runq/pressures.h"
+#include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"

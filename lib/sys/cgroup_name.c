@@ -9,6 +9,7 @@
 
 #define ID_LEN	64
 #define UID_LEN 36
+#define HEX	"0123456789abcdefABCDEF"
 
 /* systemd writes bytes that a unit name must not contain as \xNN. */
 static void unescape(const char *from, size_t len, char *to, size_t size)
@@ -30,29 +31,14 @@ static void unescape(const char *from, size_t len, char *to, size_t size)
 	to[at] = '\0';
 }
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t len = strlen(text), part = strlen(suffix);
-
-	return len >= part && !strcmp(text + len - part, suffix);
-}
-
-static bool is_hex(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!isxdigit((unsigned char)text[i]))
-			return false;
-	return true;
-}
-
 /* "0a1b…": 36 characters with - or _ between the groups, or 32 hex digits for static pods. */
 static bool parse_uid(const char *text, struct cgroup_name *name)
 {
-	size_t len = strspn(text, "0123456789abcdefABCDEF-_");
+	size_t len = strspn(text, HEX "-_");
 
 	if (text[len] && strcmp(text + len, ".slice"))
 		return false;
-	if (len != UID_LEN && !(len == 32 && is_hex(text, len)))
+	if (len != UID_LEN && !(len == 32 && strspn(text, HEX) == 32))
 		return false;
 	for (size_t i = 0; i < len; i++)
 		name->pod_uid[i] = text[i] == '_' ? '-' : text[i];
@@ -80,19 +66,21 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
+/* "cri-containerd-<id>". With @colons also "…slice:cri-containerd:<id>", without a parent slice. */
 static const struct {
 	const char *prefix, *runtime;
-} prefixes[] = {
-	{"cri-containerd-", "containerd"},
-	{"crio-", "cri-o"},
-	{"docker-", "docker"},
-	{"libpod-", "podman"},
-	{"nerdctl-", "containerd"},
+	bool colons;
+} runtimes[] = {
+	{"cri-containerd", "containerd", true},
+	{"crio", "cri-o", true},
+	{"docker", "docker", true},
+	{"libpod", "podman", false},
+	{"nerdctl", "containerd", false},
 };
 
 static bool parse_id(const char *text, const char *runtime, struct cgroup_name *name)
 {
-	size_t len = strspn(text, "0123456789abcdefABCDEF");
+	size_t len = strspn(text, HEX);
 
 	if (len != ID_LEN || (text[len] && strcmp(text + len, ".scope")))
 		return false;
@@ -102,25 +90,11 @@ static bool parse_id(const char *text, const char *runtime, struct cgroup_name *
 	return true;
 }
 
-/* "…slice:cri-containerd:<id>": containerd's name if the parent is not a slice. */
-static bool parse_colons(const char *part, struct cgroup_name *name)
-{
-	const char *last = strrchr(part, ':');
-
-	if (!last)
-		return false;
-	if (last - part >= 15 && !strncmp(last - 15, ":cri-containerd", 15))
-		return parse_id(last + 1, "containerd", name);
-	if (last - part >= 5 && !strncmp(last - 5, ":crio", 5))
-		return parse_id(last + 1, "cri-o", name);
-	if (last - part >= 7 && !strncmp(last - 7, ":docker", 7))
-		return parse_id(last + 1, "docker", name);
-	return false;
-}
-
 static void parse_container(const char *part, const char *parent, struct cgroup_name *name)
 {
-	/* Monitor processes have a cgroup beside their container's; they are not containers. */
+	const char *colon = strrchr(part, ':');
+
+	/* Cgroups of monitor processes, next to the container's cgroup, are no containers. */
 	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
 		return;
 	if (!strncmp(part, "lxc.payload.", 12)) {
@@ -128,17 +102,21 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		name->runtime = "lxc";
 		return;
 	}
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		size_t len = strlen(prefixes[i].prefix);
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		size_t len = strlen(runtimes[i].prefix);
+		const char *id = NULL;
 
-		if (!strncmp(part, prefixes[i].prefix, len) &&
-		    parse_id(part + len, prefixes[i].runtime, name))
+		if (!colon && !strncmp(part, runtimes[i].prefix, len) && part[len] == '-')
+			id = part + len + 1;
+		else if (colon && runtimes[i].colons && (size_t)(colon - part) > len &&
+			 colon[-1 - (int)len] == ':' &&
+			 !strncmp(colon - len, runtimes[i].prefix, len))
+			id = colon + 1;
+		if (id && parse_id(id, runtimes[i].runtime, name))
 			return;
 	}
-	if (parse_colons(part, name))
-		return;
-	/* An id without prefix: the cgroupfs drivers of docker and kubelet. */
-	if (!has_suffix(part, ".scope"))
+	/* An id without prefix or suffix: the cgroupfs drivers of docker and kubelet. */
+	if (strlen(part) == ID_LEN)
 		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
 
@@ -161,7 +139,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		parse_qos(part, ret_name);
 		memcpy(was, ret_name->pod_uid, sizeof(was));
 		parse_pod(part, ret_name);
-		/* The last pod of the path counts: one that runs inside another is a pod, too. */
+		/* The last pod of the path counts: pods can run inside pods. */
 		if (strcmp(was, ret_name->pod_uid))
 			ret_name->pod_len = path - start;
 		parse_container(part, parent, ret_name);

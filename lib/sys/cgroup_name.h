@@ -9,13 +9,14 @@ struct cgroup_name {
 	char pod_uid[40];	/* with dashes, "" if none */
 	char container_id[136]; /* hexadecimal, or the name of an LXC container; "" if none */
 	const char *runtime;	/* "containerd", "cri-o", "docker", "podman", "lxc", or NULL */
-	size_t pod_len;		/* of the beginning of the path that names the pod; 0 if none */
-	const char *qos;	/* "guaranteed", "burstable", "besteffort", or NULL; also of the classes' own cgroups */
+	size_t pod_len;		/* length of the prefix of the path that names the pod; 0 if none */
+	/* "guaranteed", "burstable", "besteffort", or NULL. Cgroups of the classes have it, too. */
+	const char *qos;
 };
 
 /*
- * Knows the systemd and the cgroupfs driver of the kubelet, with any prefix; docker, podman, LXC;
- * and \x2d escapes. A path does not contain the names of pods: only the runtime knows those.
+ * Parses paths of kubelet's systemd and cgroupfs drivers with any prefix, and of docker, podman and
+ * LXC, with \x2d escapes. Paths never contain the names of pods.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 

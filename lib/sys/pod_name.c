@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* Of names in Kubernetes: RFC 1123. */
+/* Names of Kubernetes: RFC 1123. */
 #define LABEL_MAX  63
 #define DOMAIN_MAX 253
-/* The longest file name; kubelet cuts what is longer, before the suffix. */
+/* The longest file name; kubelet cuts longer names before the suffix. */
 #define FILE_MAX 255
 #define SUFFIX	 ".log"
 #define ID_LEN	 64
-/* Fewer digits of an id that was cut are not taken for one. */
+/* Least digits of an id that was cut. */
 #define ID_LEAST 12
 
 static bool is_lower(char c)
@@ -43,21 +43,15 @@ static bool is_name(struct pod_text text, size_t most, bool dots)
 /* 36 characters with dashes between the groups, or 32 hex digits: the hash of a static pod. */
 bool pod_name_is_uid(struct pod_text text)
 {
-	static const size_t dashes[] = {8, 13, 18, 23};
-	char plain[36];
-	size_t nr = 0;
-
 	if (text.len == 32)
 		return is_hex(text);
-	if (text.len != sizeof(plain))
-		return false;
-	for (size_t i = 0; i < sizeof(dashes) / sizeof(dashes[0]); i++)
-		if (text.at[dashes[i]] != '-')
+	for (size_t i = 0; i < text.len; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text.at[i] != '-' : !is_hex((struct pod_text){&text.at[i], 1}))
 			return false;
-	for (size_t i = 0; i < text.len; i++)
-		if (text.at[i] != '-')
-			plain[nr++] = text.at[i];
-	return nr == 32 && is_hex((struct pod_text){plain, nr});
+	}
+	return text.len == 36;
 }
 
 /* Exactly @nr parts with underscores between them; names of Kubernetes have none. */
@@ -76,7 +70,7 @@ static bool split(const char *file, size_t len, struct pod_text *part, size_t nr
 	return true;
 }
 
-bool pod_name_is_namespace(struct pod_text text)
+bool pod_name_is_label(struct pod_text text)
 {
 	return is_name(text, LABEL_MAX, false);
 }
@@ -84,11 +78,6 @@ bool pod_name_is_namespace(struct pod_text text)
 bool pod_name_is_pod(struct pod_text text)
 {
 	return is_name(text, DOMAIN_MAX, true);
-}
-
-bool pod_name_is_container(struct pod_text text)
-{
-	return is_name(text, LABEL_MAX, false);
 }
 
 bool pod_name_is_id(struct pod_text text)
@@ -102,7 +91,7 @@ bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
 	struct pod_text part[3];
 
 	if (len > FILE_MAX || !split(file, len, part, 3) ||
-	    !pod_name_is_namespace(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
+	    !pod_name_is_label(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[0], .pod = part[1], .uid = part[2]};
 	return true;
@@ -122,10 +111,10 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 		return false;
 	id = (struct pod_text){dash + 1, part[2].len - (dash + 1 - part[2].at)};
 	part[2].len = dash - part[2].at;
-	if (!pod_name_is_pod(part[0]) || !pod_name_is_namespace(part[1]) ||
-	    !pod_name_is_container(part[2]) || !is_hex(id))
+	if (!pod_name_is_pod(part[0]) || !pod_name_is_label(part[1]) ||
+	    !pod_name_is_label(part[2]) || !is_hex(id))
 		return false;
-	/* Only a name that is as long as can be was cut. */
+	/* Only a name of the maximum length was cut. */
 	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[1],
@@ -144,8 +133,8 @@ bool pod_name_of_container(const char *name, struct pod_name *ret_name)
 	if (!split(name, strlen(name), part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
 		return false;
 	sandbox = part[1].len == 3 && !memcmp(part[1].at, "POD", 3);
-	if ((!sandbox && !pod_name_is_container(part[1])) || !pod_name_is_pod(part[2]) ||
-	    !pod_name_is_namespace(part[3]) || !pod_name_is_uid(part[4]))
+	if ((!sandbox && !pod_name_is_label(part[1])) || !pod_name_is_pod(part[2]) ||
+	    !pod_name_is_label(part[3]) || !pod_name_is_uid(part[4]))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[3], .pod = part[2], .uid = part[4]};
 	if (!sandbox)

@@ -1,56 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A hash table of names that files come and go for. */
+/* A table of names, each of a file that can be removed and made again. */
 #include "sys/pod_table.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "base/grow.h"
-#include "base/hash.h"
 
-/* Names of files that are gone are kept up to this number, then all of them go. */
+/* Names of removed files are kept up to this number, then all of them are dropped. */
 #define MAX_LEFT 4096
 
 struct pod_table_entry {
+	struct pod_text key; /* first: lookups compare a key with an entry */
 	struct pod_table_names names;
-	bool left;    /* its file is gone */
+	char *text;   /* the key and the names, each with its NUL */
+	bool left;    /* its file was removed */
 	bool doubted; /* another file of the same key had other names */
 	bool cut;
-	char key[]; /* then the names */
 };
 
-/* What is not there is an empty text. */
-static char *put(char *at, struct pod_text text)
+/* A missing name is an empty text. False without memory: the entry stays as it was. */
+static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
+		       const struct pod_name *name)
 {
-	if (text.len)
-		memcpy(at, text.at, text.len);
-	at[text.len] = '\0';
-	return at + text.len + 1;
+	const struct pod_text from[] = {key,		 name->namespace, name->pod,
+					name->container, name->image,	  name->uid};
+	const char *at[sizeof(from) / sizeof(from[0])];
+	const size_t nr = sizeof(from) / sizeof(from[0]);
+	char *text, *old = entry->text;
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		len += from[i].len + 1;
+	text = calloc(1, len);
+	if (!text)
+		return false;
+	*entry = (struct pod_table_entry){.text = text, .cut = name->cut};
+	for (size_t i = 0; i < nr; i++) {
+		at[i] = text;
+		if (from[i].len)
+			memcpy(text, from[i].at, from[i].len);
+		text += from[i].len + 1;
+	}
+	entry->key = (struct pod_text){at[0], key.len};
+	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
+	free(old); /* @key may point into it */
+	return true;
 }
 
-static struct pod_table_entry *entry_new(struct pod_text key, const struct pod_name *name)
+static int by_key(const void *a, const void *b)
 {
-	struct pod_table_entry *entry =
-		malloc(sizeof(*entry) + key.len + name->namespace.len + name->pod.len +
-		       name->container.len + name->image.len + name->uid.len + 6);
-	char *at;
+	const struct pod_text *x = a, *y = b;
 
-	if (!entry)
-		return NULL;
-	at = put(entry->key, key);
-	entry->names.namespace = at;
-	at = put(at, name->namespace);
-	entry->names.pod = at;
-	at = put(at, name->pod);
-	entry->names.container = at;
-	at = put(at, name->container);
-	entry->names.image = at;
-	at = put(at, name->image);
-	entry->names.uid = at;
-	put(at, name->uid);
-	entry->left = entry->doubted = false;
-	entry->cut = name->cut;
-	return entry;
+	return CMP(x->len, y->len) ?: memcmp(x->at, y->at, x->len);
 }
 
 static bool same(const char *have, struct pod_text text)
@@ -58,33 +62,11 @@ static bool same(const char *have, struct pod_text text)
 	return strlen(have) == text.len && (!text.len || !memcmp(have, text.at, text.len));
 }
 
-static size_t probe(const struct pod_table *table, struct pod_text key)
+static void entry_drop(struct pod_table *table, struct pod_table_entry *entry)
 {
-	uint64_t hash = hash_bytes(HASH_START, key.at, key.len);
-	size_t at = (hash ^ hash >> 32) & (table->index_size - 1);
-
-	while (table->index[at] && !same(table->entries[table->index[at] - 1]->key, key))
-		at = (at + 1) & (table->index_size - 1);
-	return at;
-}
-
-static struct pod_text text_of(const char *text)
-{
-	return (struct pod_text){text, strlen(text)};
-}
-
-static bool reindex(struct pod_table *table, size_t size)
-{
-	uint32_t *index = calloc(size, sizeof(*index));
-
-	if (!index)
-		return false;
-	free(table->index);
-	table->index = index;
-	table->index_size = size;
-	for (size_t i = 0; i < table->nr; i++)
-		index[probe(table, text_of(table->entries[i]->key))] = i + 1;
-	return true;
+	tdelete(entry, &table->tree, by_key);
+	free(entry->text);
+	free(entry);
 }
 
 static void drop_left(struct pod_table *table)
@@ -94,24 +76,20 @@ static void drop_left(struct pod_table *table)
 	for (size_t i = 0; i < table->nr; i++) {
 		if (table->entries[i]->left) {
 			table->nr_cut -= table->entries[i]->cut;
-			free(table->entries[i]);
+			entry_drop(table, table->entries[i]);
 		} else {
 			table->entries[kept++] = table->entries[i];
 		}
 	}
 	table->nr = kept;
 	table->nr_left = 0;
-	/* The old index is large enough, and must not stay as it is. */
-	memset(table->index, 0, table->index_size * sizeof(*table->index));
-	for (size_t i = 0; i < table->nr; i++)
-		table->index[probe(table, text_of(table->entries[i]->key))] = i + 1;
 }
 
 static struct pod_table_entry *find(const struct pod_table *table, struct pod_text key)
 {
-	size_t at = table->index_size ? probe(table, key) : 0;
+	struct pod_table_entry **entry = tfind(&key, &table->tree, by_key);
 
-	return table->index_size && table->index[at] ? table->entries[table->index[at] - 1] : NULL;
+	return entry ? *entry : NULL;
 }
 
 static bool same_names(const struct pod_table_entry *entry, const struct pod_name *name)
@@ -121,22 +99,13 @@ static bool same_names(const struct pod_table_entry *entry, const struct pod_nam
 	       same(entry->names.uid, name->uid);
 }
 
-static void come_back(struct pod_table *table, struct pod_text key, const struct pod_name *name)
+static void come_back(struct pod_table *table, struct pod_table_entry *entry,
+		      const struct pod_name *name)
 {
-	struct pod_table_entry **at = &table->entries[table->index[probe(table, key)] - 1];
-	struct pod_table_entry *entry = *at, *renamed;
-
 	table->nr_left -= entry->left;
 	entry->left = false;
-	if (same_names(entry, name))
-		return;
-	renamed = table->renames ? entry_new(key, name) : NULL;
-	if (!renamed) {
-		entry->doubted = true;
-		return;
-	}
-	free(entry);
-	*at = renamed;
+	if (!same_names(entry, name))
+		entry->doubted = !table->renames || !entry_fill(entry, entry->key, name);
 }
 
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -145,20 +114,19 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
 
 	table->adds++;
 	if (entry) {
-		come_back(table, key, name);
+		come_back(table, entry, name);
 		return;
 	}
-	if (table->nr * 2 >= table->index_size &&
-	    !reindex(table, table->index_size ? table->index_size * 2 : 64))
-		return;
 	entries = grow(table->entries, table->nr, sizeof(*entries));
 	if (!entries)
 		return;
 	table->entries = entries;
-	entry = entry_new(key, name);
-	if (!entry)
+	entry = calloc(1, sizeof(*entry));
+	if (!entry || !entry_fill(entry, key, name) || !tsearch(entry, &table->tree, by_key)) {
+		free(entry ? entry->text : NULL);
+		free(entry);
 		return;
-	table->index[probe(table, key)] = table->nr + 1;
+	}
 	entries[table->nr++] = entry;
 	table->nr_cut += entry->cut;
 }
@@ -185,7 +153,7 @@ void pod_table_leave_all(struct pod_table *table)
 
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key)
 {
-	const struct pod_table_entry *entry = find(table, text_of(key));
+	const struct pod_table_entry *entry = find(table, (struct pod_text){key, strlen(key)});
 
 	return entry && !entry->doubted && !entry->cut ? &entry->names : NULL;
 }
@@ -200,7 +168,7 @@ const struct pod_table_names *pod_table_find_id(const struct pod_table *table, c
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct pod_table_entry *entry = table->entries[i];
 
-		if (!entry->cut || entry->doubted || strncmp(id, entry->key, strlen(entry->key)) ||
+		if (!entry->cut || entry->doubted || strncmp(id, entry->key.at, entry->key.len) ||
 		    strcmp(pod->namespace, entry->names.namespace) ||
 		    strcmp(pod->pod, entry->names.pod))
 			continue;
@@ -214,8 +182,7 @@ const struct pod_table_names *pod_table_find_id(const struct pod_table *table, c
 void pod_table_free(struct pod_table *table)
 {
 	for (size_t i = 0; i < table->nr; i++)
-		free(table->entries[i]);
+		entry_drop(table, table->entries[i]);
 	free(table->entries);
-	free(table->index);
 	*table = (struct pod_table){0};
 }

@@ -11,7 +11,7 @@ struct pod_table_names {
 	const char *namespace, *pod; /* "" of a container that is in no pod */
 	const char *container;	     /* "" in a table of pods */
 	const char *image;	     /* "" if unknown */
-	const char *uid;	     /* of the pod; likewise */
+	const char *uid;	     /* of the pod; "" if unknown */
 };
 
 struct pod_table_entry;
@@ -19,10 +19,9 @@ struct pod_table_entry;
 struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
-	size_t nr_left; /* of them, those whose file is gone */
-	size_t nr_cut;	/* of them, those with the beginning of an id only */
-	uint32_t *index; /* open addressing: entry + 1, 0 for none */
-	size_t index_size;
+	size_t nr_left; /* entries whose file was removed */
+	size_t nr_cut;	/* entries with the beginning of an id only */
+	void *tree;	/* of tsearch(3), by key */
 	uint64_t adds; /* calls of pod_table_add() */
 	bool renames; /* the last name of a key is right: runtimes rename containers */
 };
@@ -33,15 +32,15 @@ struct pod_table {
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * The file of that key is gone. Its names stay for a while: nobody else gets the same key, and the
- * last waits of a pod come when its logs may be deleted already.
+ * The file of @key was removed. Its names stay for a while: keys are never used again, and the last
+ * waits of a pod come when its logs may be deleted already.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/* The same for all of them, before the files are looked at again. */
+/* Marks the files of all entries as removed, before a scan adds those that exist. */
 void pod_table_leave_all(struct pod_table *table);
 /* NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
-/* The same of a container, also by the beginning of its id if @pod is the pod that it is in. */
+/* Names of a container, also by the beginning of its id if @pod is its pod. NULL if unknown. */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);
 void pod_table_free(struct pod_table *table);

@@ -15,10 +15,16 @@
 #include "sys/runtime_names.h"
 #include "sys/watch.h"
 
-/* Where a directory is missing, or cannot be watched: how often to look again. */
+/* Interval of attempts to open a missing directory, or to watch one. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
-/* A machine has a few hundred: whoever makes more of them does not get our memory. */
+/* A machine has a few hundred. The limit bounds the memory. */
 #define MAX_NAMES 65536
+
+enum {
+	PODS,
+	CONTAINERS,
+	NR_PLACES,
+};
 
 /* One of the two directories. */
 struct place {
@@ -30,16 +36,11 @@ struct place {
 };
 
 struct pods {
-	char *root;
+	const char *root;
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
-	struct place place[2]; /* of pods, of containers */
+	struct place place[NR_PLACES];
 	struct runtime_names *runtimes;
-};
-
-enum {
-	PODS,
-	CONTAINERS,
 };
 
 static struct pod_text key_of(const struct pod_name *name)
@@ -47,7 +48,7 @@ static struct pod_text key_of(const struct pod_name *name)
 	return name->uid.len ? name->uid : name->id;
 }
 
-/* Nothing is opened: whatever the entry is, only its name and type count. */
+/* Entries are never opened: only their names and types count. */
 static bool right_type(const struct place *place, const char *file)
 {
 	struct stat entry;
@@ -87,9 +88,8 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 
 	if (!pods)
 		return -ENOMEM;
-	pods->root = strdup(root ? root : "");
-	if (!pods->root || runtime_names_open(root, channel, &pods->runtimes)) {
-		free(pods->root);
+	pods->root = root;
+	if (runtime_names_open(root, channel, &pods->runtimes)) {
 		free(pods);
 		return -ENOMEM;
 	}
@@ -98,9 +98,7 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 	pods->place[CONTAINERS] = (struct place){
 		.path = "/var/log/containers", .parse = pod_name_of_link, .type = S_IFLNK};
 	pods->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	pods->retry_ns = clock_mono_ns();
-	for (int i = 0; i < 2; i++)
-		place_open(pods, &pods->place[i]);
+	pods_retry(pods);
 	*ret_pods = pods;
 	return 0;
 }
@@ -109,14 +107,13 @@ void pods_close(struct pods *pods)
 {
 	if (!pods)
 		return;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < NR_PLACES; i++) {
 		watch_close(&pods->place[i].watch);
 		pod_table_free(&pods->place[i].table);
 	}
 	runtime_names_close(pods->runtimes);
 	if (pods->inotify >= 0)
 		close(pods->inotify);
-	free(pods->root);
 	free(pods);
 }
 
@@ -124,7 +121,7 @@ static void handle(void *arg, const struct inotify_event *event)
 {
 	struct pods *pods = arg;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < NR_PLACES; i++) {
 		struct place *place = &pods->place[i];
 		struct pod_name name;
 
@@ -144,7 +141,7 @@ static void handle(void *arg, const struct inotify_event *event)
 void pods_retry(struct pods *pods)
 {
 	pods->retry_ns = clock_mono_ns();
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NR_PLACES; i++)
 		if (!pods->place[i].watch.dir || pods->place[i].watch.wd < 0)
 			place_open(pods, &pods->place[i]);
 }
@@ -166,7 +163,7 @@ uint64_t pods_news(const struct pods *pods)
 		    : 0;
 }
 
-/* What kubelet's directories say. */
+/* Names by kubelet's directories. */
 static void find_logs(const struct pods *pods, const char *uid, const char *id,
 		      struct pods_names *names)
 {
@@ -178,7 +175,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 		names->namespace = pod->namespace;
 		names->pod = pod->pod;
 	}
-	/* A link that says otherwise than the pod's directory is not this container's. */
+	/* A link that contradicts the pod's directory belongs to another container. */
 	if (!container || (pod && (strcmp(pod->namespace, container->namespace) ||
 				   strcmp(pod->pod, container->pod))))
 		return;
@@ -187,7 +184,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 	names->container = container->container;
 }
 
-/* One more source of a name: what both know must be the same. False if it is not. */
+/* Takes a name from a second source. False if it contradicts the first source. */
 static bool agree(const char **name, const char *said)
 {
 	if (*said && *name && strcmp(*name, said))
@@ -206,12 +203,12 @@ bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	if (!pods)
 		return false;
 	find_logs(pods, uid, id, ret_names);
-	said = id ? runtime_names_find(pods->runtimes, id) : NULL;
-	/* Of another pod than the cgroup's: not this container. */
+	said = id ? runtime_names_find(pods->runtimes, RUNTIME_CONTAINERS, id) : NULL;
+	/* A container of another pod than the cgroup's is another container. */
 	if (said && uid && *said->uid && strcmp(said->uid, uid))
 		said = NULL;
 	if (!said && uid)
-		said = runtime_names_find_pod(pods->runtimes, uid);
+		said = runtime_names_find(pods->runtimes, RUNTIME_PODS, uid);
 	if (said &&
 	    (!agree(&ret_names->namespace, said->namespace) || !agree(&ret_names->pod, said->pod) ||
 	     !agree(&ret_names->container, said->container)))
@@ -225,11 +222,4 @@ bool pods_present(const struct pods *pods)
 {
 	return pods && (pods->place[PODS].watch.dir || pods->place[CONTAINERS].watch.dir ||
 			runtime_names_present(pods->runtimes));
-}
-
-size_t pods_count(const struct pods *pods)
-{
-	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr +
-			       runtime_names_count(pods->runtimes)
-		    : 0;
 }

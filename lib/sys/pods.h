@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of pods and containers, from what kubelet and runtimes leave on disk; no API is asked. */
+/* Names of pods and containers by files of kubelet and runtimes, without any API. */
 #ifndef SUBTICK_SYS_PODS_H
 #define SUBTICK_SYS_PODS_H
 
@@ -10,15 +10,15 @@
 struct pods;
 
 /*
- * Reads the names below @root (NULL: the machine's own) and keeps descriptors of their directories
- * for pods_refresh(), which then needs no privileges for those of kubelet. Files of runtimes come
- * by @channel (sys/runtime_files.h), which then is owned; -1: they are opened here. A machine
- * without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
+ * Reads the names below @root (NULL: the machine's own), which must outlive the result. Keeps
+ * descriptors of kubelet's directories, so that pods_refresh() needs no privileges for them. Files
+ * of runtimes come by @channel (sys/runtime_files.h), which then is owned; -1: opened here. A
+ * machine without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
-/* Takes up what has changed, without waiting for anything. */
+/* Reads what has changed; never blocks. */
 void pods_refresh(struct pods *pods);
-/* Looks for directories that are missing or cannot be watched; a refresh does so every 5 s. */
+/* Opens directories that were missing or cannot be watched; a refresh does so every 5 s. */
 void pods_retry(struct pods *pods);
 /* NULL is fine, here and below. */
 void pods_close(struct pods *pods);
@@ -28,16 +28,14 @@ struct pods_names {
 };
 
 /*
- * What is known of a pod's uid and of a container's id, each NULL if there is none; until the next
- * refresh. False if nothing is. What two sources disagree about is unknown.
+ * Names of the pod @uid and of the container @id, each NULL if there is none; valid until the next
+ * refresh. False if no name is known. Names that two sources disagree about are unknown.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Grows with every name that comes; while it is the same, pods_find() finds nothing new. */
+/* Number of names that were added. While it stays, pods_find() finds nothing new; 0: no names. */
 uint64_t pods_news(const struct pods *pods);
-/* Whether this machine has a kubelet or a runtime: one of their directories is there. */
+/* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);
-/* How many pods and containers have names. */
-size_t pods_count(const struct pods *pods);
 
 #endif

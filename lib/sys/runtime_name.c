@@ -8,7 +8,7 @@
 
 #include "base/json_walk.h"
 
-/* The longest of what is looked for; an image's name is the longest of the names. */
+/* Longest field, that of an image's name. */
 #define FIELD_MAX 512
 /* podman and CRI-O keep the image's name in a JSON text inside the JSON text. */
 #define METADATA_MAX 4096
@@ -19,20 +19,21 @@ enum field {
 	FIELD_UID,
 	FIELD_CONTAINER,
 	FIELD_IMAGE,
-	FIELD_NAME, /* what the runtime calls the container */
+	FIELD_NAME, /* of the container, by the runtime */
 	FIELD_ID,
 	FIELD_NR,
 };
 
 /* One container while its file is read. */
 struct names {
+	const struct key *keys;
 	char text[FIELD_NR][FIELD_MAX];
-	int len[FIELD_NR]; /* 0: not there, negative: there and of no use */
+	int len[FIELD_NR]; /* 0: missing, negative: present and invalid */
 };
 
 static void set(struct names *names, enum field field, struct json_string value)
 {
-	/* The same key twice: one of them is wrong. */
+	/* A repeated key is invalid. */
 	names->len[field] =
 		names->len[field] ? -EINVAL : json_unescape(value, names->text[field], FIELD_MAX);
 }
@@ -56,7 +57,7 @@ static bool is_among(struct pod_text text, const char *others)
 	return text.len > 0;
 }
 
-/* [REGISTRY/]NAME[:TAG][@DIGEST]; a container may also be of an image without a name. */
+/* [REGISTRY/]NAME[:TAG][@DIGEST]. Images can lack a name. */
 static struct pod_text image_of(const struct names *names)
 {
 	struct pod_text image = text_of(names, FIELD_IMAGE);
@@ -64,7 +65,7 @@ static struct pod_text image_of(const struct names *names)
 	return is_among(image, "._-/:@+") ? image : (struct pod_text){0};
 }
 
-/* Names as docker and podman accept them, or as kubelet has them made. */
+/* Names that docker and podman accept, or names by kubelet. */
 static bool name_of(const struct names *names, struct pod_name *ret_name)
 {
 	struct pod_text name = text_of(names, FIELD_NAME);
@@ -73,7 +74,7 @@ static bool name_of(const struct names *names, struct pod_name *ret_name)
 		name = (struct pod_text){name.at + 1, name.len - 1};
 	if (!is_among(name, "_.-") || !is_among((struct pod_text){name.at, 1}, "") || name.len > 255)
 		return false;
-	/* A name that only looks like one of Kubernetes says nothing. */
+	/* An invalid name with the prefix of Kubernetes is ignored. */
 	if (!strncmp(name.at, "k8s_", 4))
 		return pod_name_of_container(name.at, ret_name);
 	*ret_name = (struct pod_name){.container = name};
@@ -87,52 +88,47 @@ static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 				.uid = text_of(names, FIELD_UID),
 				.container = text_of(names, FIELD_CONTAINER)};
 
-	/* The container that holds a pod together has no name. */
-	if (!pod_name_is_namespace(name.namespace) || !pod_name_is_pod(name.pod) ||
+	/* The sandbox container has no name. */
+	if (!pod_name_is_label(name.namespace) || !pod_name_is_pod(name.pod) ||
 	    (names->len[FIELD_UID] && !pod_name_is_uid(name.uid)) ||
-	    (names->len[FIELD_CONTAINER] && !pod_name_is_container(name.container)))
+	    (names->len[FIELD_CONTAINER] && !pod_name_is_label(name.container)))
 		return false;
 	*ret_name = name;
 	return true;
 }
 
-static void visit_oci(void *arg, const struct json_place *place, struct json_string value)
-{
-	static const struct {
-		const char *key;
-		enum field field;
-	} keys[] = {
-		{"io.kubernetes.cri.sandbox-namespace", FIELD_NAMESPACE},
-		{"io.kubernetes.cri.sandbox-name", FIELD_POD},
-		{"io.kubernetes.cri.sandbox-uid", FIELD_UID},
-		{"io.kubernetes.cri.container-name", FIELD_CONTAINER},
-		{"io.kubernetes.cri.image-name", FIELD_IMAGE},
-	};
+/* Paths of keys, by format. */
+static const struct key {
+	const char *path[2];
+	enum field field;
+} oci_keys[] = {
+	{{"annotations", "io.kubernetes.cri.sandbox-namespace"}, FIELD_NAMESPACE},
+	{{"annotations", "io.kubernetes.cri.sandbox-name"}, FIELD_POD},
+	{{"annotations", "io.kubernetes.cri.sandbox-uid"}, FIELD_UID},
+	{{"annotations", "io.kubernetes.cri.container-name"}, FIELD_CONTAINER},
+	{{"annotations", "io.kubernetes.cri.image-name"}, FIELD_IMAGE},
+	{},
+}, docker_keys[] = {
+	{{"Name"}, FIELD_NAME},
+	{{"ID"}, FIELD_ID},
+	{{"Config", "Image"}, FIELD_IMAGE},
+	{},
+}, metadata_keys[] = {
+	{{"image-name"}, FIELD_IMAGE},
+	{},
+};
 
-	if (place->depth != 2 || !json_key_is(place, 0, "annotations"))
-		return;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (json_key_is(place, 1, keys[i].key))
-			set(arg, keys[i].field, value);
+static void visit(void *arg, const struct json_place *place, struct json_string value)
+{
+	struct names *names = arg;
+
+	for (const struct key *key = names->keys; key->path[0]; key++)
+		if (place->depth == (key->path[1] ? 2 : 1) && json_key_is(place, 0, key->path[0]) &&
+		    (!key->path[1] || json_key_is(place, 1, key->path[1])))
+			set(names, key->field, value);
 }
 
-static void visit_docker(void *arg, const struct json_place *place, struct json_string value)
-{
-	if (place->depth == 1 && json_key_is(place, 0, "Name"))
-		set(arg, FIELD_NAME, value);
-	else if (place->depth == 1 && json_key_is(place, 0, "ID"))
-		set(arg, FIELD_ID, value);
-	else if (place->depth == 2 && json_key_is(place, 0, "Config") && json_key_is(place, 1, "Image"))
-		set(arg, FIELD_IMAGE, value);
-}
-
-static void visit_metadata(void *arg, const struct json_place *place, struct json_string value)
-{
-	if (place->depth == 1 && json_key_is(place, 0, "image-name"))
-		set(arg, FIELD_IMAGE, value);
-}
-
-/* A list of containers, of which one is read at a time. */
+/* A list of containers: the container that is being read. */
 struct list {
 	struct names names;
 	size_t index; /* of the container in the list */
@@ -163,7 +159,7 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 	if (place->index[0] != list->index)
 		list_report(list);
 	list->index = place->index[0];
-	/* The first name is that of the container, also after it was renamed. */
+	/* The first name is the container's, also after a rename. */
 	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
 	    !place->index[2])
 		set(&list->names, FIELD_NAME, value);
@@ -172,14 +168,14 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 	if (place->depth != 2 || !json_key_is(place, 1, "metadata"))
 		return;
 	len = json_unescape(value, metadata, sizeof(metadata));
-	if (len < 0 || json_walk(metadata, len, visit_metadata, &list->names))
+	if (len < 0 || json_walk(metadata, len, visit, &list->names))
 		list->names.len[FIELD_IMAGE] = -EINVAL;
 }
 
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
-	struct list list = {.found = found, .arg = arg};
-	/* Whether all of it is JSON comes first: containers are reported on the way. */
+	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
+	/* Checks all of the JSON first: containers are reported while it is read. */
 	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)
@@ -192,18 +188,18 @@ static int parse_list(const char *text, size_t len, runtime_name_fn found, void 
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg)
 {
-	struct names names = {0};
+	struct names names = {.keys = format == RUNTIME_OCI ? oci_keys : docker_keys};
 	struct pod_name name;
 	int rc;
 
 	if (format == RUNTIME_STORAGE)
 		return parse_list(text, len, found, arg);
-	rc = json_walk(text, len, format == RUNTIME_OCI ? visit_oci : visit_docker, &names);
+	rc = json_walk(text, len, visit, &names);
 	if (rc)
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* A file that says whose it is must be this container's. */
+	/* An id in the file must be the id of this container. */
 	if (names.len[FIELD_ID] && (names.len[FIELD_ID] != (int)id.len ||
 				    memcmp(names.text[FIELD_ID], id.at, id.len)))
 		return 0;

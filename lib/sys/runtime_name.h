@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of container runtimes say of containers: name, image, pod, namespace. */
+/* Parses the files of container runtimes: names, images, pods and namespaces of containers. */
 #ifndef SUBTICK_SYS_RUNTIME_NAME_H
 #define SUBTICK_SYS_RUNTIME_NAME_H
 
@@ -15,9 +15,8 @@ enum runtime_format {
 typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
 
 /*
- * @id is the container that the file belongs to, for the formats with one. Nothing is reported of
- * a container whose names are not such as the runtime could have made, nor of a file that is no
- * JSON: 0 or -EINVAL.
+ * @id is the container of the file, for formats with one container. Containers with names that the
+ * runtime cannot make are not reported. -EINVAL, without a report, if the file is no JSON.
  */
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg);

@@ -7,23 +7,26 @@
 
 struct runtime_names;
 
+enum runtime_key {
+	RUNTIME_CONTAINERS, /* by id */
+	RUNTIME_PODS,	    /* by uid */
+	RUNTIME_NR_KEYS,
+};
+
 /*
- * @channel: from where files come (sys/runtime_files.h), which then is owned; -1: files are
- * opened here, below @root. 0 or -ENOMEM.
+ * Files come by @channel (sys/runtime_files.h), which is then owned. -1: files below @root are
+ * opened here. 0 or -ENOMEM.
  */
 int runtime_names_open(const char *root, int channel, struct runtime_names **ret_names);
-/* Takes up what has changed, without waiting; what takes too long is left for the next call. */
+/* Reads what has changed, for at most 5 ms; the next call reads the rest. */
 void runtime_names_refresh(struct runtime_names *names);
-/* NULL if unknown; until the next refresh. */
-const struct pod_table_names *runtime_names_find(const struct runtime_names *names, const char *id);
-const struct pod_table_names *runtime_names_find_pod(const struct runtime_names *names,
-						     const char *uid);
-/* Whether there is a runtime whose files can be read. */
+/* Names of the container or pod with @key, valid until the next refresh; NULL if unknown. */
+const struct pod_table_names *runtime_names_find(const struct runtime_names *names,
+						 enum runtime_key by, const char *key);
+/* True if a directory of a runtime exists. */
 bool runtime_names_present(const struct runtime_names *names);
-size_t runtime_names_count(const struct runtime_names *names);
-/* How many names have come, also those of a container that has one already. */
+/* Number of names that were added, repeated ones included. */
 uint64_t runtime_names_adds(const struct runtime_names *names);
-/* NULL is fine. */
 void runtime_names_close(struct runtime_names *names);
 
 #endif

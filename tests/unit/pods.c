@@ -145,7 +145,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	const struct tree *tree = *state;
 	struct pods *pods = open_names(tree);
 
-	assert_int_equal(pods_count(pods), 0);
+	assert_int_equal(pods_news(pods), 0);
 	make_pod(tree, "shop_web_" UID);
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	check_names(pods, UID, ID, "", "", "");
@@ -196,12 +196,12 @@ TEST_WITH(other_types, tree_setup, tree_teardown)
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(mkfifo(path, 0644), 0);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
-	assert_int_equal(pods_count(pods), 0);
+	assert_int_equal(pods_news(pods), 0);
 	path_of(tree, "pods", "shop_fifo_" STATIC, path);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	tree_file(tree, "/var/log/containers/web_shop_file-" ID ".log", "text");
 	pods_refresh(pods);
-	assert_int_equal(pods_count(pods), 0);
+	assert_int_equal(pods_news(pods), 0);
 	pods_close(pods);
 }
 

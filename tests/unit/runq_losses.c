@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Our waits against the kernel's run_delay: of one window, without what the kernel omits. */
-#include "measure/runq/losses.h"
+#include "measure/runq/window.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* Rows of pressure: names up to the root, which rows are shown, and the kernel's own figure. */
 #include "test.h"
 
-#include "measure/runq/pressures.h"
+#include "measure/runq/pressure.h"
 #include "present/runq.h"
 #include "sys/psi.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks the cgroups asked for, and tells whether another is one of them. */
+/* Finds the requested cgroups, and decides which groups pass. */
 #include "measure/runq/filter.h"
 
 #include <errno.h>
@@ -41,18 +41,13 @@ void runq_filter_close(struct runq_filter *filter)
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path)
 {
 	const struct runq_group *best = NULL;
-	size_t most = 0;
 
 	for (size_t i = 0; i < filter->nr; i++) {
-		const char *asked = filter->asked[i]->path;
-		size_t len = strlen(asked);
+		const struct runq_group *asked = filter->asked[i];
 
-		if (strncmp(path, asked, len) || (path[len] && path[len] != '/' && len != 1))
-			continue;
-		if (len > most) {
-			most = len;
-			best = filter->asked[i];
-		}
+		if (runq_path_below(path, asked->path) &&
+		    (!best || strlen(asked->path) > strlen(best->path)))
+			best = asked;
 	}
 	return best;
 }
@@ -62,30 +57,30 @@ bool runq_filter_any(const struct runq_filter *filter)
 	return filter->nr || (filter->rules && filter->rules->nr);
 }
 
-/*
- * Names of pods do not change once they are known; those of containers outside pods can be given
- * anew. What is in neither has none.
- */
-static struct runq_rules_names names_of(const struct runq_group *group)
+/* Names of pods never change once they are known; names of containers outside pods can. */
+static const struct runq_rules_names *names_of(const struct runq_group *group,
+					       struct runq_rules_names *ret_names)
 {
-	const struct runq_group_names *names = group->names;
-	bool unnamed = group->pod_uid && (!names || !names->namespace);
+	static const struct runq_group_names none;
+	const struct runq_group_names *names = group->names ? group->names : &none;
+	bool unnamed = group->pod_uid && !names->namespace;
 
-	return (struct runq_rules_names){
+	*ret_names = (struct runq_rules_names){
 		.name = {
 			[RUNQ_RULE_CGROUP] = group->path,
-			[RUNQ_RULE_NAMESPACE] = names ? names->namespace : NULL,
-			[RUNQ_RULE_POD] = names ? names->pod : NULL,
-			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+			[RUNQ_RULE_NAMESPACE] = names->namespace,
+			[RUNQ_RULE_POD] = names->pod,
+			[RUNQ_RULE_CONTAINER] = names->container,
 			[RUNQ_RULE_QOS] = group->qos,
 		},
 		.open = {
 			[RUNQ_RULE_NAMESPACE] = unnamed,
 			[RUNQ_RULE_POD] = unnamed,
 			[RUNQ_RULE_CONTAINER] = group->container_id &&
-				(!group->pod_uid || !names || !names->container),
+				(!group->pod_uid || !names->container),
 		},
 	};
+	return ret_names;
 }
 
 static bool is_asked(const struct runq_filter *filter, const char *path)
@@ -97,12 +92,8 @@ bool runq_filter_passes(const struct runq_filter *filter, const struct runq_grou
 {
 	struct runq_rules_names names;
 
-	if (!is_asked(filter, group->path))
-		return false;
-	if (!filter->rules || !filter->rules->nr)
-		return true;
-	names = names_of(group);
-	return runq_rules_pass(filter->rules, &names);
+	return is_asked(filter, group->path) &&
+	       (!filter->rules || runq_rules_pass(filter->rules, names_of(group, &names)));
 }
 
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party)
@@ -116,10 +107,6 @@ bool runq_filter_never(const struct runq_filter *filter, const struct runq_group
 {
 	struct runq_rules_names names;
 
-	if (!is_asked(filter, group->path))
-		return true;
-	if (!filter->rules)
-		return false;
-	names = names_of(group);
-	return runq_rules_never_pass(filter->rules, &names);
+	return !is_asked(filter, group->path) ||
+	       (filter->rules && runq_rules_never_pass(filter->rules, names_of(group, &names)));
 }

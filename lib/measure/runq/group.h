@@ -39,6 +39,9 @@ struct runq_group {
 	uint64_t names_at;		/* pods_news() at the last lookup */
 	/* Rollup row that the cgroup counts in, with a reference. NULL until looked up. */
 	struct runq_group *rollup;
+	/* Text that identifies a rollup row; @label_len bytes. NULL for other groups. */
+	const char *label;
+	size_t label_len;
 	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */
 	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;

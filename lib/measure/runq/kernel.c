@@ -15,12 +15,13 @@
 #include "measure/runq/blame.h"
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
+#include "measure/runq/window.h"
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
 #include "sys/pods.h"
 
-/* CPU time that a comparison with schedstat may take in the exporter. */
+/* Limit of the CPU time of a comparison with schedstat in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)
 
 struct runq_kernel {
@@ -36,9 +37,9 @@ struct runq_kernel {
 	uint64_t named_news, named_built; /* pods_news() and slots.names_built at the last lookup */
 
 	uint64_t open_ns;
-	struct runq_losses compared; /* the sums of the last comparison, the rest is 0 */
+	struct runq_losses compared; /* sums of the last comparison, other members 0 */
 
-	/* Of the call to runq_kernel_events() under way. */
+	/* Arguments and state of the current runq_kernel_events() call. */
 	void (*fn)(const struct runq_event *, void *);
 	void *arg;
 	size_t slots_taken;
@@ -176,7 +177,7 @@ void runq_kernel_sample(struct runq_kernel *k, double ratio)
 void runq_kernel_close(struct runq_kernel *k)
 {
 	ring_buffer__free(k->ring);
-	/* Programs first: nothing may look at a slot that is being unmapped. */
+	/* Programs first: they must not use a slot that is being unmapped. */
 	runq_bpf__destroy(k->skel);
 	runq_slots_close(&k->slots);
 	runq_areas_close(k->areas);
@@ -211,7 +212,7 @@ int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,
 
 	if (rc)
 		return rc;
-	/* Without blame nobody asks which groups ended. */
+	/* Only blame uses the keys of ended groups. */
 	if (!k->blame.rows)
 		k->slots.nr_retired = 0;
 	*ret_list = &k->slots.waits;
@@ -229,7 +230,7 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/* The kernel's run delay of all tasks, those that exited included; 0 if it keeps none. */
+/* The kernel's run_delay of all tasks, exited ones included; 0 without run_delay. */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	int fd = k->skel->links.runq_delays
@@ -246,7 +247,7 @@ static uint64_t run_delays(struct runq_kernel *k)
 	return k->skel->bss->delay_live_ns + *(volatile uint64_t *)&k->skel->bss->delay_exited_ns;
 }
 
-/* Of all waits since the start. The programs add up only those that are not in the first chunk. */
+/* Sum of all waits since the start. The programs add up only waits outside the first chunk. */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	const struct runq_shape *shape = &k->slots.chunks.shape;
@@ -257,7 +258,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* One that never had an owner: most of them, and 2 MiB of memory in all. */
+		/* Most slots never had an owner; all slots are 2 MiB of memory. */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -266,9 +267,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Our sum of waits and the kernel's, as of the same moment as far as possible: if tasks waited for
- * more than 1 ms while their delays were summed, such as when we lost the core, it is done again; in
- * the exporter only while that costs little, because a walk over 5,000 tasks takes a millisecond.
+ * Reads our sum of waits and the kernel's run_delay as close together as possible. It retries if
+ * tasks waited for more than 1 ms meanwhile, such as after a preemption. The exporter stops at
+ * WALKS_NS: a walk over 5,000 tasks takes a millisecond.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {
@@ -327,8 +328,8 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
-	/* In most windows there is neither a new name nor a new group. */
-	if (!pods_count(pods) ||
+	/* Most windows have no new name and no new group. */
+	if (!pods_news(pods) ||
 	    (pods_news(pods) == k->named_news && k->slots.names_built == k->named_built))
 		return;
 	k->named_news = pods_news(pods);

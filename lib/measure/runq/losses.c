@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The waits that runq observed against the kernel's run_delay. */
-#include "measure/runq/losses.h"
+#include "measure/runq/window.h"
 
 #include <math.h>
 

@@ -9,6 +9,10 @@
 
 #define BLAME_ROWS 8
 
+#define STRING(number) STRING_OF(number)
+#define STRING_OF(text) #text
+
+/* In the order of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  NULL};
 const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
@@ -16,18 +20,10 @@ const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
 
 void runq_opts_per(struct runq_opts *opts, unsigned int index)
 {
-	static const struct {
-		enum runq_per per;
-		enum runq_rollup_by sum;
-	} means[] = {
-		{RUNQ_PER_CGROUP, ROLLUP_NONE}, {RUNQ_PER_TASK, ROLLUP_NONE},
-		{RUNQ_PER_COMM, ROLLUP_NONE},	  {RUNQ_PER_CPU, ROLLUP_NONE},
-		{RUNQ_PER_CGROUP, ROLLUP_POD},  {RUNQ_PER_CGROUP, ROLLUP_NAMESPACE},
-		{RUNQ_PER_CGROUP, ROLLUP_QOS},
-	};
+	bool rollup = index > RUNQ_PER_CPU;
 
-	opts->per = means[index].per;
-	opts->sum = means[index].sum;
+	opts->per = rollup ? RUNQ_PER_CGROUP : index;
+	opts->sum = rollup ? ROLLUP_POD + (index - RUNQ_PER_CPU - 1) : ROLLUP_NONE;
 }
 
 static int check_le(const uint64_t *le_ns, unsigned int nr, struct err *err)
@@ -66,52 +62,44 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 	return rc ? rc : check_le(le_ns, *nr_le, err);
 }
 
-static int check_pressure(const struct runq_opts *opts, struct err *err)
-{
-	if (opts->sum == ROLLUP_NAMESPACE)
-		return err_set(err, -EINVAL,
-			       "--pressure goes with --per cgroup or pod: the pods of a namespace "
-			       "have no cgroup in common, and wall times of pods do not add up");
-	if (opts->sum == ROLLUP_QOS)
-		return err_set(err, -EINVAL,
-			       "--pressure goes with --per cgroup or pod, not qos: guaranteed pods "
-			       "have no cgroup in common, and wall times of pods do not add up; "
-			       "--depth shows the cgroups of the other classes");
-	if (opts->per != RUNQ_PER_CGROUP)
-		return err_set(err, -EINVAL, "--pressure goes with --per cgroup or pod");
-	if (cpuset_count(&opts->cpus))
-		return err_set(err, -EINVAL, "--pressure is of all CPUs: it goes without --cpu");
-	return 0;
-}
-
 int runq_opts_check(const struct runq_opts *opts, struct err *err)
 {
 	bool of_cgroups = opts->per == RUNQ_PER_CGROUP || opts->per == RUNQ_PER_TASK;
+	const struct {
+		bool wrong;
+		const char *what;
+	} checks[] = {
+		{opts->nr_cgroups && !of_cgroups,
+		 "--cgroup goes with --per cgroup, task, pod, namespace or qos"},
+		{opts->rules && opts->rules->nr && !of_cgroups,
+		 "--include and --exclude go with --per cgroup, task, pod, namespace or qos"},
+		{opts->tree && !opts->nr_cgroups, "--tree needs --cgroup"},
+		{opts->depth && (opts->per != RUNQ_PER_CGROUP || opts->sum || opts->tree),
+		 "--depth goes with --per cgroup, without --tree"},
+		{opts->depth >= RUNQ_DEPTH, "--depth must be below " STRING(RUNQ_DEPTH)},
+		{opts->tree && opts->sum, "--tree goes with --per cgroup or --per task"},
+		{opts->idle_states && opts->per != RUNQ_PER_CGROUP,
+		 "--idle-states goes with --per cgroup, pod, namespace or qos"},
+		{!(opts->sample_ratio >= 0.0 && opts->sample_ratio <= 1.0),
+		 "the sampling ratio must be from 0 to 1"},
+		{opts->blame_rows > RUNQ_NR_BLAME,
+		 "at most " STRING(RUNQ_NR_BLAME) " culprits per victim"},
+		{opts->pressure && opts->sum == ROLLUP_NAMESPACE,
+		 "--pressure goes with --per cgroup or pod: the pods of a namespace "
+		 "have no cgroup in common, and wall times of pods do not add up"},
+		{opts->pressure && opts->sum == ROLLUP_QOS,
+		 "--pressure goes with --per cgroup or pod, not qos: guaranteed pods "
+		 "have no cgroup in common, and wall times of pods do not add up; "
+		 "--depth shows the cgroups of the other classes"},
+		{opts->pressure && opts->per != RUNQ_PER_CGROUP,
+		 "--pressure goes with --per cgroup or pod"},
+		{opts->pressure && cpuset_count(&opts->cpus),
+		 "--pressure is of all CPUs: it goes without --cpu"},
+	};
 
-	if (opts->nr_cgroups && !of_cgroups)
-		return err_set(err, -EINVAL,
-			       "--cgroup goes with --per cgroup, task, pod, namespace or qos");
-	if (opts->rules && opts->rules->nr && !of_cgroups)
-		return err_set(err, -EINVAL,
-			       "--include and --exclude go with --per cgroup, task, pod, namespace "
-			       "or qos");
-	if (opts->tree && !opts->nr_cgroups)
-		return err_set(err, -EINVAL, "--tree needs --cgroup");
-	if (opts->depth && (opts->per != RUNQ_PER_CGROUP || opts->sum || opts->tree))
-		return err_set(err, -EINVAL, "--depth goes with --per cgroup, without --tree");
-	if (opts->depth >= RUNQ_DEPTH)
-		return err_set(err, -EINVAL, "--depth must be below %d", RUNQ_DEPTH);
-	if (opts->tree && opts->sum)
-		return err_set(err, -EINVAL, "--tree goes with --per cgroup or --per task");
-	if (opts->idle_states && opts->per != RUNQ_PER_CGROUP)
-		return err_set(err, -EINVAL,
-			       "--idle-states goes with --per cgroup, pod, namespace or qos");
-	if (!(opts->sample_ratio >= 0.0 && opts->sample_ratio <= 1.0))
-		return err_set(err, -EINVAL, "the sampling ratio must be from 0 to 1");
-	if (opts->blame_rows > RUNQ_NR_BLAME)
-		return err_set(err, -EINVAL, "at most %d culprits per victim", RUNQ_NR_BLAME);
-	if (opts->pressure && check_pressure(opts, err))
-		return -EINVAL;
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].wrong)
+			return err_set(err, -EINVAL, "%s", checks[i].what);
 	return check_le(opts->le_ns, opts->nr_le, err);
 }
 

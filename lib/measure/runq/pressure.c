@@ -15,10 +15,10 @@
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 
-/* What user space keeps of a group. */
+/* State of a group in user space. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* its key is forgotten; its number is free once no core can be using it */
+	bool ends; /* its key is deleted; its number is freed a window later */
 };
 
 struct runq_pressure {
@@ -28,7 +28,7 @@ struct runq_pressure {
 	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
-/* A stamp is taken shortly before the change that it is for. */
+/* Programs take a timestamp up to this long before they change the times. */
 #define SLACK_NS NSEC_PER_MSEC
 #define TRIES	 1000
 
@@ -40,18 +40,19 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
-		/* No figure exceeds the window: what is more by the slack is the next one's. */
-		ret_grown[i] = more < 0			     ? 0
-			       : (uint64_t)more > elapsed_ns ? elapsed_ns
-							     : (uint64_t)more;
+		/* No figure exceeds its window: the excess counts in the next one. */
+		more = more < 0 ? 0 : more;
+		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
 	}
 	return true;
 }
 
-static void add(uint64_t *base, const uint64_t *more)
+void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more)
 {
-	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
-		base[i] += more[i];
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		to->waiting_ns[i] += more->waiting_ns[i];
+		to->stalled_ns[i] += more->stalled_ns[i];
+	}
 }
 
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
@@ -75,8 +76,7 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 	if (!grown(now.waiting_ns, base->waiting_ns, elapsed_ns, more.waiting_ns) ||
 	    !grown(now.stalled_ns, base->stalled_ns, elapsed_ns, more.stalled_ns))
 		return false;
-	add(base->waiting_ns, more.waiting_ns);
-	add(base->stalled_ns, more.stalled_ns);
+	runq_pressure_add(base, &more);
 	*ret_grown = more;
 	return true;
 }
@@ -90,7 +90,7 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause)
 	return sum;
 }
 
-/* Atomic operations that return what was there before. */
+/* Checks that the kernel has atomic operations that return the previous value. */
 static int need_atomics(struct err *err)
 {
 	const struct bpf_insn program[] = {
@@ -186,8 +186,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Of a cgroup that was removed, once no task of it is left. First its key is forgotten, so that no
- * core begins to use the number, and a window later the number is free.
+ * Ends a removed cgroup without tasks. Its key is deleted first, so that no core starts to use the
+ * number. A window later the number is freed.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {
@@ -213,7 +213,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* How many numbers have been given. */
+/* Numbers in use, from 0. */
 static size_t nr_groups(const struct runq_pressure *p)
 {
 	uint64_t last = *(volatile uint64_t *)&p->skel->bss->last_group;

@@ -12,7 +12,11 @@
 #include "base/losses.h"
 #include "measure/runq/opts.h"
 
+struct pods;
+struct runq_filter;
+struct runq_kernel;
 struct runq_pressure;
+struct runq_window;
 
 /* Kernel memory, about: groups, their index, and the table of tasks. */
 #define RUNQ_PRESSURE_BYTES (4ULL << 20)
@@ -20,14 +24,14 @@ struct runq_pressure;
 /* By cause; at any moment a group has at most one. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
-	uint64_t stalled_ns[RUNQ_PRESSURE_NR_CAUSES]; /* the same, and none runs */
+	uint64_t stalled_ns[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and none runs */
 };
 
 /* A cgroup and all below it, in one window. */
 struct runq_pressure_row {
 	uint64_t key;  /* as in abi/runq.h; 0: no group has this number */
 	uint32_t up;   /* the row of the cgroup above it; 0: this is the root */
-	bool unstable; /* it changed whenever it was read: its time is in the next window */
+	bool unstable; /* it changed during every read: the next window has its time */
 	struct runq_pressure_times times;
 };
 
@@ -38,7 +42,7 @@ struct runq_pressure_losses {
 /* The hierarchy of @opts is the one in use, never AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
-/* Ends the window: what it added, by number from 1 on, until the next call. */
+/* Ends the window: growth by number, from 1; valid until the next call. */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
 /* Since the start. */
@@ -47,14 +51,32 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * What the times of @group have grown by since @base, which becomes what they are at @now_ns. Intervals
- * that go on count up to then. False, with @base as it was, if they grew by more than @elapsed_ns or
- * fell: a core is in the midst of a change.
+ * Growth of the times of @group from @base to @now_ns, open intervals included. Advances @base by
+ * the growth. False, without a change of @base, if the times grew by more than @elapsed_ns or fell:
+ * a core was changing them.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
-/* Over the causes, of which a group has one at a time: the time of any of them. */
+void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
+/* Sum over the causes. A group has one cause at a time, so it is the time with any cause. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
+
+/* Rows of a runq window: the pressure of each cgroup, its name, and the kernel's PSI. */
+struct runq_pressures;
+
+/*
+ * The hierarchy of @opts is never AUTO. @mount is its mount point if its cgroups have PSI, as those
+ * of v2 do; else NULL.
+ */
+int runq_pressures_open(const struct runq_opts *opts, const char *mount,
+			struct runq_pressures **ret_pressures, struct err *err);
+/* Ends the window, after the window of @kernel, which has the groups. @pods may be NULL. */
+int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
+			 const struct runq_kernel *kernel, const struct runq_filter *filter,
+			 const struct pods *pods, struct err *err);
+/* Drops the times that cgroups without a name kept for a later window. */
+void runq_pressures_drop(struct runq_pressures *pressures);
+void runq_pressures_close(struct runq_pressures *pressures);
 
 #endif

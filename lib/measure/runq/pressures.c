@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Puts names to the cgroups that have pressure, and the kernel's own figure beside it. */
-#include "measure/runq/pressures.h"
+/* Names the cgroups with pressure, and reads the kernel's PSI of them. */
+#include "measure/runq/pressure.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,14 +9,16 @@
 #include <string.h>
 
 #include "base/cmp.h"
-#include "measure/runq/pressure.h"
+#include "measure/runq/filter.h"
+#include "measure/runq/kernel.h"
+#include "measure/runq/window.h"
 #include "sys/psi.h"
 
-/* What is known of the cgroup with one number. */
+/* State of the cgroup with one number. */
 struct known {
 	uint64_t key;
 	struct runq_group *group;	 /* NULL while its name is unknown */
-	struct runq_pressure_times kept; /* of windows in which it was */
+	struct runq_pressure_times kept; /* of windows without a row, while its name is unknown */
 	struct psi psi;			 /* as of the last window; UINT64_MAX: not read */
 	struct runq_pressed *row;	 /* of this window, until its rows are sorted; NULL: none */
 };
@@ -74,8 +76,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Names from the cgroup's own path upwards. The programs keep no paths; tasks are in cgroups that
- * runq has the path of, and those above are its beginnings.
+ * Names a cgroup and its ancestors. The programs keep no paths, but runq has the paths of cgroups
+ * with tasks, and the paths of their ancestors are prefixes.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
@@ -89,10 +91,10 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/* As a sum: its name is that of the pod, rather than of a container in it. */
+		/* An ancestor is a sum: it gets the name of the pod, not of a container in it. */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
-		/* A path without its beginning does not tell where it goes on. */
+		/* Ancestors of a cut path are unknown. */
 		if (leaf->cut)
 			break;
 		number = rows[number].up;
@@ -117,14 +119,6 @@ static void name_row(struct runq_pressures *p, const struct runq_pressure_row *r
 		name_chain(p, rows, nr, number, party.group);
 }
 
-static void times_add(struct runq_pressure_times *to, const struct runq_pressure_times *more)
-{
-	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
-		to->waiting_ns[i] += more->waiting_ns[i];
-		to->stalled_ns[i] += more->stalled_ns[i];
-	}
-}
-
 static unsigned int depth_of(const char *path)
 {
 	unsigned int depth = 0;
@@ -139,7 +133,7 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* Whether rows are such as the rest of the report has. The root stands for the whole machine. */
+/* True if the report has rows of this kind. The root is the whole machine. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -166,7 +160,7 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
 }
 
-/* The kernel's own figure since the last window; null in the first one of a cgroup. */
+/* Growth of PSI since the last window; UINT64_MAX in the first window of a cgroup. */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
 	struct psi now = {UINT64_MAX, UINT64_MAX};
@@ -206,14 +200,14 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	*row = (struct runq_pressed){.group = known->group, .times = known->kept};
 	read_psi(p, known, row);
 	known->kept = (struct runq_pressure_times){0};
-	/* Nobody in it waited. The machine has its row all the same. */
+	/* A row needs a wait, except the row of the machine. */
 	if (!waiting_ns(row) && !is_root(known->group))
 		return;
 	known->row = row;
 	w->nr_pressed++;
 }
 
-/* Tells the rows above it. A row waits no longer than those, so one that knows of more ends the walk. */
+/* Sets below_ns of ancestors. They wait at least as long, so a larger value ends the walk. */
 static void tell_above(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)
 {
@@ -253,7 +247,7 @@ int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
 		known->row = NULL;
 		if (!rows[i].key)
 			continue;
-		times_add(&known->kept, &rows[i].times);
+		runq_pressure_add(&known->kept, &rows[i].times);
 		w->pressure_losses.unstable += rows[i].unstable;
 		if (!known->group || !is_shown(p, filter, known->group))
 			continue;

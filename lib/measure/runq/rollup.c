@@ -3,12 +3,12 @@
 #include "measure/runq/rollup.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cmp.h"
 #include "base/grow.h"
-#include "base/hash.h"
 
 /* Identity of a row: the first @len bytes of @text, and its path. */
 struct label {
@@ -66,48 +66,11 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	}
 }
 
-/* Text of the row's label, as in label_of(). */
-static const char *row_text(const struct runq_rollup *rollup, const struct runq_group *row)
+static int by_label(const void *a, const void *b)
 {
-	return rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
-}
+	const struct runq_group *x = a, *y = b;
 
-static size_t probe(const struct runq_rollup *rollup, const char *text, size_t len)
-{
-	uint64_t hash = hash_bytes(HASH_START, text, len);
-	size_t at = (hash ^ hash >> 32) & (rollup->index_size - 1);
-
-	while (rollup->index[at]) {
-		const char *have = row_text(rollup, rollup->rows[rollup->index[at] - 1]);
-
-		if (!strncmp(have, text, len) && !have[len])
-			break;
-		at = (at + 1) & (rollup->index_size - 1);
-	}
-	return at;
-}
-
-static void index_fill(struct runq_rollup *rollup)
-{
-	for (size_t i = 0; i < rollup->nr; i++) {
-		const char *text = row_text(rollup, rollup->rows[i]);
-
-		rollup->index[probe(rollup, text, strlen(text))] = i + 1;
-	}
-}
-
-static bool index_grow(struct runq_rollup *rollup)
-{
-	size_t size = rollup->index_size ? rollup->index_size * 2 : 64;
-	uint32_t *index = calloc(size, sizeof(*index));
-
-	if (!index)
-		return false;
-	free(rollup->index);
-	rollup->index = index;
-	rollup->index_size = size;
-	index_fill(rollup);
-	return true;
+	return CMP(x->label_len, y->label_len) ?: memcmp(x->label, y->label, x->label_len);
 }
 
 static struct runq_group *row_new(struct runq_rollup *rollup, const struct label *label)
@@ -124,6 +87,13 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
+	/* The label as in label_of(), in memory of the row. */
+	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
+	row->label_len = strlen(row->label);
+	if (!tsearch(row, &rollup->tree, by_label)) {
+		runq_group_put(row);
+		return NULL;
+	}
 	runq_names_resolve(rollup->pods, row);
 	rollup->last_key++;
 	return rows[rollup->nr++] = row;
@@ -132,18 +102,11 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq_group *group)
 {
 	struct label label = label_of(rollup, group);
-	struct runq_group *row;
-	size_t at;
+	struct runq_group **row =
+		tfind(&(struct runq_group){.label = label.text, .label_len = label.len},
+		      &rollup->tree, by_label);
 
-	if (rollup->nr * 2 >= rollup->index_size && !index_grow(rollup))
-		return NULL;
-	at = probe(rollup, label.text, label.len);
-	if (rollup->index[at])
-		return rollup->rows[rollup->index[at] - 1];
-	row = row_new(rollup, &label);
-	if (row)
-		rollup->index[at] = rollup->nr;
-	return row;
+	return row ? *row : row_new(rollup, &label);
 }
 
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
@@ -194,6 +157,7 @@ static void rows_reset(struct runq_rollup *rollup)
 		struct runq_group *row = rollup->rows[i];
 
 		if (row->refs == 1) {
+			tdelete(row, &rollup->tree, by_label);
 			runq_group_put(row);
 			continue;
 		}
@@ -202,20 +166,19 @@ static void rows_reset(struct runq_rollup *rollup)
 		runq_names_resolve(rollup->pods, row);
 		rollup->rows[left++] = row;
 	}
-	if (left == rollup->nr)
-		return;
 	rollup->nr = left;
-	memset(rollup->index, 0, rollup->index_size * sizeof(*rollup->index));
-	index_fill(rollup);
 }
 
 void runq_rollup_close(struct runq_rollup *rollup)
 {
 	runq_waits_clear(&rollup->waits);
-	while (rollup->nr)
-		runq_group_put(rollup->rows[--rollup->nr]);
+	while (rollup->nr) {
+		struct runq_group *row = rollup->rows[--rollup->nr];
+
+		tdelete(row, &rollup->tree, by_label);
+		runq_group_put(row);
+	}
 	free(rollup->rows);
-	free(rollup->index);
 }
 
 /* A row has ended if all of its cgroups that waited have, and none of its cgroups exists. */

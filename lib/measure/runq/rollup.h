@@ -26,8 +26,7 @@ struct runq_rollup {
 	struct runq_group **rows;
 	size_t nr;
 	uint64_t last_key;
-	uint32_t *index; /* open addressing over labels: 1 + index of the row, 0 for none */
-	size_t index_size;
+	void *tree; /* rows by label, of tsearch(3) */
 };
 
 /*

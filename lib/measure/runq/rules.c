@@ -53,7 +53,7 @@ bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b)
 	return true;
 }
 
-static bool is_below(const char *path, const char *top)
+bool runq_path_below(const char *path, const char *top)
 {
 	size_t len = strlen(top);
 
@@ -66,7 +66,7 @@ static bool matches(const struct runq_rule *rule, const char *name)
 {
 	if (!name)
 		return false;
-	return rule->kind == RUNQ_RULE_CGROUP ? is_below(name, rule->pattern)
+	return rule->kind == RUNQ_RULE_CGROUP ? runq_path_below(name, rule->pattern)
 					   : !fnmatch(rule->pattern, name, 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which cgroups count: rules of --include and --exclude, in the order in which they were given. */
+/* Rules of --include and --exclude, in the order of the command line. */
 #ifndef SUBTICK_MEASURE_RUNQ_RULES_H
 #define SUBTICK_MEASURE_RUNQ_RULES_H
 
@@ -22,7 +22,7 @@ enum runq_rule_kind {
 struct runq_rule {
 	bool include;
 	enum runq_rule_kind kind;
-	char *pattern; /* of a shell, unless it is a path */
+	char *pattern; /* shell pattern, or a path */
 };
 
 struct runq_rules {
@@ -30,22 +30,24 @@ struct runq_rules {
 	size_t nr;
 };
 
-/* What is known of a cgroup, by kind. */
+/* Names of a cgroup, by kind. */
 struct runq_rules_names {
 	const char *name[RUNQ_RULE_NR_KINDS]; /* NULL if unknown */
-	bool open[RUNQ_RULE_NR_KINDS];	      /* the name may be another one later */
+	bool open[RUNQ_RULE_NR_KINDS];	      /* the name can still change */
 };
 
+/* True if @path is @top or below it. */
+bool runq_path_below(const char *path, const char *top);
 /* @text is KIND=PATTERN. */
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * The first rule that matches decides. If none does, everything passes, unless there is a rule that
- * includes something.
+ * The first rule that matches decides. If none matches, the cgroup passes unless there is a rule of
+ * --include.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
-/* Whether it does not pass, and will not, whatever becomes of its names. */
+/* True if a cgroup does not pass, and cannot pass once its open names are known. */
 bool runq_rules_never_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
 
 #endif

@@ -14,7 +14,7 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/kernel.h"
-#include "measure/runq/pressures.h"
+#include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
@@ -31,9 +31,9 @@ struct runq_meter {
 	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	struct runq_kernel *kernel;
-	struct runq_idle *idle; /* NULL unless idle states were asked for */
-	struct runq_pressures *pressures; /* NULL unless pressure was asked for */
-	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
+	struct runq_idle *idle; /* NULL unless idle states were requested */
+	struct runq_pressures *pressures; /* NULL unless pressure was requested */
+	struct err sched_info_err; /* why it is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
 	uint64_t start_ns;
 	struct runq_losses was;
@@ -76,24 +76,19 @@ static const char *psi_mount(const struct runq_meter *m)
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !m->opts.psi_node_only ? m->layout.v2 : NULL;
 }
 
-/* How many groups to make room for at the start. */
+/* Number of groups to allocate at the start. */
 static size_t expected_groups(const struct runq_meter *m)
 {
-	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
+	const char *mount = mount_point(m);
 
 	if (m->opts.reserve)
-		return runq_opts_reserve(&m->opts, now);
-	switch (m->opts.per) {
-	case RUNQ_PER_CGROUP:
-		return mount_point(m)[0] ? cgroup_count(mount_point(m)) : 1;
-	case RUNQ_PER_CPU:
-		return sysconf(_SC_NPROCESSORS_CONF);
-	default:
-		return 512;
-	}
+		return runq_opts_reserve(&m->opts, mount[0] ? cgroup_count(mount) : 0);
+	if (m->opts.per == RUNQ_PER_CGROUP)
+		return mount[0] ? cgroup_count(mount) : 1;
+	return m->opts.per == RUNQ_PER_CPU ? sysconf(_SC_NPROCESSORS_CONF) : 512;
 }
 
-/* Whether this kernel's types allow source sched_info. */
+/* Checks that the kernel's types allow source sched_info. */
 static int check_sched_info(const struct btf *btf, struct err *err)
 {
 	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
@@ -110,7 +105,7 @@ static int check_sched_info(const struct btf *btf, struct err *err)
 	return 0;
 }
 
-/* Whether the kernel adds up how long a group is throttled on a core. */
+/* True if the kernel adds up the throttled time of a group on a core. */
 static bool tells_throttled(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
@@ -119,8 +114,8 @@ static bool tells_throttled(const struct btf *btf)
 }
 
 /*
- * Before Linux 5.14 the kernel fills sched_info only if it is told to; the zeros that it has
- * otherwise look like waits with an unknown start. Our own sleeps cause waits with a known one.
+ * Before Linux 5.14 the kernel fills sched_info only with delayacct. The zeros without it look like
+ * waits with an unknown start. Our own sleeps cause waits with a known start.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -133,7 +128,7 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/* No waits and no unknown starts either: the CPUs asked for are idle. */
+	/* No waits and no unknown starts either: the requested CPUs are idle. */
 	return !losses.unknown_start;
 }
 
@@ -157,18 +152,16 @@ static int pick_source(struct runq_meter *m, struct err *err)
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
 	}
 	kbtf_close(btf);
-	if (rc && !automatic) {
-		*err = m->sched_info_err;
-		return rc;
+	if (!rc || automatic) {
+		rc = open_kernel(m, err);
+		if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_filled(m))
+			return rc;
+		runq_kernel_close(m->kernel);
+		m->kernel = NULL;
+		rc = err_unsupported(&m->sched_info_err, -EOPNOTSUPP,
+				     "boot with delayacct, or use Linux 5.14 or later",
+				     "the kernel does not fill sched_info");
 	}
-	rc = open_kernel(m, err);
-	if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_filled(m))
-		return rc;
-	runq_kernel_close(m->kernel);
-	m->kernel = NULL;
-	rc = err_unsupported(&m->sched_info_err, -EOPNOTSUPP,
-			     "boot with delayacct, or use Linux 5.14 or later",
-			     "the kernel does not fill sched_info");
 	if (!automatic) {
 		*err = m->sched_info_err;
 		return rc;
@@ -257,7 +250,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* --cpu, --cgroup and --sample see some of the waits; run_delay has all. */
+	/* With --cpu, --cgroup or --sample only some waits count; run_delay has all. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -302,7 +295,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/* After the counters were read, so that no window gets longer by it. */
+	/* After the counters were read, so that the window does not include it. */
 	pods_refresh(m->pods);
 	if (!rc)
 		runq_kernel_name_groups(m->kernel, m->pods);
@@ -365,7 +358,7 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/* Slots are looked at every 50 ms; until then a group that is new is not known by its name. */
+/* Slots are scanned every 50 ms; new groups have no name before the scan. */
 static int find_parties(struct runq_meter *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nr_events; i++)

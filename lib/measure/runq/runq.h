@@ -9,14 +9,14 @@
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 /*
- * The last window of a meter that runq_open() made. Before the first read it has no figures, but
- * which source, boundaries and percentiles are in use.
+ * The last window of a meter of runq_open(). Before the first read it has no figures, but the
+ * source, boundaries and percentiles in use.
  */
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*
- * How much kernel memory runq_open() takes at most with room for @groups on @cpus possible CPUs,
- * with causes and blame, @fine: with histograms; see docs/methods/runq.md.
+ * Upper bound of the kernel memory of runq_open() for @groups on @cpus possible CPUs, with causes
+ * and blame. @fine: with histograms. See docs/methods/runq.md.
  */
 uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine);
 

@@ -51,10 +51,10 @@ void runq_slots_close(struct runq_slots *slots)
 {
 	runq_chunks_close(&slots->chunks);
 	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
-		if (slots->owners[i]) {
-			runq_group_put(slots->owners[i]->group);
-			free(slots->owners[i]->base.entries);
-		}
+		if (!slots->owners[i])
+			continue;
+		runq_group_put(slots->owners[i]->group);
+		free(slots->owners[i]->base.entries);
 		free(slots->owners[i]);
 	}
 	runq_waits_clear(&slots->waits);
@@ -79,32 +79,46 @@ static uint64_t head_print(const struct runq_head *head)
 	return print;
 }
 
-static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, struct err *err)
+/* Reads the group of @owner from its slot. */
+static int owner_read(struct runq_slots *slots, size_t slot, struct runq_owner *owner, uint64_t key,
+		      struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
+	struct runq_group *group;
+
+	owner->print = head_print(head);
+	group = runq_group_read(slots->per, key, head);
+	if (!group)
+		return err_set(err, -ENOMEM, "out of memory");
+	runq_group_put(owner->group);
+	owner->group = group;
+	slots->paths_cut += group->cut;
+	slots->names_stale = true;
+	return 0;
+}
+
+static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, struct err *err)
+{
 	struct runq_owner *owner = slots->owners[slot];
+	int rc;
 
 	if (!owner)
 		owner = slots->owners[slot] = calloc(1, sizeof(*owner));
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The programs write the key last, in slot_find(). Before Linux 5.12 they have no store with an
-	 * order, so on arm64 another core can see the key before the rest: owner_settle().
+	 * The programs write the key last, in slot_find(). Before Linux 5.12 they have no ordered
+	 * stores: on arm64 another core can see the key before the rest, see owner_settle().
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	runq_group_put(owner->group);
 	owner->key = 0;
-	owner->print = head_print(head);
-	owner->group = runq_group_read(slots->per, key, head);
-	if (!owner->group)
-		return err_set(err, -ENOMEM, "out of memory");
-	slots->names_stale = true;
+	rc = owner_read(slots, slot, owner, key, err);
+	if (rc)
+		return rc;
 	owner->gone_ns = 0;
 	owner->reported = false;
 	owner->is_new = true;
 	owner->key = key;
-	slots->paths_cut += owner->group->cut;
 	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
 			  runq_filter_never(slots->filter, owner->group);
 	return 0;
@@ -115,21 +129,16 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_group *again;
+	bool cut = owner->group->cut;
+	int rc;
 
 	owner->is_new = false;
 	/* RUNQ_UNWANTED has changed the depth of a head that is left out. */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
-	again = runq_group_read(slots->per, owner->key, head);
-	if (!again)
-		return err_set(err, -ENOMEM, "out of memory");
-	slots->paths_cut += again->cut;
-	slots->paths_cut -= owner->group->cut;
-	runq_group_put(owner->group);
-	owner->group = again;
-	slots->names_stale = true;
-	return 0;
+	rc = owner_read(slots, slot, owner, owner->key, err);
+	slots->paths_cut -= !rc && cut;
+	return rc;
 }
 
 static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
@@ -206,39 +215,25 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_append(list, row, err);
 }
 
-/*
- * A group that ended without a wait since the last window has a row of zeros: the exporter could not
- * tell it from a silent group otherwise.
- */
-static int owner_report_end(struct runq_slots *slots, size_t slot, struct err *err)
-{
-	struct runq_owner *owner = slots->owners[slot];
-
-	if (!slots->chunks.fixed || !owner->reported)
-		return 0;
-	return runq_waits_append(&slots->ended,
-				 (struct runq_group_window){
-					 .party = runq_party_of(owner->key, owner->group),
-					 .ended = true},
-				 err);
-}
-
 /* Keeps the last waits for the window and frees the slot. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	uint64_t *retired, key = owner->key;
+	struct runq_group_window zeros = {.party = runq_party_of(owner->key, owner->group),
+					  .ended = true};
 	size_t nr_ended = slots->ended.nr;
+	uint64_t *retired;
 	int rc;
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	if (!rc && slots->ended.nr == nr_ended)
-		rc = owner_report_end(slots, slot, err);
+	/* The exporter must see the end of a group that had no wait since the last window. */
+	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
+		rc = runq_waits_append(&slots->ended, zeros, err);
 	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;
-		retired[slots->nr_retired++] = key;
+		retired[slots->nr_retired++] = owner->key;
 	}
 	owner->key = 0;
 	slots->names_stale = true;
@@ -260,6 +255,14 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
+/* Owner of the slot at a place of the programs; NULL for none. */
+static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t place)
+{
+	size_t slot = runq_chunks_at(&slots->chunks, place);
+
+	return slot < runq_chunks_slots(&slots->chunks) ? slots->owners[slot] : NULL;
+}
+
 /*
  * No task of an ended group may be counted in the slot of the next one. The index forgets the ended
  * groups first, so that no task finds them again; one pass over all tasks resets their entries.
@@ -275,10 +278,9 @@ static void owners_forget(struct runq_slots *slots)
 		}
 	for (size_t i = 0; any && i < RUNQ_NR_TASKS; i++) {
 		volatile __u64 *group = &slots->tasks[i].group;
-		size_t slot = runq_chunks_at(&slots->chunks, *group >> 32);
+		const struct runq_owner *owner = owner_at(slots, *group >> 32);
 
-		if (slot < runq_chunks_slots(&slots->chunks) && slots->owners[slot] &&
-		    slots->owners[slot]->over)
+		if (owner && owner->over)
 			*group = RUNQ_NO_GROUP;
 	}
 }
@@ -296,10 +298,9 @@ static void owners_leave_out(struct runq_slots *slots)
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
 		volatile __u64 *group = &slots->tasks[i].group;
 		__u64 was = *group;
-		size_t slot = runq_chunks_at(&slots->chunks, was >> 32);
+		const struct runq_owner *owner = owner_at(slots, was >> 32);
 
-		if (slot >= runq_chunks_slots(&slots->chunks) || !slots->owners[slot] ||
-		    !slots->owners[slot]->unwanted)
+		if (!owner || !owner->unwanted)
 			continue;
 		/* The fast path must not match it, as with slots outside the first chunk. */
 		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
@@ -330,11 +331,9 @@ void runq_slots_named(struct runq_slots *slots)
 
 static bool place_over(const void *arg, uint32_t place)
 {
-	const struct runq_slots *slots = arg;
-	size_t slot = runq_chunks_at(&slots->chunks, place);
+	const struct runq_owner *owner = owner_at(arg, place);
 
-	return slot < runq_chunks_slots(&slots->chunks) && slots->owners[slot] &&
-	       slots->owners[slot]->over;
+	return owner && owner->over;
 }
 
 /* Ends owners in two steps: tasks forget them, then their slots are freed. */

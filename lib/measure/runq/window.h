@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 #include "base/losses.h"
-#include "measure/runq/losses.h"
 #include "measure/runq/opts.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/waits.h"
@@ -46,26 +45,37 @@ struct runq_long_wait {
 	uint32_t cpu;
 	uint32_t pid;
 	uint32_t tgid;
-	uint32_t prev_pid; /* who ran last */
+	uint32_t prev_pid; /* the previous task */
 	char comm[17];
 	char prev_comm[17];
 	struct runq_party victim;
-	struct runq_party culprit; /* who ran for the largest part of it */
+	struct runq_party culprit; /* ran for the largest part of the wait */
 	uint64_t culprit_ns;	   /* 0: no task is known to have run */
 	uint64_t wait_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
 };
 
+/* Totals since the start, over all CPUs. */
+struct runq_losses {
+	RUNQ_LOSSES(LOSS_MEMBER)
+	uint64_t waits; /* observed waits, without waits on the programs' fast path */
+	/* Time of the last comparison with the kernel, CLOCK_MONOTONIC, and the sums at that time. */
+	uint64_t compared_ns;
+	uint64_t wait_ns;    /* all observed waits */
+	int64_t unbooked_ns; /* part of wait_ns that the kernel omits from run_delay */
+	uint64_t delay_ns;   /* the kernel's run_delay of all tasks; 0 if it keeps none */
+};
+
 /* Valid until the meter's next read. */
 struct runq_window {
-	uint64_t time_unix_ns; /* when it ended, only to be shown: this clock can be set */
-	uint64_t time_mono_ns; /* the same by CLOCK_MONOTONIC, to compute with */
+	uint64_t time_unix_ns; /* its end, for display only: this clock can be set */
+	uint64_t time_mono_ns; /* its end by CLOCK_MONOTONIC */
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_rollup_by sum;		  /* of cgroups: what the rows are sums over */
+	enum runq_rollup_by sum;	  /* with per cgroup: what the rows sum over */
 	enum runq_source source;	  /* in use */
-	const struct err *sched_info_err; /* why it is unavailable; NULL if it is not */
+	const struct err *sched_info_err; /* why it is unavailable; NULL if available */
 	enum runq_hierarchy hierarchy;	  /* in use */
 	double sample_ratio;		  /* 1: every wait */
 	const uint64_t *le_ns;
@@ -74,23 +84,23 @@ struct runq_window {
 	unsigned int nr_percentiles;
 	bool steps_only; /* no histogram: percentiles are interpolated between boundaries */
 
-	bool has_causes;       /* they were asked for */
+	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit N: the kernel reports cause N; 0 without causes */
 	/* Rows of the list they came from: largest sum first, then requested ones without waits. */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory of le_count and percentile_ns of all rows */
-	bool has_blame; /* it was asked for */
+	bool has_blame; /* requested */
 	struct runq_blame *blame;
 	size_t nr_blame;
 
 	bool has_names; /* the report has columns for the names of pods */
-	bool has_idle_states;		     /* they were asked for */
+	bool has_idle_states;		     /* requested */
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;
 	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* since the start */
 
-	bool has_pressure;	      /* it was asked for */
+	bool has_pressure;	      /* requested */
 	struct runq_pressed *pressed; /* most waiting first */
 	size_t nr_pressed;
 	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
@@ -103,9 +113,9 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	bool filtered;		   /* the programs leave out cgroups that were not asked for */
-	uint64_t waits_seen;	   /* of all groups, also those not asked for, unless filtered */
-	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
+	bool filtered;		   /* the programs skip cgroups that were not requested */
+	uint64_t waits_seen;	   /* of all groups, or of the requested ones if filtered */
+	double schedstat_ratio;	   /* runq_schedstat_ratio(); NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
@@ -119,8 +129,8 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Makes the rows of @list that pass @filter the groups of the window, which they stay until @list is
- * cleared, and judges them. With @rollup the groups are its rows over @list. It may be NULL.
+ * Makes the rows of @list that pass @filter the groups of the window, valid until @list is cleared,
+ * and judges them. With @rollup, which may be NULL, the groups are its rows over @list.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -130,5 +140,19 @@ int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      unsigned int per_victim, struct err *err);
 void runq_window_clear(struct runq_window *window);
+
+/*
+ * Between two readings: the part of the observed waits that the kernel accounts ÷ its run_delay of
+ * all tasks. NAN if the kernel keeps none.
+ */
+double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
+/*
+ * True if a program that runs for long compares again: after twice the run time of the last
+ * comparison, and every 10 s later. With thousands of tasks a comparison costs more than the rest of
+ * a window. Times are CLOCK_MONOTONIC; @compared_ns is 0 before the first.
+ */
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
+/* The part that run_delay omits ÷ the observed waits. NAN without waits. */
+double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -12,7 +12,7 @@
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
 #define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
 /* While no page is open: a report, its JSON and gzip cost more than all counters. */
-#define HISTORY_UNWATCHED_NS (10ULL * 1000000000)
+#define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
 #define HISTORY_SLABS	 16
 #define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */

@@ -110,18 +110,18 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(body_total(), before);
 }
 
-/* Every ten seconds while no page is open; every two for ten minutes after one was. */
+/* Every 20 seconds while no page is open; every two for ten minutes after one was. */
 TEST_WITH(unwatched, reset_history, NULL)
 {
 	watched = false;
 	run(1000, 3000, 500);
-	assert_int_equal(history.nr, 2 * 61);
+	assert_int_equal(history.nr, 2 * 31);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	history.watched_ns = 4000 * SEC;
 	run(4000, 600, 500);
 	assert_int_equal(history.nr, 2 * 300);
 	run(4600, 600, 500);
-	assert_true(history.nr <= 2 * 62);
+	assert_true(history.nr <= 2 * 32);
 	watched = true;
 	history_free(&history);
 }

@@ -31,19 +31,15 @@ struct history_entry {
 	uint32_t at, len, raw_len;
 };
 
-/*
- * Windows lie side by side in slabs. In blocks of their own, between others that are freed at once, each
- * would keep a page of the heap from being given back: twice as much memory as they have bytes.
- */
-struct history_slab {
-	struct body *body;
-	size_t entries;
-};
-
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	struct history_slab slabs[HISTORY_SLABS]; /* the last one is being filled */
+	/*
+	 * Windows lie side by side in slabs; the last slab is being filled. In a block of its own,
+	 * between blocks that are freed at once, each window would keep a page of the heap from being
+	 * given back: twice as much memory as the windows have bytes.
+	 */
+	struct body *slabs[HISTORY_SLABS];
 	size_t nr_slabs;
 	size_t bytes; /* of all slabs */
 	uint64_t every_ns; /* 0 before the first */

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
 #include "measure/runq/window.h"
 #include "store.h"
 
@@ -33,28 +32,26 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 	return labels_next(labels_first(cgroup->row.labels));
 }
 
-/* Finds a cgroup by path; NULL: not found. @key: of the group, for the fast path. */
-struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key);
-bool cgroups_has_place(struct store *store, const struct runq_group *group);
-/* Finds a cgroup, or adds it without a place. NULL: out of memory. */
-struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
-				  const char *path, uint64_t key);
+/* Finds a cgroup by path, or adds it without a place. NULL: out of memory. @key: for the fast path. */
+struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
+/* NULL: the group has no place. */
+struct cgroup_series *cgroups_placed(struct store *store, const struct runq_group *group);
 /* Holds the counters of all cgroups without a place. */
-struct cgroup_series *cgroups_other(struct store *store, const struct config *config);
+struct cgroup_series *cgroups_other(struct store *store);
 /*
  * Gives the group of a window a place and updates its activity. If all places are taken, a live
  * cgroup evicts the cgroup that ended longest ago, or else the cgroup that has been silent longest. A
  * pod evicts a cgroup outside pods, silent or not. Otherwise a cgroup evicts the least active one if
  * it is more than twice as active. NULL: no place.
  */
-struct cgroup_series *cgroups_admit(struct store *store, const struct config *config,
-				    const struct runq_group_window *group, uint64_t now_ns);
+struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
+				    uint64_t now_ns);
 /* Removes cgroups that ended or were silent for long enough. */
 void cgroups_expire(struct store *store, uint64_t now_ns);
 
 /* Sets the names of pod and container as the settings ask for them. */
-void cgroups_set_names(struct store *store, const struct config *config,
-		       struct cgroup_series *cgroup, const struct runq_group *group);
+void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
+		       const struct runq_group *group);
 
 /* Time that tasks of the victim waited while tasks of the culprit ran. */
 struct blame_series {

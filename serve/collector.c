@@ -51,8 +51,7 @@ void collectors_close(struct collector *collectors)
 	}
 }
 
-int collector_update(struct collector *c, struct store *store, const struct config *config,
-		     struct err *err)
+int collector_update(struct collector *c, struct store *store, struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct series_row *row;
@@ -68,7 +67,7 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 	store_sample(store, row, F_UP, 0)->u64 = !rc;
 	if (!rc) {
 		store_sample(store, row, F_UPDATES, 0)->u64++;
-		c->ops->absorb(store, config, c->meter);
+		c->ops->absorb(store, c->meter);
 	}
 	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
 		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;

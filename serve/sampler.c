@@ -58,7 +58,7 @@ static void update_all(struct sampler *s)
 
 		if (!c->meter)
 			continue;
-		if (collector_update(c, s->store, s->config, &err)) {
+		if (collector_update(c, s->store, &err)) {
 			report_failure(s, c, &err);
 			continue;
 		}

@@ -3,9 +3,7 @@
 #ifndef SUBTICK_VIEW_PROM_ACCEPT_H
 #define SUBTICK_VIEW_PROM_ACCEPT_H
 
-#include <stdbool.h>
-
-#include "view/prom_out.h"
+#include "view/prom.h"
 
 /* For the Content-Type header. */
 const char *prom_content_type(enum prom_format format);

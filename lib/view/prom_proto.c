@@ -3,7 +3,7 @@
  * Writes metrics as protobuf. Field numbers: io/prometheus/client/metrics.proto of
  * prometheus/client_model.
  */
-#include "view/prom_proto.h"
+#include "view/prom.h"
 
 #include <errno.h>
 #include <math.h>

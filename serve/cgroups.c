@@ -159,14 +159,9 @@ void cgroups_expire(struct store *store, uint64_t now_ns)
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
 
 		if (cgroup->has_place &&
-		    now_ns - cgroup->seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
+		    now_ns - cgroup->active.seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
 			remove_cgroup(store, cgroup, NULL);
 	}
-}
-
-static uint64_t active_now(const struct cgroup_series *cgroup, uint64_t now_ns)
-{
-	return topk_decay(cgroup->active_ns, now_ns - cgroup->seen_ns);
 }
 
 static bool goes_before(const struct cgroup_series *a, const struct cgroup_series *b)
@@ -175,7 +170,7 @@ static bool goes_before(const struct cgroup_series *a, const struct cgroup_serie
 		return a->ended;
 	if (a->pod != b->pod)
 		return b->pod;
-	return a->seen_ns < b->seen_ns;
+	return a->active.seen_ns < b->active.seen_ns;
 }
 
 static void evict(struct store *store, struct cgroup_series *cgroup, enum store_evicted reason)
@@ -203,7 +198,7 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 	if (!first)
 		return false;
 	outside = for_pod && !first->pod;
-	if (!first->ended && !outside && now_ns - first->seen_ns < KEEP_NS)
+	if (!first->ended && !outside && now_ns - first->active.seen_ns < KEEP_NS)
 		return false;
 	evict(store, first,
 	      first->ended ? STORE_ENDED
@@ -227,7 +222,7 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 		if (!cgroup->has_place || now_ns - cgroup->since_ns < KEEP_NS ||
 		    (cgroup->pod && !for_pod))
 			continue;
-		active = active_now(cgroup, now_ns);
+		active = active_now(&cgroup->active, now_ns);
 		if (active >= *ret_active_ns)
 			continue;
 		least = cgroup;
@@ -284,8 +279,8 @@ static struct cgroup_series *enter(struct store *store, const struct runq_group_
 		return NULL;
 	store->nr_cgroups++;
 	cgroup->has_place = true;
-	cgroup->seen_ns = cgroup->since_ns = now_ns;
-	cgroup->active_ns = active;
+	cgroup->since_ns = now_ns;
+	cgroup->active = (struct active){active, now_ns};
 	return cgroup;
 }
 
@@ -299,9 +294,9 @@ struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group
 	if (!cgroup)
 		return NULL;
 	/* Once per window, however often it is called. */
-	if (cgroup->seen_ns != now_ns)
-		cgroup->active_ns = active_now(cgroup, now_ns) + group->sum_ns;
-	cgroup->seen_ns = now_ns;
+	if (cgroup->active.seen_ns != now_ns)
+		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
+	cgroup->active.seen_ns = now_ns;
 	cgroup->ended = group->ended;
 	cgroup->pod = group->party.group->pod_uid;
 	return cgroup;

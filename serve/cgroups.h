@@ -20,9 +20,8 @@ struct cgroup_series {
 	bool pod;	     /* a pod, or in a pod */
 	uint32_t id;	     /* unique, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
-	uint64_t seen_ns;    /* end of the last window with a wait, CLOCK_MONOTONIC */
-	uint64_t since_ns;   /* when it got its place */
-	uint64_t active_ns;  /* see topk_decay(), as of seen_ns */
+	uint64_t since_ns;   /* when it got its place, CLOCK_MONOTONIC */
+	struct active active; /* seen_ns: end of the last window with a wait */
 	struct series_row row; /* words: enum store_cgroup */
 };
 

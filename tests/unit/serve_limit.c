@@ -82,7 +82,7 @@ TEST(topk)
 	topk_remove(&topk, 1000);
 	assert_int_equal(topk.nr, TOPK_SIZE - 1);
 	assert_int_equal(topk_add(&topk, 1000, 5, 301 * NSEC_PER_SEC), 5);
-	assert_int_equal(topk_decay(1000, 120 * NSEC_PER_SEC), 250);
+	assert_int_equal(active_now(&(struct active){1000, 0}, 120 * NSEC_PER_SEC), 250);
 }
 
 TEST_MAIN()

@@ -140,7 +140,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	}
 }
 
-/* @other: gets the counters; NULL drops them. */
+/* Adds the counters to @other, unless that is NULL. */
 static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 			  struct cgroup_series *other)
 {
@@ -255,7 +255,7 @@ static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64
 	return true;
 }
 
-/* Gives a place to a cgroup; NULL: no room. */
+/* Gives a place to a cgroup. NULL: no room. */
 static struct cgroup_series *enter(struct store *store, const struct runq_group_window *group,
 				   uint64_t now_ns)
 {

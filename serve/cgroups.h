@@ -65,7 +65,7 @@ struct blame_series *blame_find(struct store *store, const struct cgroup_series 
 /* Finds a pair, or adds it. NULL: out of memory. */
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit);
-/* Replaces a cgroup by @other in all pairs; NULL: removes its pairs. */
+/* Replaces a cgroup by @other in all pairs. NULL removes its pairs. */
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 

@@ -134,7 +134,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* Matches in text that was moved out of the buffer are too far away, too. */
+			/* Text that was moved out of the buffer is too far away to match. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);

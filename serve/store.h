@@ -51,7 +51,7 @@ struct store {
 	unsigned int nr_idle_states;
 };
 
-/* @config: boundaries of run-queue latency, native histograms; must outlive the store. */
+/* @config must outlive the store. */
 void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which format a client asks for, and how the answer names it. */
+/* The format that a client asks for, and its content type. */
 #ifndef SUBTICK_VIEW_PROM_ACCEPT_H
 #define SUBTICK_VIEW_PROM_ACCEPT_H
 

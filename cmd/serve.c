@@ -55,7 +55,7 @@ static int serve(struct serve_cmd *cmd)
 {
 	struct server *server = calloc(1, sizeof(*server));
 	struct err err = {0};
-	int rc;
+	int rc, code = EXIT_SUCCESS;
 
 	if (!server)
 		return EXIT_ERROR;
@@ -63,21 +63,19 @@ static int serve(struct serve_cmd *cmd)
 	/* A bad setting is a usage error, on the command line and in the file. */
 	if (rc) {
 		fprintf(stderr, "subtick serve: %s\n", err.what);
-		free(server);
-		return rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;
-	}
-	if (cmd->first.check) {
+		code = rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;
+	} else if (cmd->first.check) {
 		printf("the settings are valid\n");
 		config_free(&server->config);
-		free(server);
-		return EXIT_SUCCESS;
+	} else {
+		server->reload = load_settings;
+		server->reload_arg = cmd;
+		server->doctor_report = doctor;
+		if (server_run(server, &err))
+			code = opts_fail("serve", &err);
 	}
-	server->reload = load_settings;
-	server->reload_arg = cmd;
-	server->doctor_report = doctor;
-	rc = server_run(server, &err);
 	free(server);
-	return rc ? opts_fail("serve", &err) : EXIT_SUCCESS;
+	return code;
 }
 
 int cmd_serve(int argc, char **argv)

@@ -32,7 +32,7 @@ static uint64_t key_of(const char *path)
 }
 
 /* @path: UTF-8. */
-static struct cgroup_series *add(struct store *store, const struct config *config, const char *path)
+static struct cgroup_series *add(struct store *store, const char *path)
 {
 	static const char *const names[] = {
 		[CONFIG_PER_CGROUP] = "cgroup",
@@ -40,7 +40,7 @@ static struct cgroup_series *add(struct store *store, const struct config *confi
 		[CONFIG_PER_NAMESPACE] = "namespace",
 		[CONFIG_PER_QOS] = "qos",
 	};
-	const struct label label = LABEL(names[config->per], path);
+	const struct label label = LABEL(names[store->config->per], path);
 	struct series_row *row = series_add(&store->tables[F_RUNQ], key_of(path), &label, 1);
 
 	if (!row)
@@ -49,9 +49,8 @@ static struct cgroup_series *add(struct store *store, const struct config *confi
 	return cgroup_of(row);
 }
 
-/* @config: NULL to add none. */
-struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
-				  const char *path, uint64_t key)
+static struct cgroup_series *lookup(struct store *store, const char *path, uint64_t key,
+				    bool may_add)
 {
 	const struct series_table *table = &store->tables[F_RUNQ];
 	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
@@ -66,35 +65,35 @@ struct cgroup_series *cgroups_get(struct store *store, const struct config *conf
 	row = valid ? series_find(table, key_of(valid), valid) : NULL;
 	if (row)
 		cgroup = cgroup_of(row);
-	else if (valid && config)
-		cgroup = add(store, config, valid);
+	else if (valid && may_add)
+		cgroup = add(store, valid);
 	free(valid);
 	if (cgroup)
 		*hint = cgroup->row.index;
 	return cgroup;
 }
 
-struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key)
+struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key)
 {
-	return cgroups_get(store, NULL, path, key);
+	return lookup(store, path, key, true);
 }
 
-bool cgroups_has_place(struct store *store, const struct runq_group *group)
+struct cgroup_series *cgroups_placed(struct store *store, const struct runq_group *group)
 {
-	const struct cgroup_series *cgroup = cgroups_find(store, group->path, group->key);
+	struct cgroup_series *cgroup = lookup(store, group->path, group->key, false);
 
-	return cgroup && cgroup->has_place;
+	return cgroup && cgroup->has_place ? cgroup : NULL;
 }
 
-struct cgroup_series *cgroups_other(struct store *store, const struct config *config)
+struct cgroup_series *cgroups_other(struct store *store)
 {
 	static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
 
-	return cgroups_get(store, config, runq_party_path(&other), RUNQ_KEY_OTHER);
+	return cgroups_get(store, runq_party_path(&other), RUNQ_KEY_OTHER);
 }
 
-void cgroups_set_names(struct store *store, const struct config *config,
-		       struct cgroup_series *cgroup, const struct runq_group *group)
+void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
+		       const struct runq_group *group)
 {
 	static const struct runq_group_names unknown;
 	const struct runq_group_names *names = group->names ? group->names : &unknown;
@@ -112,7 +111,7 @@ void cgroups_set_names(struct store *store, const struct config *config,
 
 	/* Only pods and containers have names. */
 	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++)
-		if (config->labels >> i & 1 && values[i])
+		if (store->config->labels >> i & 1 && values[i])
 			pairs[nr++] = (struct label)LABEL(config_label_names[i], values[i]);
 	if (series_set_names(&store->tables[F_RUNQ], &cgroup->row, pairs, nr))
 		cgroup->names_seq++;
@@ -141,7 +140,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	}
 }
 
-/* @other: gets the counters; NULL drops them. */
+/* Adds the counters to @other, unless that is NULL. */
 static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 			  struct cgroup_series *other)
 {
@@ -160,14 +159,9 @@ void cgroups_expire(struct store *store, uint64_t now_ns)
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
 
 		if (cgroup->has_place &&
-		    now_ns - cgroup->seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
+		    now_ns - cgroup->active.seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
 			remove_cgroup(store, cgroup, NULL);
 	}
-}
-
-static uint64_t active_now(const struct cgroup_series *cgroup, uint64_t now_ns)
-{
-	return topk_decay(cgroup->active_ns, now_ns - cgroup->seen_ns);
 }
 
 static bool goes_before(const struct cgroup_series *a, const struct cgroup_series *b)
@@ -176,15 +170,12 @@ static bool goes_before(const struct cgroup_series *a, const struct cgroup_serie
 		return a->ended;
 	if (a->pod != b->pod)
 		return b->pod;
-	return a->seen_ns < b->seen_ns;
+	return a->active.seen_ns < b->active.seen_ns;
 }
 
-static void evict(struct store *store, const struct config *config, struct cgroup_series *cgroup,
-		  enum store_evicted reason)
+static void evict(struct store *store, struct cgroup_series *cgroup, enum store_evicted reason)
 {
-	struct cgroup_series *other = cgroups_other(store, config);
-
-	remove_cgroup(store, cgroup, other);
+	remove_cgroup(store, cgroup, cgroups_other(store));
 	store_single(store, F_RUNQ_EVICTED, reason)->u64++;
 }
 
@@ -192,8 +183,7 @@ static void evict(struct store *store, const struct config *config, struct cgrou
  * Evicts one cgroup; false if all are alive and have waited lately. @for_pod: cgroups outside pods
  * are evicted nevertheless. They cannot evict a pod in turn, so no two replace each other forever.
  */
-static bool evict_idle(struct store *store, const struct config *config, uint64_t now_ns,
-		       bool for_pod)
+static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
 	const struct series_table *table = &store->tables[F_RUNQ];
 	struct cgroup_series *first = NULL;
@@ -208,9 +198,9 @@ static bool evict_idle(struct store *store, const struct config *config, uint64_
 	if (!first)
 		return false;
 	outside = for_pod && !first->pod;
-	if (!first->ended && !outside && now_ns - first->seen_ns < KEEP_NS)
+	if (!first->ended && !outside && now_ns - first->active.seen_ns < KEEP_NS)
 		return false;
-	evict(store, config, first,
+	evict(store, first,
 	      first->ended ? STORE_ENDED
 	      : outside	   ? STORE_PRIORITY
 			   : STORE_SILENT);
@@ -232,7 +222,7 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 		if (!cgroup->has_place || now_ns - cgroup->since_ns < KEEP_NS ||
 		    (cgroup->pod && !for_pod))
 			continue;
-		active = active_now(cgroup, now_ns);
+		active = active_now(&cgroup->active, now_ns);
 		if (active >= *ret_active_ns)
 			continue;
 		least = cgroup;
@@ -245,8 +235,7 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
  * Makes room for a cgroup with the given activity. It must be more than twice as active as the one
  * that it replaces: with less, two similar cgroups would replace each other.
  */
-static bool make_room(struct store *store, const struct config *config, bool for_pod,
-		      uint64_t active, uint64_t now_ns)
+static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {
 	struct topk *topk = &store->topk;
 	uint64_t *least_ns = &topk->least_ns[for_pod];
@@ -254,63 +243,61 @@ static bool make_room(struct store *store, const struct config *config, bool for
 
 	if (topk->full_ns[for_pod] == now_ns && active / 2 <= *least_ns)
 		return false;
-	if (!evict_idle(store, config, now_ns, for_pod)) {
+	if (!evict_idle(store, now_ns, for_pod)) {
 		least = least_active(store, for_pod, now_ns, least_ns);
 		if (active / 2 <= *least_ns) {
 			topk->full_ns[for_pod] = now_ns;
 			return false;
 		}
-		evict(store, config, least, STORE_ACTIVITY);
+		evict(store, least, STORE_ACTIVITY);
 	}
 	topk->full_ns[0] = topk->full_ns[1] = 0;
 	return true;
 }
 
-/* Gives a place to a cgroup; NULL: no room. */
-static struct cgroup_series *enter(struct store *store, const struct config *config,
-				   const struct runq_group_window *group, uint64_t now_ns)
+/* Gives a place to a cgroup. NULL: no room. */
+static struct cgroup_series *enter(struct store *store, const struct runq_group_window *group,
+				   uint64_t now_ns)
 {
-	const char *path = group->party.group->path;
-	uint64_t active = group->sum_ns, key;
+	uint64_t active = group->sum_ns, key, limit = store->config->cgroup_limit;
+	const struct runq_group *who = group->party.group;
 	struct cgroup_series *cgroup;
 
-	if (store->nr_cgroups >= config->cgroup_limit) {
+	if (store->nr_cgroups >= limit) {
 		if (group->ended)
 			return NULL;
-		key = key_of(path);
+		key = key_of(who->path);
 		active = topk_add(&store->topk, key, active, now_ns);
 		/* SIGHUP may have lowered the limit: then several have to go. */
-		while (store->nr_cgroups >= config->cgroup_limit)
-			if (!make_room(store, config, group->party.group->pod_uid, active, now_ns))
+		while (store->nr_cgroups >= limit)
+			if (!make_room(store, who->pod_uid, active, now_ns))
 				return NULL;
 		topk_remove(&store->topk, key);
 	}
-	cgroup = cgroups_get(store, config, path, group->party.group->key);
+	cgroup = cgroups_get(store, who->path, who->key);
 	if (!cgroup)
 		return NULL;
 	store->nr_cgroups++;
 	cgroup->has_place = true;
-	cgroup->seen_ns = cgroup->since_ns = now_ns;
-	cgroup->active_ns = active;
+	cgroup->since_ns = now_ns;
+	cgroup->active = (struct active){active, now_ns};
 	return cgroup;
 }
 
-struct cgroup_series *cgroups_admit(struct store *store, const struct config *config,
-				    const struct runq_group_window *group, uint64_t now_ns)
+struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
+				    uint64_t now_ns)
 {
-	const struct runq_group *who = group->party.group;
-	struct cgroup_series *cgroup = cgroups_find(store, who->path, who->key);
+	struct cgroup_series *cgroup = cgroups_placed(store, group->party.group);
 
-	if (!cgroup || !cgroup->has_place) {
-		cgroup = enter(store, config, group, now_ns);
-		if (!cgroup)
-			return NULL;
-	}
+	if (!cgroup)
+		cgroup = enter(store, group, now_ns);
+	if (!cgroup)
+		return NULL;
 	/* Once per window, however often it is called. */
-	if (cgroup->seen_ns != now_ns)
-		cgroup->active_ns = active_now(cgroup, now_ns) + group->sum_ns;
-	cgroup->seen_ns = now_ns;
+	if (cgroup->active.seen_ns != now_ns)
+		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
+	cgroup->active.seen_ns = now_ns;
 	cgroup->ended = group->ended;
-	cgroup->pod = who->pod_uid;
+	cgroup->pod = group->party.group->pod_uid;
 	return cgroup;
 }

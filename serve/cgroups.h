@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
 #include "measure/runq/window.h"
 #include "store.h"
 
@@ -21,9 +20,8 @@ struct cgroup_series {
 	bool pod;	     /* a pod, or in a pod */
 	uint32_t id;	     /* unique, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
-	uint64_t seen_ns;    /* end of the last window with a wait, CLOCK_MONOTONIC */
-	uint64_t since_ns;   /* when it got its place */
-	uint64_t active_ns;  /* see topk_decay(), as of seen_ns */
+	uint64_t since_ns;   /* when it got its place, CLOCK_MONOTONIC */
+	struct active active; /* seen_ns: end of the last window with a wait */
 	struct series_row row; /* words: enum store_cgroup */
 };
 
@@ -33,28 +31,26 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 	return labels_next(labels_first(cgroup->row.labels));
 }
 
-/* Finds a cgroup by path; NULL: not found. @key: of the group, for the fast path. */
-struct cgroup_series *cgroups_find(struct store *store, const char *path, uint64_t key);
-bool cgroups_has_place(struct store *store, const struct runq_group *group);
-/* Finds a cgroup, or adds it without a place. NULL: out of memory. */
-struct cgroup_series *cgroups_get(struct store *store, const struct config *config,
-				  const char *path, uint64_t key);
+/* Finds a cgroup by path, or adds it without a place. NULL: out of memory. @key: for the fast path. */
+struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
+/* NULL: the group has no place. */
+struct cgroup_series *cgroups_placed(struct store *store, const struct runq_group *group);
 /* Holds the counters of all cgroups without a place. */
-struct cgroup_series *cgroups_other(struct store *store, const struct config *config);
+struct cgroup_series *cgroups_other(struct store *store);
 /*
  * Gives the group of a window a place and updates its activity. If all places are taken, a live
  * cgroup evicts the cgroup that ended longest ago, or else the cgroup that has been silent longest. A
  * pod evicts a cgroup outside pods, silent or not. Otherwise a cgroup evicts the least active one if
  * it is more than twice as active. NULL: no place.
  */
-struct cgroup_series *cgroups_admit(struct store *store, const struct config *config,
-				    const struct runq_group_window *group, uint64_t now_ns);
+struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
+				    uint64_t now_ns);
 /* Removes cgroups that ended or were silent for long enough. */
 void cgroups_expire(struct store *store, uint64_t now_ns);
 
 /* Sets the names of pod and container as the settings ask for them. */
-void cgroups_set_names(struct store *store, const struct config *config,
-		       struct cgroup_series *cgroup, const struct runq_group *group);
+void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
+		       const struct runq_group *group);
 
 /* Time that tasks of the victim waited while tasks of the culprit ran. */
 struct blame_series {
@@ -69,7 +65,7 @@ struct blame_series *blame_find(struct store *store, const struct cgroup_series 
 /* Finds a pair, or adds it. NULL: out of memory. */
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit);
-/* Replaces a cgroup by @other in all pairs; NULL: removes its pairs. */
+/* Replaces a cgroup by @other in all pairs. NULL removes its pairs. */
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 

@@ -9,27 +9,23 @@
 #define COLLECTOR_ENTRY(name) &collector_##name,
 static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
 
-#define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
-
-/* The first, so that it is open before the others. */
-#define LOAD_COLLECTOR 0
-
 size_t collector_count(void)
 {
-	return NR_COLLECTORS;
+	return CONFIG_NR_COLLECTORS;
 }
 
 int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
 {
 	int rc = 0;
 
-	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
-	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
+	memset(collectors, 0, CONFIG_NR_COLLECTORS * sizeof(*collectors));
+	for (size_t i = 0; !rc && i < CONFIG_NR_COLLECTORS; i++) {
 		collectors[i].ops = entries[i];
 		pthread_mutex_init(&collectors[i].lock, NULL);
 		if (!(config->collect >> i & 1))
 			continue;
-		rc = entries[i]->open(config, collectors[LOAD_COLLECTOR].meter,
+		/* load is the first in the list, so it is open before the others. */
+		rc = entries[i]->open(config, collectors[CONFIG_COLLECT_load].meter,
 				      &collectors[i].meter, err);
 		if (!rc)
 			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
@@ -43,7 +39,7 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 
 void collectors_close(struct collector *collectors)
 {
-	for (size_t i = 0; i < NR_COLLECTORS; i++) {
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		if (collectors[i].meter)
 			collectors[i].meter->ops->close(collectors[i].meter);
 		collector_forget_report(&collectors[i]);
@@ -51,8 +47,7 @@ void collectors_close(struct collector *collectors)
 	}
 }
 
-int collector_update(struct collector *c, struct store *store, const struct config *config,
-		     struct err *err)
+int collector_update(struct collector *c, struct store *store, struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct series_row *row;
@@ -68,7 +63,7 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 	store_sample(store, row, F_UP, 0)->u64 = !rc;
 	if (!rc) {
 		store_sample(store, row, F_UPDATES, 0)->u64++;
-		c->ops->absorb(store, config, c->meter);
+		c->ops->absorb(store, c->meter);
 	}
 	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
 		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
@@ -82,12 +77,11 @@ const struct report *collector_report(struct collector *c)
 	struct report *report = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->readable && (!c->report || c->report_seq != c->window_seq)) {
-		if (!c->ops->present(c->meter, &report)) {
-			report_free(c->report);
-			c->report = report;
-			c->report_seq = c->window_seq;
-		}
+	if (c->readable && (!c->report || c->report_seq != c->window_seq) &&
+	    !c->ops->present(c->meter, &report)) {
+		report_free(c->report);
+		c->report = report;
+		c->report_seq = c->window_seq;
 	}
 	pthread_mutex_unlock(&c->lock);
 	return c->report;

@@ -20,8 +20,7 @@ struct collector_ops {
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
-	void (*absorb)(struct store *store, const struct config *config,
-		       const struct meter *meter);
+	void (*absorb)(struct store *store, const struct meter *meter);
 	/* Builds the report of the window that @meter read last. */
 	int (*present)(const struct meter *meter, struct report **ret_report);
 };
@@ -53,8 +52,7 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 void collectors_close(struct collector *collectors);
 
 /* Ends the window: reads the meter and adds to the counters. Builds no report. */
-int collector_update(struct collector *collector, struct store *store,
-		     const struct config *config, struct err *err);
+int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
  * The report of the last window, for the event loop's thread; valid until it is called again or
  * forgotten. Builds it unless that was done. NULL if there is no window yet, or out of memory.
@@ -73,8 +71,7 @@ struct wake_window;
 /* Add a window to the counters, with the store's lock held. */
 void load_absorb(struct store *store, const struct load_window *window);
 void noise_absorb(struct store *store, const struct noise_window *window);
-void runq_absorb(struct store *store, const struct config *config,
-		 const struct runq_window *window);
+void runq_absorb(struct store *store, const struct runq_window *window);
 void wake_absorb(struct store *store, const struct wake_window *window);
 
 #endif

@@ -69,10 +69,10 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 }
 
 /* At most 32 bits at a time: the accumulator always has fewer than 32 before. */
-static unsigned char *put(struct fast_gzip *gz, unsigned char *out, uint32_t value, unsigned int bits)
+static unsigned char *put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
 {
-	gz->acc |= (uint64_t)value << gz->nr_bits;
-	gz->nr_bits += bits;
+	gz->acc |= (uint64_t)code.value << gz->nr_bits;
+	gz->nr_bits += code.bits;
 	if (gz->nr_bits >= 32) {
 		uint32_t full = htole32((uint32_t)gz->acc);
 
@@ -94,8 +94,8 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
 		now = now > MAX_MATCH ? MAX_MATCH : now;
-		out = put(gz, out, gz->length[now].value, gz->length[now].bits);
-		out = put(gz, out, where.value, where.bits);
+		out = put(gz, out, gz->length[now]);
+		out = put(gz, out, where);
 		length -= now;
 	}
 	return out;
@@ -134,15 +134,13 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* Matches in text that was moved out of the buffer are too far away, too. */
+			/* Text that was moved out of the buffer is too far away to match. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);
 		}
 		if (length < MIN_MATCH) {
-			const struct fast_gzip_code *code = &gz->literal[gz->text[at]];
-
-			out = put(gz, out, code->value, code->bits);
+			out = put(gz, out, gz->literal[gz->text[at]]);
 			gz->at++;
 			continue;
 		}
@@ -210,15 +208,12 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 {
 	unsigned char *start = out;
 
-	out = put(gz, out, symbol(256).value, symbol(256).bits);
+	out = put(gz, out, symbol(256));
 	while (gz->nr_bits) {
 		*out++ = gz->acc;
 		gz->acc >>= 8;
 		gz->nr_bits -= gz->nr_bits < 8 ? gz->nr_bits : 8;
 	}
-	for (int i = 0; i < 4; i++)
-		*out++ = gz->crc >> 8 * i;
-	for (int i = 0; i < 4; i++)
-		*out++ = gz->total >> 8 * i;
+	out = mempcpy(out, (uint32_t[]){htole32(gz->crc), htole32(gz->total)}, 8);
 	return out - start;
 }

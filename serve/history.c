@@ -7,108 +7,70 @@
 /* Windows end a little early or late. */
 #define SLACK_NS 100000000ULL
 
-static struct history_slab *slab_of(struct history *h, const struct history_entry *entry)
-{
-	struct history_slab *slab = h->slabs;
-
-	while (slab->body != entry->slab)
-		slab++;
-	return slab;
-}
-
 /* A response that is being sent may still hold it. */
-static void slab_end(struct history *h, size_t i)
+static void slab_end(struct history *h)
 {
-	h->bytes -= h->slabs[i].body->room;
-	body_put(h->slabs[i].body);
+	h->bytes -= h->slabs[0]->room;
+	body_put(h->slabs[0]);
 	h->nr_slabs--;
-	memmove(&h->slabs[i], &h->slabs[i + 1], (h->nr_slabs - i) * sizeof(h->slabs[0]));
+	memmove(&h->slabs[0], &h->slabs[1], h->nr_slabs * sizeof(h->slabs[0]));
 }
 
-/* But for the last one, slabs without an entry go. */
+/* Entries are in the order of slabs: slabs before the first entry's are empty. The last one stays. */
 static void slabs_end_empty(struct history *h)
 {
-	for (size_t i = h->nr_slabs; i-- > 0;)
-		if (!h->slabs[i].entries && i + 1 < h->nr_slabs)
-			slab_end(h, i);
-}
-
-static void drop(struct history *h, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		slab_of(h, &h->entries[i])->entries--;
-	memmove(&h->entries[from], &h->entries[to], (h->nr - to) * sizeof(h->entries[0]));
-	h->nr -= to - from;
-	slabs_end_empty(h);
+	while (h->nr_slabs > 1 && (!h->nr || h->entries[0].slab != h->slabs[0]))
+		slab_end(h);
 }
 
 static bool has_room(const struct history *h, size_t len)
 {
-	const struct body *last = h->nr_slabs ? h->slabs[h->nr_slabs - 1].body : NULL;
+	const struct body *last = h->nr_slabs ? h->slabs[h->nr_slabs - 1] : NULL;
 
 	return last && last->room - last->len >= len;
 }
 
-/* False without memory. */
-static bool slab_begin(struct history *h)
+/* Copies @data to the end of the last slab, or to a new slab. False without memory or slabs. */
+static bool place(struct history *h, struct history_entry *entry, const char *data)
 {
-	struct body *body = body_new(false, HISTORY_SLAB);
+	if (!has_room(h, entry->len)) {
+		struct body *slab = h->nr_slabs < HISTORY_SLABS ? body_new(false, HISTORY_SLAB) : NULL;
 
-	if (!body)
-		return false;
-	h->slabs[h->nr_slabs++] = (struct history_slab){.body = body};
-	h->bytes += body->room;
-	slabs_end_empty(h);
+		if (!slab)
+			return false;
+		h->slabs[h->nr_slabs++] = slab;
+		h->bytes += slab->room;
+	}
+	entry->slab = h->slabs[h->nr_slabs - 1];
+	entry->at = (uint32_t)entry->slab->len;
+	body_append(entry->slab, data, entry->len);
 	return true;
 }
 
-/* Into the last slab, which has room. */
-static void place(struct history *h, struct history_entry *entry, const char *data)
-{
-	struct history_slab *slab = &h->slabs[h->nr_slabs - 1];
-
-	entry->slab = slab->body;
-	entry->at = (uint32_t)slab->body->len;
-	body_append(slab->body, data, entry->len);
-	slab->entries++;
-}
-
-static size_t round_end(const struct history *h, size_t from)
-{
-	size_t end = from;
-
-	while (end < h->nr && h->entries[end].mono_ns == h->entries[from].mono_ns)
-		end++;
-	return end;
-}
-
-/* Moves what is left together, into new slabs. Without memory the rest is dropped. */
-static void compact(struct history *h)
-{
-	struct history_slab old[HISTORY_SLABS];
-	size_t nr_old = h->nr_slabs, kept = 0;
-
-	memcpy(old, h->slabs, sizeof(old));
-	h->nr_slabs = h->bytes = 0;
-	for (; kept < h->nr; kept++) {
-		struct history_entry *entry = &h->entries[kept];
-
-		if (!has_room(h, entry->len) && (h->nr_slabs == HISTORY_SLABS || !slab_begin(h)))
-			break;
-		place(h, entry, entry->slab->data + entry->at);
-	}
-	h->nr = kept;
-	for (size_t i = 0; i < nr_old; i++)
-		body_put(old[i].body);
-}
-
-/* Drops the first, third, … round. */
+/* Moves the second, fourth, … round into new slabs and drops the others. Without memory, drops the rest. */
 static void thin(struct history *h)
 {
-	for (size_t at = 0; at < h->nr; at = round_end(h, at))
-		drop(h, at, round_end(h, at));
+	struct body *old[HISTORY_SLABS];
+	size_t nr_old = h->nr_slabs, nr = h->nr;
+	uint64_t round_ns = h->entries[0].mono_ns;
+	bool keep = false;
+
+	memcpy(old, h->slabs, sizeof(old));
+	h->nr = h->nr_slabs = h->bytes = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct history_entry entry = h->entries[i];
+
+		keep ^= entry.mono_ns != round_ns;
+		round_ns = entry.mono_ns;
+		if (!keep)
+			continue;
+		if (!place(h, &entry, entry.slab->data + entry.at))
+			break;
+		h->entries[h->nr++] = entry;
+	}
+	for (size_t i = 0; i < nr_old; i++)
+		body_put(old[i]);
 	h->every_ns *= 2;
-	compact(h);
 }
 
 bool history_due(struct history *h, uint64_t now_ns)
@@ -141,16 +103,17 @@ void history_add(struct history *h, uint64_t now_ns, uint64_t unix_ns, unsigned 
 
 	while (old < h->nr && now_ns - h->entries[old].mono_ns > HISTORY_SPAN_NS)
 		old++;
-	drop(h, 0, old);
+	h->nr -= old;
+	memmove(&h->entries[0], &h->entries[old], h->nr * sizeof(h->entries[0]));
+	slabs_end_empty(h);
 	if (body->len > HISTORY_SLAB)
 		return;
 	while (h->nr == HISTORY_MAX ||
 	       (h->nr && !has_room(h, body->len) && h->nr_slabs == HISTORY_SLABS))
 		thin(h);
-	if (!has_room(h, body->len) && !slab_begin(h))
-		return;
-	place(h, &entry, body->data);
-	h->entries[h->nr++] = entry;
+	if (place(h, &entry, body->data))
+		h->entries[h->nr++] = entry;
+	slabs_end_empty(h);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -173,7 +136,7 @@ const struct history_entry *history_find(const struct history *h, unsigned int c
 
 void history_free(struct history *h)
 {
-	drop(h, 0, h->nr);
+	h->nr = 0;
 	while (h->nr_slabs)
-		slab_end(h, h->nr_slabs - 1);
+		slab_end(h);
 }

@@ -12,7 +12,7 @@
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
 #define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
 /* While no page is open: a report, its JSON and gzip cost more than all counters. */
-#define HISTORY_UNWATCHED_NS (10ULL * 1000000000)
+#define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
 #define HISTORY_SLABS	 16
 #define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
@@ -31,19 +31,15 @@ struct history_entry {
 	uint32_t at, len, raw_len;
 };
 
-/*
- * Windows lie side by side in slabs. In blocks of their own, between others that are freed at once, each
- * would keep a page of the heap from being given back: twice as much memory as they have bytes.
- */
-struct history_slab {
-	struct body *body;
-	size_t entries;
-};
-
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	struct history_slab slabs[HISTORY_SLABS]; /* the last one is being filled */
+	/*
+	 * Windows lie side by side in slabs; the last slab is being filled. In a block of its own,
+	 * between blocks that are freed at once, each window would keep a page of the heap from being
+	 * given back: twice as much memory as the windows have bytes.
+	 */
+	struct body *slabs[HISTORY_SLABS];
 	size_t nr_slabs;
 	size_t bytes; /* of all slabs */
 	uint64_t every_ns; /* 0 before the first */

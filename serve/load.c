@@ -99,8 +99,7 @@ void load_absorb(struct store *store, const struct load_window *w)
 	absorb_losses(store, &w->losses);
 }
 
-static void load_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter)
+static void load_collector_absorb(struct store *store, const struct meter *meter)
 {
 	const struct load_window *w = load_window(meter);
 

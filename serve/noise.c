@@ -103,8 +103,7 @@ void noise_absorb(struct store *store, const struct noise_window *w)
 	absorb_losses(store, w);
 }
 
-static void noise_collector_absorb(struct store *store, const struct config *config,
-				   const struct meter *meter)
+static void noise_collector_absorb(struct store *store, const struct meter *meter)
 {
 	const struct noise_window *w = noise_window(meter);
 

@@ -11,15 +11,16 @@
 #include "runtime_fd_helper.h"
 #include "stats/native.h"
 
-/* True if the settings' rules exclude the party. Its counters are in a row of all excluded ones. */
-static bool is_excluded(const struct config *config, const struct runq_party *party)
+/* The party's group. NULL: no group, or excluded by the rules, which gives it no series of its own. */
+static const struct runq_group *included(const struct config *config,
+					 const struct runq_party *party)
 {
-	const struct runq_group *group = party->group;
+	const struct runq_group *group = party->kind == RUNQ_PARTY_GROUP ? party->group : NULL;
 	const struct runq_group_names *names = group ? group->names : NULL;
 	struct runq_rules_names known;
 
-	if (!config->rules.nr || party->kind != RUNQ_PARTY_GROUP)
-		return false;
+	if (!group || !config->rules.nr)
+		return group;
 	known = (struct runq_rules_names){
 		.name = {
 			[RUNQ_RULE_CGROUP] = group->path,
@@ -30,31 +31,27 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
 			[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
 		}};
-	return !runq_rules_pass(&config->rules, &known);
+	return runq_rules_pass(&config->rules, &known) ? group : NULL;
 }
 
 /* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
-static struct cgroup_series *special(struct store *store, const struct config *config,
-				     const struct runq_party *party)
+static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
 	bool excluded = party->kind == RUNQ_PARTY_GROUP;
 
-	return cgroups_get(store, config, excluded ? "(excluded)" : runq_party_path(party),
-			   party->kind);
+	return cgroups_get(store, excluded ? "(excluded)" : runq_party_path(party), party->kind);
 }
 
 /* The row that has the party's counters: its own if it has a place. NULL if out of memory. */
-static struct cgroup_series *party_row(struct store *store, const struct config *config,
-				       const struct runq_party *party)
+static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
-	struct cgroup_series *cgroup;
+	const struct runq_group *group = included(store->config, party);
+	struct cgroup_series *cgroup = group ? cgroups_placed(store, group) : special(store, party);
 
-	if (party->kind != RUNQ_PARTY_GROUP || is_excluded(config, party))
-		return special(store, config, party);
-	cgroup = cgroups_find(store, party->group->path, party->group->key);
-	if (!cgroup || !cgroup->has_place)
-		return cgroups_other(store, config);
-	cgroups_set_names(store, config, cgroup, party->group);
+	if (group && !cgroup)
+		return cgroups_other(store);
+	if (group)
+		cgroups_set_names(store, cgroup, group);
 	return cgroup;
 }
 
@@ -73,25 +70,24 @@ static void add_histogram(const struct series *series, struct series_row *row,
 		native_fold(&group->hist, w->sample_ratio, &words[series->native.at].u64);
 }
 
-static void absorb_group(struct store *store, const struct config *config,
-			 const struct runq_window *w, const struct runq_group_window *group)
+static void absorb_group(struct store *store, const struct runq_window *w,
+			 const struct runq_group_window *group)
 {
-	const struct runq_party *party = &group->party;
-	bool own = party->kind == RUNQ_PARTY_GROUP && !is_excluded(config, party);
+	const struct runq_group *own = included(store->config, &group->party);
 	struct cgroup_series *cgroup = NULL;
 
 	/* A cgroup that ended without a wait, and has no place that it could lose. */
-	if (!group->count && !(own && cgroups_has_place(store, party->group)))
+	if (!group->count && !(own && cgroups_placed(store, own)))
 		return;
 	if (own)
-		cgroup = cgroups_admit(store, config, group, w->time_mono_ns);
+		cgroup = cgroups_admit(store, group, w->time_mono_ns);
 	if (cgroup) {
-		cgroups_set_names(store, config, cgroup, party->group);
+		cgroups_set_names(store, cgroup, own);
 	} else if (own) {
-		cgroup = cgroups_other(store, config);
+		cgroup = cgroups_other(store);
 		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 += group->count;
 	} else {
-		cgroup = special(store, config, party);
+		cgroup = special(store, &group->party);
 	}
 	if (!cgroup)
 		return;
@@ -103,18 +99,17 @@ static void absorb_group(struct store *store, const struct config *config,
 				group->cause_ns[i];
 }
 
-static void absorb_blame(struct store *store, const struct config *config,
-			 const struct runq_blame *blame)
+static void absorb_blame(struct store *store, const struct runq_blame *blame)
 {
-	struct cgroup_series *victim = party_row(store, config, &blame->victim);
-	struct cgroup_series *culprit = party_row(store, config, &blame->culprit);
+	struct cgroup_series *victim = party_row(store, &blame->victim);
+	struct cgroup_series *culprit = party_row(store, &blame->culprit);
 	struct blame_series *pair;
 
 	if (!victim || !culprit)
 		return;
-	if (store->tables[F_RUNQ_BLAME].nr >= config->blame_limit &&
+	if (store->tables[F_RUNQ_BLAME].nr >= store->config->blame_limit &&
 	    !blame_find(store, victim, culprit)) {
-		victim = culprit = cgroups_other(store, config);
+		victim = culprit = cgroups_other(store);
 		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME)->u64 += blame->count;
 	}
 	pair = victim ? blame_get(store, victim, culprit) : NULL;
@@ -136,10 +131,9 @@ static unsigned int idle_state(struct store *store, const char *name)
 	return i;
 }
 
-static void absorb_idle(struct store *store, const struct config *config,
-			const struct runq_idle_state *s)
+static void absorb_idle(struct store *store, const struct runq_idle_state *s)
 {
-	struct cgroup_series *cgroup = party_row(store, config, &s->party);
+	struct cgroup_series *cgroup = party_row(store, &s->party);
 	unsigned int state = idle_state(store, s->name);
 
 	if (!cgroup || state == STORE_IDLE_STATES)
@@ -149,17 +143,16 @@ static void absorb_idle(struct store *store, const struct config *config,
 }
 
 /* Wall times do not add up, so (other) has no pressure. */
-static void absorb_pressure(struct store *store, const struct config *config,
-			    const struct runq_pressed *pressed)
+static void absorb_pressure(struct store *store, const struct runq_pressed *pressed)
 {
 	const struct runq_group *group = pressed->group;
 	bool machine = !strcmp(group->path, "/");
-	struct cgroup_series *cgroup = machine ? cgroups_get(store, config, group->path, group->key)
-					       : cgroups_find(store, group->path, group->key);
+	struct cgroup_series *cgroup = machine ? cgroups_get(store, group->path, group->key)
+					       : cgroups_placed(store, group);
 
-	if (!cgroup || (!machine && !cgroup->has_place))
+	if (!cgroup)
 		return;
-	cgroups_set_names(store, config, cgroup, group);
+	cgroups_set_names(store, cgroup, group);
 	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
 		store_sample(store, &cgroup->row, F_RUNQ_WAITING, i)->u64 +=
 			pressed->times.waiting_ns[i];
@@ -169,15 +162,13 @@ static void absorb_pressure(struct store *store, const struct config *config,
 }
 
 /* Cgroups that wait in this window are not silent: noted before any of them loses its place. */
-static void note_known(struct store *store, const struct config *config,
-		       const struct runq_window *w)
+static void note_known(struct store *store, const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+		const struct runq_group *group = included(store->config, &w->groups[i].party);
 
-		if (group->party.kind == RUNQ_PARTY_GROUP && !is_excluded(config, &group->party) &&
-		    cgroups_has_place(store, group->party.group))
-			cgroups_admit(store, config, group, w->time_mono_ns);
+		if (group && cgroups_placed(store, group))
+			cgroups_admit(store, &w->groups[i], w->time_mono_ns);
 	}
 }
 
@@ -186,22 +177,22 @@ static bool is_outside(const struct runq_group_window *group)
 	return !group->party.group || !group->party.group->pod_uid;
 }
 
-void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
+void runq_absorb(struct store *store, const struct runq_window *w)
 {
 	cgroups_expire(store, w->time_mono_ns);
-	if (store->nr_cgroups >= config->cgroup_limit)
-		note_known(store, config, w);
+	if (store->nr_cgroups >= store->config->cgroup_limit)
+		note_known(store, w);
 	/* Pods first: no cgroup outside gets a place that a pod then takes. */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)
-				absorb_group(store, config, w, &w->groups[i]);
+				absorb_group(store, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)
-		absorb_blame(store, config, &w->blame[i]);
+		absorb_blame(store, &w->blame[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
-		absorb_idle(store, config, &w->idle_states[i]);
+		absorb_idle(store, &w->idle_states[i]);
 	for (size_t i = 0; i < w->nr_pressed; i++)
-		absorb_pressure(store, config, &w->pressed[i]);
+		absorb_pressure(store, &w->pressed[i]);
 	store_single(store, F_RUNQ_GROUPS, 0)->u64 = store->nr_cgroups;
 #define LOSS(member, key, from) store_loss(store, "runq", #key, w->losses.member);
 #define IDLE_LOSS(member, key)	   store_loss(store, "runq", #key, w->member);
@@ -235,13 +226,12 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 	return runq_open(&opts, ret_meter, err);
 }
 
-static void runq_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter)
+static void runq_collector_absorb(struct store *store, const struct meter *meter)
 {
 	const struct runq_window *w = runq_window(meter);
 
 	store_window(store, "runq", runq_source_names[w->source], w->time_unix_ns);
-	runq_absorb(store, config, w);
+	runq_absorb(store, w);
 }
 
 const struct collector_ops collector_runq = {

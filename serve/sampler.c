@@ -49,7 +49,6 @@ static void trim(struct sampler *s)
 
 static void update_all(struct sampler *s)
 {
-	uint64_t one = 1;
 	bool any = false;
 
 	for (size_t i = 0; i < collector_count(); i++) {
@@ -58,7 +57,7 @@ static void update_all(struct sampler *s)
 
 		if (!c->meter)
 			continue;
-		if (collector_update(c, s->store, s->config, &err)) {
+		if (collector_update(c, s->store, &err)) {
 			report_failure(s, c, &err);
 			continue;
 		}
@@ -71,8 +70,7 @@ static void update_all(struct sampler *s)
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
 		atomic_store(&s->window_ns, clock_mono_ns());
-	if (write(s->notify_fd, &one, sizeof(one)) < 0)
-		return;
+	eventfd_write(s->notify_fd, 1);
 }
 
 static void handle_event(struct sampler *s, struct collector *c)
@@ -105,7 +103,8 @@ static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_
 					    .events = POLLIN};
 	}
 	for (;;) {
-		uint64_t now = clock_mono_ns(), until = from_ns + interval(s), count;
+		uint64_t now = clock_mono_ns(), until = from_ns + interval(s);
+		eventfd_t count;
 		struct timespec left;
 
 		if (now >= until) {
@@ -115,7 +114,7 @@ static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_
 		left = clock_timespec(until - now);
 		if (ppoll(fds, nr, &left, NULL) <= 0)
 			continue;
-		if (fds[0].revents && read(s->wake_fd, &count, sizeof(count)) > 0 &&
+		if (fds[0].revents && !eventfd_read(s->wake_fd, &count) &&
 		    atomic_load(&s->stopping))
 			return true;
 		for (unsigned int i = 1; i < nr; i++)
@@ -173,10 +172,7 @@ int sampler_start(struct sampler *s, struct err *err)
 
 void sampler_wake(struct sampler *s)
 {
-	uint64_t one = 1;
-
-	if (write(s->wake_fd, &one, sizeof(one)) < 0)
-		return;
+	eventfd_write(s->wake_fd, 1);
 }
 
 void sampler_close(struct sampler *s)

@@ -108,6 +108,7 @@ static unsigned int words_of(const struct series *series, enum family_id id)
 void store_init(struct store *store, const struct config *config)
 {
 	memset(store, 0, sizeof(*store));
+	store->config = config;
 	memcpy(store->series, layouts, sizeof(layouts));
 	init_parts(store);
 	init_histograms(store, config);

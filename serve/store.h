@@ -31,6 +31,7 @@ enum store_longest {
 };
 
 struct store {
+	const struct config *config; /* changes only under the lock */
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
 	struct series_table tables[FAMILY_NR]; /* families whose rows have the same labels share one */
@@ -50,7 +51,7 @@ struct store {
 	unsigned int nr_idle_states;
 };
 
-/* @config: boundaries of run-queue latency, native histograms; must outlive the store. */
+/* @config must outlive the store. */
 void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 

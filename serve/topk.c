@@ -8,14 +8,11 @@
 
 #define HALF_NS (60 * NSEC_PER_SEC)
 
-uint64_t topk_decay(uint64_t active_ns, uint64_t past_ns)
+uint64_t active_now(const struct active *active, uint64_t now_ns)
 {
-	return (uint64_t)((double)active_ns * exp2(-(double)past_ns / (double)HALF_NS));
-}
+	double past_ns = (double)(now_ns - active->seen_ns);
 
-static uint64_t active_now(const struct topk_entry *entry, uint64_t now_ns)
-{
-	return topk_decay(entry->active_ns, now_ns - entry->seen_ns);
+	return (uint64_t)((double)active->ns * exp2(-past_ns / (double)HALF_NS));
 }
 
 static struct topk_entry *find(struct topk *topk, uint64_t key)
@@ -34,24 +31,23 @@ static struct topk_entry *make_room(struct topk *topk, uint64_t wait_ns, uint64_
 	if (topk->nr < TOPK_SIZE)
 		return &topk->entries[topk->nr++];
 	for (size_t i = 1; i < TOPK_SIZE; i++)
-		if (active_now(&topk->entries[i], now_ns) < active_now(least, now_ns))
+		if (active_now(&topk->entries[i].active, now_ns) < active_now(&least->active, now_ns))
 			least = &topk->entries[i];
-	return active_now(least, now_ns) < wait_ns ? least : NULL;
+	return active_now(&least->active, now_ns) < wait_ns ? least : NULL;
 }
 
 uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns)
 {
 	struct topk_entry *entry = find(topk, key);
+	uint64_t active_ns = wait_ns;
 
-	if (entry) {
-		entry->active_ns = active_now(entry, now_ns) + wait_ns;
-		entry->seen_ns = now_ns;
-		return entry->active_ns;
-	}
-	entry = make_room(topk, wait_ns, now_ns);
 	if (entry)
-		*entry = (struct topk_entry){key, wait_ns, now_ns};
-	return wait_ns;
+		active_ns += active_now(&entry->active, now_ns);
+	else
+		entry = make_room(topk, wait_ns, now_ns);
+	if (entry)
+		*entry = (struct topk_entry){key, {active_ns, now_ns}};
+	return active_ns;
 }
 
 void topk_remove(struct topk *topk, uint64_t key)

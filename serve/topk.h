@@ -8,11 +8,16 @@
 
 #define TOPK_SIZE 64
 
+/* Time waited as of @seen_ns. It halves every minute. */
+struct active {
+	uint64_t ns, seen_ns;
+};
+
 /* Zeroed is empty. */
 struct topk {
 	struct topk_entry {
 		uint64_t key; /* hash of the cgroup's path */
-		uint64_t active_ns, seen_ns;
+		struct active active;
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
@@ -23,8 +28,7 @@ struct topk {
 	uint64_t full_ns[2], least_ns[2];
 };
 
-/* Activity is time waited, and halves every minute: the rest of it after @past_ns. */
-uint64_t topk_decay(uint64_t active_ns, uint64_t past_ns);
+uint64_t active_now(const struct active *active, uint64_t now_ns);
 /*
  * Adds the wait time of a cgroup in the window that ends now; returns its activity. If there is no
  * room, it replaces the least active entry, if that is less active than @wait_ns.

@@ -56,8 +56,7 @@ void wake_absorb(struct store *store, const struct wake_window *window)
 	WAKE_LOSSES(LOSS)
 }
 
-static void wake_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter)
+static void wake_collector_absorb(struct store *store, const struct meter *meter)
 {
 	const struct wake_window *w = wake_window(meter);
 

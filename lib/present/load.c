@@ -254,7 +254,8 @@ static void add_bursts(const struct load_window *w, struct report *report)
 			.p99_ns = count ? hist_percentile(bursts, 99) : UINT64_MAX,
 		};
 
-		add_burst_edges(columns_nested(table, columns_row(table, &row), col_le), bursts);
+		add_burst_edges(columns_nested(table, columns_row(table, &row), col_le, 0),
+				bursts);
 	}
 }
 

@@ -135,27 +135,12 @@ enum {
 	LE_COUNT,
 };
 
-/* With thousands of groups this is most of the report: all groups share one set of columns. */
-static struct table *le_table(const struct runq_window *w, const struct runq_group_window *group,
-			      const struct table **like, struct table *parent, size_t row)
+static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
+		    struct table *parent, size_t row)
 {
 	bool all = w->nr_le && group->le_count[w->nr_le - 1] == group->count;
-	size_t rows = w->nr_le + !all, col = table_metric(parent, M_BUCKETS);
-	struct table *le;
-
-	if (*like)
-		return table_nested_like(parent, row, col, *like, rows);
-	le = columns_nested(parent, row, col);
-	while (rows--)
-		table_row(le);
-	*like = le;
-	return le;
-}
-
-static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
-		    const struct table **like, struct table *parent, size_t row)
-{
-	struct table *le = le_table(w, group, like, parent, row);
+	struct table *le = columns_nested(parent, row, table_metric(parent, M_BUCKETS),
+					  w->nr_le + !all);
 
 	/* Out of memory, it has no rows, and report->failed is set. */
 	for (unsigned int i = 0; le && i < le->nr_rows; i++) {
@@ -213,7 +198,6 @@ static void add_groups(const struct runq_window *w, struct report *report)
 {
 	struct table *table = groups_table(w, report);
 	int percentiles = table_metric(table, M_PERCENTILE_NS);
-	const struct table *le_like = NULL;
 
 	for (size_t i = 0; table && i < w->nr_groups; i++) {
 		const struct runq_group_window *group = &w->groups[i];
@@ -224,7 +208,7 @@ static void add_groups(const struct runq_window *w, struct report *report)
 		row = columns_row(table, &from);
 		for (unsigned int j = 0; j < w->nr_percentiles; j++)
 			value_f64(table_cell(table, row, percentiles + j), group->percentile_ns[j]);
-		le_fill(w, group, &le_like, table, row);
+		le_fill(w, group, table, row);
 	}
 }
 

@@ -148,10 +148,10 @@ static void add_states(const struct wake_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
 		struct state_row row = state_row(&w->states[i]);
 		size_t at = columns_row(t, &row);
-		struct table *le = passive ? columns_nested(t, at, col_le) : NULL;
+		struct table *le = passive ? columns_nested(t, at, col_le, WAKE_NR_LE) : NULL;
 
 		for (unsigned int k = 0; le && k < WAKE_NR_LE; k++)
-			columns_row(le, &(struct bucket_row){wake_le_ns(k), row.s.le[k]});
+			columns_fill(le, k, &(struct bucket_row){wake_le_ns(k), row.s.le[k]});
 	}
 }
 

@@ -135,13 +135,19 @@ size_t columns_row(struct table *table, const void *from)
 	return row;
 }
 
-struct table *columns_nested(struct table *parent, size_t row, size_t col)
+struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows)
 {
 	const struct table_spec *spec = parent ? parent->cols[col].spec->nested : NULL;
-	struct table *table = spec ? table_nested(parent, row, col, spec->key) : NULL;
+	const struct value *before = table_cell(parent, row - 1, col);
+	struct table *table;
 
+	if (before->kind == VALUE_TABLE)
+		return table_nested_like(parent, row, col, before->table, rows);
+	table = spec ? table_nested(parent, row, col, spec->key) : NULL;
 	for (size_t i = 0; table && i < spec->nr; i++)
 		add_column(table, &spec->cols[i]);
+	while (table && rows--)
+		table_row(table);
 	return table;
 }
 

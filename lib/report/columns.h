@@ -110,8 +110,11 @@ void columns_fill(struct table *table, size_t row, const void *from);
 size_t columns_row(struct table *table, const void *from);
 /* Sets a number; one that is whole and not negative becomes an integer. */
 void columns_f64(struct value *value, double f64);
-/* Makes an empty table the value of a cell, with the columns of the cell's specification. */
-struct table *columns_nested(struct table *parent, size_t row, size_t col);
+/*
+ * Makes a table the value of a cell, with the columns of the cell's specification and @rows rows of
+ * nulls. The table shares its columns with the table of the row before. Add rows only if @rows is 0.
+ */
+struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /* Sets keys at the top of the report or of its quality, by the key of @spec. */
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,

@@ -3,12 +3,9 @@
 #include "view/prom.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "view/prom_proto.h"
 
 static void puts_(struct prom *p, const char *str)
 {
@@ -56,50 +53,35 @@ static size_t format_word(char *to, const struct family *family, union word word
 	}
 }
 
-static const char *type_name(enum family_type type, enum prom_format format)
-{
-	switch (type) {
-	case FAMILY_COUNTER:
-		return "counter";
-	case FAMILY_HISTOGRAM:
-		return "histogram";
-	case FAMILY_INFO:
-		return format == PROM_OPENMETRICS ? "info" : "gauge";
-	default:
-		return "gauge";
-	}
-}
-
 static void put_meta(struct prom *p, const char *what, const char *name, const char *suffix,
 		     const char *text)
 {
-	puts_(p, "# ");
-	puts_(p, what);
-	puts_(p, name);
-	puts_(p, suffix);
-	puts_(p, " ");
-	puts_(p, text);
-	puts_(p, "\n");
+	const char *const words[] = {"# ", what, name, suffix, " ", text, "\n"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		puts_(p, words[i]);
 }
 
 /* In OpenMetrics a family's name has no type suffix; in text format it has the samples' suffix. */
 static void put_head(struct prom *p, const struct family *f)
 {
+	static const char *const types[] = {[FAMILY_COUNTER] = "counter",
+					    [FAMILY_GAUGE] = "gauge",
+					    [FAMILY_HISTOGRAM] = "histogram",
+					    [FAMILY_INFO] = "info"};
+	static const char *const units[UNIT_TABLE + 1] = {
+		[UNIT_NS] = "seconds", [UNIT_RATIO] = "ratio", [UNIT_BYTES] = "bytes"};
 	bool open = p->format == PROM_OPENMETRICS;
+	enum family_type type = f->type == FAMILY_INFO && !open ? FAMILY_GAUGE : f->type;
 	const char *suffix = open ? "" : family_suffix(f);
 
 	if (!open)
 		put_meta(p, "HELP ", f->name, suffix, f->help);
-	put_meta(p, "TYPE ", f->name, suffix, type_name(f->type, p->format));
-	if (!open)
-		return;
-	if (f->unit == UNIT_NS)
-		put_meta(p, "UNIT ", f->name, "", "seconds");
-	else if (f->unit == UNIT_RATIO)
-		put_meta(p, "UNIT ", f->name, "", "ratio");
-	else if (f->unit == UNIT_BYTES)
-		put_meta(p, "UNIT ", f->name, "", "bytes");
-	put_meta(p, "HELP ", f->name, "", f->help);
+	put_meta(p, "TYPE ", f->name, suffix, types[type]);
+	if (open && units[f->unit])
+		put_meta(p, "UNIT ", f->name, "", units[f->unit]);
+	if (open)
+		put_meta(p, "HELP ", f->name, "", f->help);
 }
 
 static void put_labels(struct prom *p, const struct series *s, const struct series_row *row,
@@ -150,22 +132,20 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
-/* Makes room for @len contiguous bytes, less than a block. */
-static char *reserve(struct prom *p, size_t len)
-{
-	if (sizeof(p->block) - p->used < len)
-		prom_flush(p);
-	return p->block + p->used;
-}
-
-/* Writes all boundaries of one row; @prefix ends with le=", only number and count vary. */
+/*
+ * Writes all boundaries of one row straight into the block, of which @prefix takes at most half.
+ * @prefix ends with le=": only boundary and count vary.
+ */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			unsigned int nr, char (*le)[32])
 {
 	for (unsigned int i = 0; i <= nr; i++) {
-		char *to = reserve(p, len + 32 + 3 + 20 + 1);
+		char *to;
 
-		to = stpcpy(mempcpy(to, prefix, len), i < nr ? le[i] : "+Inf");
+		if (sizeof(p->block) - p->used < len + 32 + 3 + 20 + 1)
+			prom_flush(p);
+		to = mempcpy(p->block + p->used, prefix, len);
+		to = stpcpy(to, i < nr ? le[i] : "+Inf");
 		to = stpcpy(to, "\"} ");
 		to += format_u64(to, words[i].u64);
 		*to++ = '\n';
@@ -184,13 +164,14 @@ static void put_histogram(struct prom *p, const struct series *s, const struct s
 	int len = asprintf(&prefix, "%s_bucket{%s%s%s%sle=\"", s->family->name, labels,
 			   *names ? "," : "", names, *labels ? "," : "");
 
-	if (len < 0 || (size_t)len > sizeof(p->block) / 2) {
-		p->rc = len < 0 ? -ENOMEM : -EOVERFLOW;
-		if (len >= 0)
-			free(prefix);
+	if (len < 0) {
+		p->rc = -ENOMEM;
 		return;
 	}
-	put_buckets(p, prefix, len, words, s->nr_le, le);
+	if ((size_t)len > sizeof(p->block) / 2)
+		p->rc = -EOVERFLOW;
+	else
+		put_buckets(p, prefix, len, words, s->nr_le, le);
 	free(prefix);
 	snprintf(head, sizeof(head), "%s_sum", s->family->name);
 	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));

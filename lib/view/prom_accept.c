@@ -3,6 +3,8 @@
 #include "view/prom_accept.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -76,21 +78,12 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 /* The weight (q) of one media range, in thousandths; 1000 if there is none or it is invalid. */
 static int weight_of(const char *params, const char *end)
 {
-	int weight, digit = 100;
-	const char *q;
 	size_t len;
+	const char *q = param_find(params, end, "q", &len);
 
-	q = param_find(params, end, "q", &len);
-	if (!q || !len || (q[0] != '0' && q[0] != '1'))
+	if (!q || q[0] != '0')
 		return 1000;
-	weight = (q[0] - '0') * 1000;
-	for (size_t i = 1; i < len && (q[i] == '.' || isdigit((unsigned char)q[i])); i++) {
-		if (q[i] == '.')
-			continue;
-		weight += (q[i] - '0') * digit;
-		digit /= 10;
-	}
-	return weight > 1000 ? 1000 : weight;
+	return (int)(1000 * fmin(strtod(q, NULL), 1) + 0.5);
 }
 
 static bool media_fits(const struct media *m, const char *range, const char *end)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which format a client asks for, and how the answer names it. */
+/* The format that a client asks for, and its content type. */
 #ifndef SUBTICK_VIEW_PROM_ACCEPT_H
 #define SUBTICK_VIEW_PROM_ACCEPT_H
 
-#include <stdbool.h>
-
-#include "view/prom_out.h"
+#include "view/prom.h"
 
 /* For the Content-Type header. */
 const char *prom_content_type(enum prom_format format);

@@ -3,8 +3,9 @@
  * Writes metrics as protobuf. Field numbers: io/prometheus/client/metrics.proto of
  * prometheus/client_model.
  */
-#include "view/prom_proto.h"
+#include "view/prom.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -44,13 +45,11 @@ static uint64_t zigzag(int64_t value)
 static void put_double(struct proto_msg *m, unsigned int field, double value)
 {
 	uint64_t bits;
-	char bytes[8];
 
 	memcpy(&bits, &value, sizeof(bits));
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (char)(bits >> 8 * i);
+	bits = htole64(bits);
 	proto_varint(m, field << 3 | PROTO_DOUBLE);
-	proto_bytes(m, bytes, sizeof(bytes));
+	proto_bytes(m, &bits, sizeof(bits));
 }
 
 static void put_label(struct proto_msg *m, const char *name, const char *value)
@@ -64,12 +63,8 @@ static void put_label(struct proto_msg *m, const char *name, const char *value)
 
 static void put_labels(struct proto_msg *m, const struct labels *labels)
 {
-	const char *name, *value;
-
-	for (name = labels_first(labels); *name; name = labels_next(value)) {
-		value = labels_next(name);
-		put_label(m, name, value);
-	}
+	for (const char *name = labels_first(labels); *name; name = labels_next(labels_next(name)))
+		put_label(m, name, labels_next(name));
 }
 
 /*

@@ -124,7 +124,7 @@ static void bench_size(unsigned int nr)
 
 		fixture_init(&fixture, &config, nr);
 		start = cpu_ns();
-		runq_absorb(&store, &config, &fixture.window);
+		runq_absorb(&store, &fixture.window);
 		add[i] = (cpu_ns() - start) / 1e6;
 		fixture_free(&fixture);
 		start = cpu_ns();

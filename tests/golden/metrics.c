@@ -150,7 +150,7 @@ static void absorb_runq(uint64_t second)
 						   .name = {'C', '6', '"'},
 						   .wait_ns = 123456789,
 						   .count = 3};
-	runq_absorb(&store, &config, &w);
+	runq_absorb(&store, &w);
 }
 
 static void absorb_wake(void)

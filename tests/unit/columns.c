@@ -71,7 +71,7 @@ TEST(test_kinds)
 	assert_string_equal(table_cell(t, 0, 7)->str, "sh");
 	assert_int_equal(table_cell(t, 0, 8)->kind, VALUE_NULL);
 	/* Filling a row again leaves a nested table where it is. */
-	le = columns_nested(t, 0, 8);
+	le = columns_nested(t, 0, 8, 0);
 	assert_int_equal(columns_row(le, &(struct bucket_row){1023, 4}), 0);
 	assert_string_equal(le->cols[0].key, "le_ns");
 	assert_int_equal(table_cell(le, 0, 1)->u64, 4);
@@ -234,7 +234,7 @@ static struct report *build(void)
 		return NULL;
 	t = columns_table(report, &cpus, 0);
 	for (int i = 0; i < 3; i++)
-		columns_nested(t, columns_row(t, &row), NR_SPECS - 1);
+		columns_nested(t, columns_row(t, &row), NR_SPECS - 1, 0);
 	columns_set(report, &singles, 0, &row);
 	return report;
 }

@@ -86,7 +86,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			.count = groups[i].count,
 		};
 	}
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	free(names);
 	free(rows);
 	free(blame);
@@ -157,7 +157,7 @@ TEST_WITH(test_parties, setup, teardown)
 	window.nr_blame = 1;
 	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
 		blame[0].culprit.kind = parties[i].kind;
-		runq_absorb(&store, &config, &window);
+		runq_absorb(&store, &window);
 		snprintf(labels, sizeof(labels), "victim=\"/a\",culprit=\"%s\"", parties[i].label);
 		assert_int_equal(word(F_RUNQ_BLAME, labels, 0), 5);
 	}
@@ -165,7 +165,7 @@ TEST_WITH(test_parties, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 14);
 	/* A cgroup without series of its own goes to (other), whatever its name is. */
 	window.blame = &blame[1];
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
 }
 
@@ -212,10 +212,10 @@ TEST_WITH(test_names, setup, teardown)
 				     .idle_states = &idle,
 				     .nr_idle_states = 1};
 
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "");
 	pod.names = &names;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/pod\"", config.nr_le), 2);
 	assert_int_equal(count(F_RUNQ), 2);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""),
@@ -240,10 +240,10 @@ TEST_WITH(test_names, setup, teardown)
 			    ",culprit_container=\"nginx\"");
 	/* SIGHUP can change which labels there are. */
 	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "pod_uid=\"0a1b\",qos=\"burstable\"");
 	config.labels = 0;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "");
 	assert_string_equal(more(F_RUNQ_CAUSE, "cgroup=\"/pod\",cause=\"idle_exit\""), "");
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
@@ -449,12 +449,12 @@ TEST_WITH(test_pods_first, setup, teardown)
 						     .sum_ns = 100 - i,
 						     .le_count = le_count};
 	config.cgroup_limit = 2;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/* All of them wait: two pods have places, and the services, which waited more, none. */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
 	assert_int_equal(count(F_RUNQ), 3);
@@ -462,7 +462,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/* They stay, also silent ones: the third pod is no better than they are. */
 	window.time_mono_ns += NSEC_PER_SEC;
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 2);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
@@ -499,7 +499,7 @@ TEST_WITH(test_rules, setup, teardown)
 	rule(false, "namespace=kube-*");
 	rule(false, "cgroup=/system.slice");
 	rule(true, "pod=web-?");
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	/* The first that matches decides: guaranteed before its namespace. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
@@ -509,7 +509,7 @@ TEST_WITH(test_rules, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
 	runq_rules_free(&config.rules);
 	rule(false, "cgroup=/system.slice/");
-	runq_absorb(&store, &config, &window);
+	runq_absorb(&store, &window);
 	/* Without a rule that includes, the rest passes; /system.slicer is another one. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/system.slicer\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 3);

@@ -21,11 +21,11 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 	struct runq_group who = {.path = path};
 	struct runq_group_window group = {
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
-	struct cgroup_series *cgroup = cgroups_admit(&store, &config, &group, second * NSEC_PER_SEC);
+	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
 	/* As the exporter does with those that have series, where places are scarce. */
 	if (cgroup)
-		assert_ptr_equal(cgroups_admit(&store, &config, &group, second * NSEC_PER_SEC), cgroup);
+		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
 }
 
@@ -82,7 +82,7 @@ TEST(topk)
 	topk_remove(&topk, 1000);
 	assert_int_equal(topk.nr, TOPK_SIZE - 1);
 	assert_int_equal(topk_add(&topk, 1000, 5, 301 * NSEC_PER_SEC), 5);
-	assert_int_equal(topk_decay(1000, 120 * NSEC_PER_SEC), 250);
+	assert_int_equal(active_now(&(struct active){1000, 0}, 120 * NSEC_PER_SEC), 250);
 }
 
 TEST_MAIN()

@@ -105,7 +105,7 @@ static int lossy_present(const struct meter *meter, struct report **ret_report)
 	return 0;
 }
 
-static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
+static void lossy_absorb(struct store *to, const struct meter *meter)
 {
 	store_window(to, "lossy", "made up", 77);
 	store_loss(to, "lossy", "torn", 5);
@@ -122,7 +122,7 @@ TEST_WITH(test_losses, setup, teardown)
 	struct err err = {0};
 
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+		assert_int_equal(collector_update(&collector, &store, &err), 0);
 	assert_int_equal(count(F_LOSS), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
@@ -132,7 +132,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(store.generation, 3);
 	/* One that fails is down and keeps what it had. */
 	meter_fails = true;
-	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 0);
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
@@ -154,15 +154,15 @@ TEST_WITH(test_report, setup, teardown)
 	presented = 0;
 	assert_null(collector_report(&collector));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+		assert_int_equal(collector_update(&collector, &store, &err), 0);
 	assert_int_equal(presented, 0);
 	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
 	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
-	assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(collector_update(&collector, &store, &err), 0);
 	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
 	/* The window of a failed read is undefined: the last report stays, and none is built. */
 	meter_fails = true;
-	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
 	collector_forget_report(&collector);
 	assert_null(collector_report(&collector));

@@ -45,7 +45,7 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 						       .sum_ns = count,
 						       .le_count = le_count,
 						       .hist = hist};
-	runq_absorb(&store, &config, &w);
+	runq_absorb(&store, &w);
 	free(hist.entries);
 }
 

@@ -58,8 +58,7 @@ static int fake_present(const struct meter *meter, struct report **ret_report)
 	return 0;
 }
 
-static void fake_absorb(struct store *store, const struct config *config,
-			const struct meter *meter)
+static void fake_absorb(struct store *store, const struct meter *meter)
 {
 }
 
@@ -190,8 +189,7 @@ TEST(test_trim)
 }
 
 /* A cgroup ends in each window. */
-static void churn_absorb(struct store *store, const struct config *config,
-			 const struct meter *meter)
+static void churn_absorb(struct store *store, const struct meter *meter)
 {
 	struct series_table *table = &store->tables[F_RUNQ];
 	char path[32];
@@ -204,12 +202,12 @@ static void churn_absorb(struct store *store, const struct config *config,
 
 static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb, .present = fake_present};
 
-static void windows(struct collector *collector, struct store *store, const struct config *config)
+static void windows(struct collector *collector, struct store *store)
 {
 	struct err err = {0};
 
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(collector_update(collector, store, config, &err), 0);
+		assert_int_equal(collector_update(collector, store, &err), 0);
 }
 
 static size_t retired(const struct store *store)
@@ -233,13 +231,13 @@ TEST(test_removed_labels)
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
 	/* Nobody scrapes. */
-	windows(&collector, &store, &config);
+	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);
 	/* While a page is rendered its labels stay, until it is done. */
 	assert_int_equal(store_copy(&store, copy, &generation), 0);
 	assert_int_equal(generation, 10);
-	windows(&collector, &store, &config);
+	windows(&collector, &store);
 	assert_int_equal(retired(&store), 10);
 	assert_string_equal(copy[F_RUNQ].rows[0]->labels->data, "cgroup=\"/9\"");
 	store_copy_done(&store);

@@ -44,7 +44,7 @@ static void absorb(uint64_t second)
 		if (i % 2)
 			blame[i].culprit = (struct runq_party){.kind = RUNQ_PARTY_GONE};
 	}
-	runq_absorb(&store, &config, &w);
+	runq_absorb(&store, &w);
 }
 
 TEST_WITH(test_unknown, setup, teardown)

@@ -156,7 +156,7 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 	f->conns.timeout_ns = 200 * NSEC_PER_MSEC;
 	run(f, 10);
 	assert_int_equal(only(f)->in_len, 3);
-	assert_int_equal(write(client, REQUEST + 3, sizeof(REQUEST) - 4), sizeof(REQUEST) - 4);
+	assert_int_equal(write(client, &REQUEST[3], sizeof(REQUEST) - 4), sizeof(REQUEST) - 4);
 	usleep(450000);
 	conns_sweep(&f->conns, clock_mono_ns());
 	assert_int_equal(f->requests, 1);

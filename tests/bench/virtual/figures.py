@@ -122,6 +122,14 @@ class Found:
             return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
+    def steady(self, name, workload):
+        """The same by the most frequent value, which chance does not move. A sample is judged by its mean: most of
+        its operations are not in the sample."""
+        figure = self.commands.get(name, {}).get(workload)
+        if figure is None or "--sample" in name or NOTHING not in self.commands or workload.startswith("rest"):
+            return self.added(name, workload)
+        return figure.typical - self.typical(workload)
+
     def empty_added(self, name, workload):
         """The same of empty programs on the events of that command."""
         return self.added_by(self.empty.get(self.sets.get(name), {}).get(workload), workload)

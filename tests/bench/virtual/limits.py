@@ -12,8 +12,8 @@ GROWTH = 1.02
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 # The exporter at rest: two runs differed by 5 %, as ticks and timers of all processors fall into its windows.
 REST_GROWTH = 1.1
-# By how much means differ by chance: the share of pipe operations that take another path of the kernel, and of
-# operations that are in a sample, whose number on an idle core is small.
+# By how much they differ by chance: the most frequent value of the pipe, where a wait of about 1 us falls into either
+# of two kinds of buckets, and means of samples, as the share of operations in the sample differs.
 CHANCE = {"pipe": 15}
 BY_CHANCE = {("pipe", "runq --sample 0.1"): 20, ("wakeup", "runq --sample 0.1"): 30, ("idle", "runq --sample 0.1"): 30}
 HEAD = """\
@@ -72,7 +72,7 @@ class Limits:
             return changed
         pairs = [(w, c) for w in found.workloads() for c in commands] + list(rest)
         for workload, command in pairs:
-            key, added = (found.arch, workload, command), found.added(command, workload)
+            key, added = (found.arch, workload, command), found.steady(command, workload)
             if added is None or (key in self.values and self.values[key] <= round(added)):
                 continue
             changed.append((key, self.values.get(key), max(round(added), 0)))
@@ -104,7 +104,7 @@ class Limits:
     def judge_one(self, found, workload, command, seen, verdicts):
         key = (found.arch, workload, command)
         seen.add(key)
-        verdicts.append(self.verdict(key, found.added(command, workload), found.whys.get(command, [])))
+        verdicts.append(self.verdict(key, found.steady(command, workload), found.whys.get(command, [])))
 
     def verdict(self, key, added, whys):
         name = f"{key[0]} {key[1]}: {key[2]}"

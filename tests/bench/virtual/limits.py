@@ -12,10 +12,10 @@ GROWTH = 1.02
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 # The exporter at rest: two runs differed by 5 %, as ticks and timers of all processors fall into its windows.
 REST_GROWTH = 1.1
-# By how much they differ by chance: the most frequent value of the pipe, where a wait of about 1 us falls into either
-# of two kinds of buckets, and means of samples, as the share of operations in the sample differs.
-CHANCE = {"pipe": 15}
-BY_CHANCE = {("pipe", "runq --sample 0.1"): 20, ("wakeup", "runq --sample 0.1"): 30, ("idle", "runq --sample 0.1"): 30}
+# By how much they differ by chance. Of runq, one run in ten has 10 more in most operations: a wait of the pair is about
+# 1 us long, and below 1,024 ns its bucket is computed. Means of samples follow the share of operations in the sample.
+BY_CHANCE = {("pipe", "runq"): 10, ("pipe", "runq --sample 0.1"): 20, ("wakeup", "runq --sample 0.1"): 30,
+             ("idle", "runq --sample 0.1"): 30}
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
 # rest64: in all, per processor and window, at rest with 64 processors.
@@ -84,7 +84,7 @@ class Limits:
         if key[1].startswith("rest"):
             return self.values[key] * REST_GROWTH
         return (max(self.values[key] * GROWTH, self.values[key] + GRAIN[key[1]]) +
-                BY_CHANCE.get(key[1:], CHANCE.get(key[1], 0)))
+                BY_CHANCE.get(key[1:], 0))
 
     def judge(self, found, commands, workloads, rest=()):
         """[(whether it is good, sentence)]: each figure of the table, each (workload, command) of rest, and each

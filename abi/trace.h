@@ -154,9 +154,12 @@ struct trace_task {
 	__u32 kthread;
 	__u32 held_cpu;	 /* where it is held, */
 	__u64 held_from; /* and the kernel's total of such time when that began */
+	__u64 allowed;	 /* CPUs 0 to 63 that affinity and cpuset allow */
+	__u32 nr_allowed; /* all CPUs that they allow; 0: not known */
+	__u32 pad;
 };
 
-_Static_assert(sizeof(struct trace_task) == 64, "one cache line");
+_Static_assert(sizeof(struct trace_task) == 80, "trace_task has no hidden padding");
 
 /* Room for rings, of which user space leaves what this machine needs. */
 #define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
@@ -167,6 +170,7 @@ static inline __u64 trace_task_check(const struct trace_task *task)
 	const __u64 *comm = (const __u64 *)task->comm;
 
 	return comm[0] ^ (comm[1] << 1 | comm[1] >> 63) ^ task->cgroup ^
+	       (task->allowed << 2 | task->allowed >> 62) ^ (__u64)task->nr_allowed << 8 ^
 	       ((__u64)task->tgid << 32 | TRACE_FIRST(task->pid)) ^ (__u64)task->kthread << 31;
 }
 

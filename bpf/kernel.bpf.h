@@ -175,6 +175,12 @@ struct cpumask {
 	unsigned long bits[1];
 };
 
+/* CPUs that the affinity and the cpuset of the task allow; the mask is longer than declared. */
+struct task_struct___allowed {
+	int nr_cpus_allowed;
+	struct cpumask cpus_mask;
+};
+
 struct seq_file;
 
 struct bpf_iter_meta {

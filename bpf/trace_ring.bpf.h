@@ -60,6 +60,8 @@ static __always_inline struct trace_task *name_at(u32 pid)
 /* Not inlined, as it is rare. The idle tasks share pid 0 and need no name. */
 static __noinline int name_note(struct trace_task *entry, struct task_struct *task)
 {
+	struct task_struct___allowed *limits = (void *)task;
+
 	if (!task->pid)
 		return 0;
 	if (entry->pid && TRACE_FIRST(entry->pid) != (u32)task->pid)
@@ -69,6 +71,8 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 	entry->cgroup = task->cgroups->dfl_cgrp->kn->id;
 	entry->kthread = !!(task->flags & PF_KTHREAD);
 	entry->queued = 0;
+	entry->allowed = limits->cpus_mask.bits[0];
+	entry->nr_allowed = limits->nr_cpus_allowed;
 	bpf_probe_read_kernel(entry->comm, sizeof(entry->comm), task->comm);
 	entry->check = trace_task_check(entry);
 	return 0;

@@ -3,8 +3,8 @@
 #include "present/trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
-
 
 struct cpu_row {
 	uint32_t cpu;
@@ -66,7 +66,18 @@ struct wait_row {
 	bool held;
 	const char *comm, *began, *waker, *culprit;
 	struct trace_chain chain;
+	uint64_t avoidable_ns, idle_cpu_ns;
+	uint32_t idle_cpu;
+	const char *placed_by;
 };
+
+/* Why a wait had an avoidable part; NULL if it had none. */
+static const char *placed_by(const struct trace_wait *wait)
+{
+	if (!wait->avoidable.ns)
+		return NULL;
+	return wait->woken && wait->avoidable.at_start ? "wake-up" : "balance";
+}
 
 static void add_wait(const struct trace_window *w, const struct trace_wait *wait,
 		     struct table *table)
@@ -85,6 +96,10 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
 	};
 
+	row.avoidable_ns = wait->avoidable.known ? wait->avoidable.ns : UINT64_MAX;
+	row.idle_cpu = wait->avoidable.cpu;
+	row.idle_cpu_ns = wait->avoidable.ns ? wait->avoidable.cpu_ns : UINT64_MAX;
+	row.placed_by = placed_by(wait);
 	trace_wait_chain(w, wait, &row.chain);
 	row.culprit_pid = row.chain.culprit;
 	row.culprit = row.chain.culprit == UINT32_MAX ? NULL : trace_comm(w, row.chain.culprit);
@@ -110,6 +125,10 @@ static const struct column_spec wait_columns[] = {
 	WAIT(M_WAIT_IRQ_NS, chain.irq_ns),
 	WAIT(M_WAIT_SOFTIRQ_NS, chain.softirq_ns),
 	WAIT(M_WAIT_IDLE_NS, chain.idle_ns),
+	WAIT(M_AVOIDABLE_NS, avoidable_ns, .flags = COLUMN_LATER),
+	WAIT(M_IDLE_CPU, idle_cpu, .flags = COLUMN_LATER),
+	WAIT(M_IDLE_CPU_NS, idle_cpu_ns, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
+	WAIT(M_PLACED_BY, placed_by, .flags = COLUMN_LATER),
 };
 static const struct table_spec waits_table =
 	TABLE("waits", "the longest waits for a core", wait_columns);
@@ -146,6 +165,7 @@ static const struct column_spec task_columns[] = {
 	TASK(M_COUNT, sum.waits),
 	TASK(M_SUM_NS, sum.wait_ns),
 	TASK(M_MAX_NS, sum.max_ns),
+	TASK(M_AVOIDABLE_NS, sum.avoidable_ns, .flags = COLUMN_LATER),
 };
 static const struct table_spec tasks_table =
 	TABLE("tasks", "tasks: time on a core, and waits for one", task_columns);
@@ -179,6 +199,7 @@ struct event_row {
 
 #define FIELD(id, member, if_) COLUMN(struct event_row, id, member, .when = if_)
 static const struct column_spec event_columns[] = {
+	COLUMN(struct event_row, M_AVOIDABLE_NS, w.avoidable_ns, .flags = COLUMN_LATER),
 	FIELD(M_EVENT, event, ANY_EVENT),
 	FIELD(M_EVENT_AT_NS, w.event_ns, ANY_EVENT),
 	FIELD(M_EVENT_LEN_NS, w.event_len_ns, ANY_EVENT),
@@ -196,6 +217,7 @@ static const struct column_spec quality_columns[] = {
 #define LOSS(member, key) COLUMN(struct trace_window, M_##key##_total, losses.member),
 	TRACE_LOSSES(LOSS)
 	COLUMN(struct trace_window, M_KERNEL_BYTES, kernel_bytes),
+	COLUMN(struct trace_window, M_AVOIDABLE_UNKNOWN_TOTAL, avoidable_unknown, .flags = COLUMN_LATER),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
 
@@ -206,11 +228,11 @@ const struct table_spec *const trace_tables[] = {
 static void add_event(const struct trace_window *w, struct report *report)
 {
 	struct event_row row = {trace_event_name(w->event), trace_comm(w, w->event_pid), *w};
-	bool percentile = w->event == TRACE_EVENT_PERCENTILE;
+	unsigned int have = 0;
 
 	if (w->event)
-		columns_set(report, &event_table, ANY_EVENT | (percentile ? OF_PERCENTILE : OF_TASK),
-			    &row);
+		have = ANY_EVENT | (w->event == TRACE_EVENT_PERCENTILE ? OF_PERCENTILE : OF_TASK);
+	columns_set(report, &event_table, have, &row);
 }
 
 static void add_picture(const struct trace_window *w, struct report *report)
@@ -221,6 +243,23 @@ static void add_picture(const struct trace_window *w, struct report *report)
 			    "p polling, . halted, ? unknown");
 	cpuset_for_each(cpu, &w->cpus)
 		report_note(report, "CPU %3u |%s|", cpu, w->cpu[cpu].line);
+}
+
+static void add_avoidable(const struct trace_window *w, struct report *report)
+{
+	struct cpuset others = w->online;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus)
+		cpuset_del(&others, cpu);
+	if (cpuset_count(&others))
+		report_note(report, "avoidable waits: idle time of the %u CPUs that were not recorded is "
+				    "not included",
+			    cpuset_count(&others));
+	if (w->avoidable_unknown)
+		report_note(report, "avoidable waits: not known for %" PRIu64 " of %zu waits, whose task "
+				    "had another affinity before or after, or an unknown quota hold",
+			    w->avoidable_unknown, w->waits.nr);
 }
 
 static void add_asked(const struct trace_window *w, struct report *report)
@@ -262,6 +301,7 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 	add_tasks(w, top, report);
 	columns_set(report, &quality_table, 0, w);
 	add_picture(w, report);
+	add_avoidable(w, report);
 	add_asked(w, report);
 	return report_finish(report, ret_report);
 }

@@ -110,6 +110,9 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.irq_ns = chain.irq_ns,
 			.softirq_ns = chain.softirq_ns,
 			.idle_ns = chain.idle_ns,
+			.avoidable_ns = wait->avoidable.ns,
+			.idle_cpu = wait->avoidable.cpu,
+			.idle_cpu_ns = wait->avoidable.cpu_ns,
 		};
 	}
 	t->nr_waits = nr;

@@ -117,13 +117,23 @@ static void add_holds(const struct trace_window *w, struct timeline *timeline)
 	for (size_t i = 0; i < w->waits.nr; i++) {
 		const struct trace_wait *wait = &w->waits.list[i];
 
+		struct timeline_hold hold = {
+			.from_ns = w->start_mono_ns + wait->from_ns,
+			.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
+			.cpu = wait->cpu,
+			.pid = wait->pid,
+		};
+
 		if (wait->held_ns)
-			timeline->holds[timeline->nr_holds++] = (struct timeline_hold){
-				.from_ns = w->start_mono_ns + wait->from_ns,
-				.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
-				.cpu = wait->cpu,
-				.pid = wait->pid,
-			};
+			timeline->holds[timeline->nr_holds++] = hold;
+		hold.avoidable = true;
+		for (size_t at = 0; at < wait->avoidable.nr_spans; at++) {
+			const struct trace_span *span = &w->avoidable.list[wait->avoidable.first_span + at];
+
+			hold.from_ns = w->start_mono_ns + span->from_ns;
+			hold.to_ns = w->start_mono_ns + span->to_ns;
+			timeline->holds[timeline->nr_holds++] = hold;
+		}
 	}
 }
 
@@ -152,7 +162,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	timeline.boot_ns = clock_at_ns(CLOCK_BOOTTIME, timeline.end_ns);
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
-	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));
+	timeline.holds = calloc(w->waits.nr + w->avoidable.nr + 1, sizeof(*timeline.holds));
 	if (!timeline.events || !timeline.tasks || !timeline.holds) {
 		trace_timeline_free(&timeline);
 		return -ENOMEM;

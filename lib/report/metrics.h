@@ -543,6 +543,15 @@ enum unit {
 	  "part of the wait in which the core ran softirqs")                                       \
 	X(M_WAIT_IDLE_NS, "idle_ns", "idle", UNIT_NS,                                              \
 	  "part of the wait in which the core was idle or on its way out of idle")                 \
+	X(M_AVOIDABLE_NS, "avoidable_ns", "avoidable", UNIT_NS,                                    \
+	  "part of the wait in which another CPU that the task may use was idle")                  \
+	X(M_IDLE_CPU, "idle_cpu", "idle CPU", UNIT_ID,                                             \
+	  "CPU that the task may use and that was idle longest in that part")                      \
+	X(M_IDLE_CPU_NS, "idle_cpu_ns", "idle for", UNIT_NS, "how long that CPU was idle then")    \
+	X(M_PLACED_BY, "placed_by", "placed by", UNIT_TEXT,                                        \
+	  "why it waited: wake-up, if a CPU was idle when the wait began; else balance")           \
+	X(M_AVOIDABLE_UNKNOWN_TOTAL, "avoidable_unknown_total", "avoidable?", UNIT_COUNT,          \
+	  "waits whose avoidable part is not known: affinity or length of the quota hold unknown") \
 	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
 	  "time on a core, without interrupts and softirqs on top")                                \
 	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \

@@ -60,12 +60,19 @@ struct timeline_wait {
 	uint32_t waker, waker_cpu;
 	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
+	uint64_t avoidable_ns;	 /* part in which another CPU that the task may use was idle */
+	uint32_t idle_cpu;	 /* that CPU; UINT32_MAX: none */
+	uint64_t idle_cpu_ns;
 };
 
-/* A time in which its CPU quota kept a task that could run from a CPU. */
+/*
+ * A part of a wait: its CPU quota held the task, or another CPU that the task may use was idle
+ * (avoidable).
+ */
 struct timeline_hold {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 	uint32_t cpu, pid;
+	bool avoidable;
 };
 
 struct timeline {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "abi/trace.h"
+#include "base/cpuset.h"
 #include "stats/load.h"
 
 static inline uint64_t trace_edge_ns(const struct trace_edge *edge)
@@ -66,17 +67,42 @@ typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
 		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
 
+struct trace_span {
+	uint64_t from_ns, to_ns;
+};
+
+struct trace_spans {
+	struct trace_span *list;
+	size_t nr;
+};
+
+/*
+ * The part of a wait in which another allowed core was idle. Excluded: the time that CPU quota held
+ * the task, and the time in which the core that it was queued on left its own idle state.
+ */
+struct trace_avoidable {
+	uint64_t ns;
+	uint32_t cpu;	 /* allowed CPU with the longest idle time in the wait; UINT32_MAX: none */
+	uint64_t cpu_ns; /* idle time of that CPU */
+	bool known;	 /* false: the allowed CPUs or the time held by quota are not known */
+	bool at_start;	 /* one was idle when the wait began; else one became idle later */
+	size_t first_span, nr_spans; /* the avoidable times, in the list of all waits */
+};
+
 /* One wait of a task for a core. */
 struct trace_wait {
 	uint64_t from_ns, to_ns;
 	uint32_t pid;
-	uint32_t cpu;	    /* that it got */
+	uint32_t cpu;	    /* CPU that it got */
+	uint32_t queue_cpu; /* CPU that it was first queued on */
+	uint64_t moved_ns;  /* time of the migration to `cpu` during the wait; to_ns: none */
 	bool woken;	    /* it slept before; else it lost a core */
 	bool held;	    /* its CPU quota was used up when the wait began */
 	uint64_t held_ns;   /* held: for so long from the beginning of the wait; 0: not known */
 	uint32_t waker;	    /* woken: the task that was current there; 0 for idle, UINT32_MAX: not known */
 	uint32_t waker_cpu; /* woken: where the wake-up came from */
 	uint64_t waking_ns; /* woken: when the waker began to wake it, or from_ns if it queued it itself */
+	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
 
 struct trace_waits {
@@ -91,5 +117,19 @@ struct trace_waits {
  * where it belongs. 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
+
+/*
+ * Finds the times in which the idle task was current on @core, in order. Behind a gap the core counts
+ * as busy until its next switch. 0 or -ENOMEM.
+ */
+int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
+
+/*
+ * Fills @wait->avoidable, and appends the avoidable times to @spans. @idle: by CPU, @nr_cpus of them.
+ * @allowed: NULL if not known. 0 or -ENOMEM.
+ */
+int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
+			 const struct cpuset *allowed, struct trace_spans *spans,
+			 struct trace_wait *wait);
 
 #endif

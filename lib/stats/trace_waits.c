@@ -22,8 +22,8 @@ struct merge {
 
 struct task {
 	uint64_t queued_ns; /* + 1; 0: does not wait */
-	uint64_t waking_ns, held_ns;
-	uint32_t waker, waker_cpu;
+	uint64_t waking_ns, held_ns, moved_ns;
+	uint32_t waker, waker_cpu, queue_cpu, moved_to;
 	bool woken, held, runs;
 };
 
@@ -36,7 +36,7 @@ static bool about_waits(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
 
-	return kind <= TRACE_WAKEUP_NEW || kind == TRACE_HOLD || trace_edge_wakes(edge);
+	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
 /* Moves on to the next edge about waits; false at the end of the core. */
@@ -111,6 +111,8 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.to_ns = now,
 		.pid = pid,
 		.cpu = cpu,
+		.queue_cpu = task->queue_cpu,
+		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
 		.held = task->held,
 		/* The kernel's clock of the hold is another one, and where it began before the wait may be unknown. */
@@ -135,6 +137,7 @@ static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *ed
 		*task = (struct task){0};
 		if (!TRACE_THIRD(edge->what)) {
 			task->queued_ns = now + 1;
+			task->queue_cpu = cpu;
 			task->held = edge->what & TRACE_HELD;
 		}
 	}
@@ -163,6 +166,17 @@ static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *e
 		woken_by(task, cpu, edge);
 }
 
+/* Migration of a waiting task, or the first edge of a wake-up. */
+static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
+{
+	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
+
+	if (trace_edge_wakes(edge))
+		do_waking(f, cpu, edge);
+	task->moved_ns = task->queued_ns ? trace_edge_ns(edge) : 0;
+	task->moved_to = TRACE_THIRD(edge->what);
+}
+
 /* Where the core of the task queues it itself, the waker is the one of TRACE_WAKING. */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
@@ -173,6 +187,7 @@ static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 	if (task->runs || task->queued_ns)
 		return;
 	task->queued_ns = trace_edge_ns(edge) + 1;
+	task->queue_cpu = TRACE_THIRD(edge->what);
 	task->woken = true;
 	task->held = edge->what & TRACE_HELD;
 	if (!task->waking_ns) {
@@ -195,8 +210,10 @@ static int find_all(struct finder *f, struct merge *m)
 			rc = do_switch(f, head->cpu, edge);
 			break;
 		case TRACE_WAKING:
-		case TRACE_MIGRATE:
 			do_waking(f, head->cpu, edge);
+			break;
+		case TRACE_MIGRATE:
+			do_migrate(f, head->cpu, edge);
 			break;
 		case TRACE_HOLD:
 			f->tasks[TRACE_FIRST(edge->what)].held_ns = TRACE_HOLD_NS(edge->what);

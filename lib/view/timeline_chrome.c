@@ -137,7 +137,8 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	w->cpu = hold->cpu;
 	for (int i = 0; i < 2; i++) {
 		head(w, phases[i], ns[i]);
-		fprintf(w->out, ",\"cat\":\"quota\",\"id\":%" PRIu32 ",\"name\":", hold->pid);
+		fprintf(w->out, ",\"cat\":\"%s\",\"id\":%" PRIu32 ",\"name\":",
+			hold->avoidable ? "avoidable" : "quota", hold->pid);
 		json_put_text(w->out, timeline_comm(w->timeline, hold->pid));
 		putc('}', w->out);
 	}

@@ -71,10 +71,11 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 
 static void put_hold(FILE *out, const struct timeline *t, const struct timeline_hold *hold)
 {
-	fprintf(out, "{\"time_monotonic_ns\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"quota_hold\"",
-		hold->from_ns, hold->cpu);
+	fprintf(out, "{\"time_monotonic_ns\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"%s\"",
+		hold->from_ns, hold->cpu, hold->avoidable ? "avoidable_wait" : "quota_hold");
 	put_task(out, t, "", hold->pid);
-	fprintf(out, ",\"hold_ns\":%" PRIu64 "}\n", hold->to_ns - hold->from_ns);
+	fprintf(out, ",\"%s_ns\":%" PRIu64 "}\n", hold->avoidable ? "avoidable" : "hold",
+		hold->to_ns - hold->from_ns);
 }
 
 int timeline_lines(FILE *out, const struct timeline *timeline)

@@ -58,9 +58,10 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 /* A packet of so many bytes is written. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
-/* The track of a task's holds has its pid and this bit, that of a CPU's ticks its number and this one. */
-#define TRACK_HOLDS (1ULL << 32)
-#define TRACK_TICKS (1ULL << 33)
+/* Bits of track numbers, beside a pid; the number of a CPU in TRACK_TICKS. */
+#define TRACK_HOLDS	(1ULL << 32)
+#define TRACK_TICKS	(1ULL << 33)
+#define TRACK_AVOIDABLE (1ULL << 34)
 
 struct writer {
 	FILE *out;
@@ -268,13 +269,14 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
-	uint64_t track = TRACK_HOLDS | hold->pid;
+	uint64_t track = (hold->avoidable ? TRACK_AVOIDABLE : TRACK_HOLDS) | hold->pid;
 	char name[64];
 
-	snprintf(name, sizeof(name), "quota holds %s (%" PRIu32 ")",
-		 timeline_comm(w->timeline, hold->pid), hold->pid);
+	snprintf(name, sizeof(name), "%s %s (%" PRIu32 ")",
+		 hold->avoidable ? "avoidable waits of" : "quota holds", timeline_comm(w->timeline, hold->pid), hold->pid);
 	put_track(w, track, name);
-	put_on_track(w, track, hold->from_ns, TYPE_BEGIN, "held by CPU quota");
+	put_on_track(w, track, hold->from_ns, TYPE_BEGIN,
+		     hold->avoidable ? "another allowed CPU is idle" : "held by CPU quota");
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 

@@ -185,6 +185,33 @@ static void check_frequency(void)
 		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
 }
 
+/* No other CPU can take a pinned task: none of its waits is avoidable, whatever the others do. */
+static void check_pinned(pid_t pid)
+{
+	json_t *root = live_json(ARGS("trace", "--json", "--top", "0", "--for", "300ms")), *wait;
+	double waits = 0, avoidable = 0, unknown = 0, sum = 0, of_all = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "waits"), i, wait) {
+		double ns = live_number(wait, "avoidable_ns");
+
+		of_all += isnan(ns) ? 0 : ns;
+		sum += live_number(wait, "wait_ns");
+		if (live_number(wait, "pid") != pid)
+			continue;
+		waits++;
+		unknown += isnan(ns);
+		avoidable += isnan(ns) ? 0 : ns;
+	}
+	live_ok(waits > 0 && unknown == 0 && avoidable == 0,
+		"a pinned burner: %.0f waits, none avoidable (%.0f ns), none unknown (%.0f)", waits,
+		avoidable, unknown);
+	live_ok(of_all == live_number(root, "avoidable_ns") && of_all <= sum,
+		"avoidable waits of all tasks: %.0f ns of %.0f, and %.0f in the report", of_all, sum,
+		live_number(root, "avoidable_ns"));
+	json_decref(root);
+}
+
 int main(void)
 {
 	const char *group, *inner;
@@ -206,6 +233,7 @@ int main(void)
 	check_ticks(cpu);
 	victim = load_burner(inner, cpu);
 	check_percentile(group, victim);
+	check_pinned(victim);
 	check_no_event("a percentile below its limit", "p50=60s", group);
 	load_kill(victim);
 	check_no_event("a cgroup without waits", "p50=1ns", group);

@@ -44,6 +44,7 @@ typedef __s64 s64;
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
 #define task_struct___throttled task_struct
+#define task_struct___allowed task_struct
 #define cfs_rq___self	     cfs_rq
 #define cfs_rq___pelt	     cfs_rq
 #define cfs_rq___task	     cfs_rq
@@ -100,6 +101,10 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int on_cpu, on_rq;
+	int nr_cpus_allowed;
+	struct {
+		unsigned long bits[1];
+	} cpus_mask;
 	bool throttled;
 	unsigned int __state;
 	long state;

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "measure/load/lines.h"
+#include "sys/cpu.h"
 #include "sys/file.h"
 
 /* The addresses of kernel data begin with these bits; the edges have the rest. */
@@ -39,6 +42,45 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 		w->nr_names++;
 	}
 	qsort(w->names, w->nr_names, sizeof(*w->names), by_pid);
+	return 0;
+}
+
+/* True if the first 64 CPUs are all that the task may use. */
+static bool mask_is_short(const struct trace_task *name)
+{
+	return name->nr_allowed == (uint32_t)__builtin_popcountll(name->allowed);
+}
+
+int trace_take_allowed(struct trace_window *w)
+{
+	struct cpuset possible = {{0}};
+
+	if (cpu_set(NULL, CPU_ONLINE, &w->online, NULL) || cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		return 0;
+	for (size_t i = 0; i < w->nr_names; i++) {
+		struct trace_task *name = &w->names[i];
+		bool all = name->nr_allowed >= cpuset_count(&possible);
+		struct trace_mask *masks, mask = {.pid = name->pid};
+		long bytes = syscall(SYS_sched_getaffinity, name->pid, sizeof(mask.allowed), &mask.allowed);
+
+		if (bytes < 0) {
+			/* The task has exited. */
+			if (!all && !mask_is_short(name))
+				name->nr_allowed = 0;
+			continue;
+		}
+		cpuset_and(&mask.allowed, &w->online);
+		if (mask.allowed.bits[0] != (name->allowed & w->online.bits[0]) ||
+		    (all && cpuset_count(&mask.allowed) != cpuset_count(&w->online)))
+			name->nr_allowed = 0;
+		if (!name->nr_allowed || all || mask_is_short(name))
+			continue;
+		masks = grow(w->masks, w->nr_masks, sizeof(*masks));
+		if (!masks)
+			return -ENOMEM;
+		w->masks = masks;
+		masks[w->nr_masks++] = mask;
+	}
 	return 0;
 }
 

@@ -495,6 +495,8 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	w->losses.recursion_misses = sys_bpf_recursion_misses(t->skel->obj);
 	rc = trace_take_names(t->view.pages, w);
 	if (!rc)
+		rc = trace_take_allowed(w);
+	if (!rc)
 		rc = trace_take_irqs(NULL, read_string, t, w);
 	if (!rc)
 		rc = trace_window_fill(w);

@@ -8,9 +8,10 @@
 
 #include "base/grow.h"
 
+/* Entries are struct trace_task or struct trace_mask: both begin with the pid. */
 static int by_pid(const void *key, const void *entry)
 {
-	uint32_t pid = *(const uint32_t *)key, other = ((const struct trace_task *)entry)->pid;
+	uint32_t pid = *(const uint32_t *)key, other = *(const uint32_t *)entry;
 
 	return pid < other ? -1 : pid > other;
 }
@@ -293,8 +294,9 @@ static int sum_tasks(struct trace_window *w)
 	for (size_t i = 0; i < w->waits.nr && !rc; i++) {
 		uint64_t ns = w->waits.list[i].to_ns - w->waits.list[i].from_ns;
 
-		rc = add_task(w, &(struct trace_task_sum){.pid = w->waits.list[i].pid, .waits = 1,
-							  .wait_ns = ns, .max_ns = ns});
+		rc = add_task(w, &(struct trace_task_sum){
+					 .pid = w->waits.list[i].pid, .waits = 1, .wait_ns = ns,
+					 .max_ns = ns, .avoidable_ns = w->waits.list[i].avoidable.ns});
 	}
 	if (rc || !w->nr_tasks)
 		return rc;
@@ -309,12 +311,60 @@ static int sum_tasks(struct trace_window *w)
 		to->run_ns += from->run_ns;
 		to->waits += from->waits;
 		to->wait_ns += from->wait_ns;
+		to->avoidable_ns += from->avoidable_ns;
 		if (from->max_ns > to->max_ns)
 			to->max_ns = from->max_ns;
 	}
 	w->nr_tasks = kept + 1;
 	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), sum_by_wait);
 	return 0;
+}
+
+/* CPUs that the task may use, of those recorded and online; false if not known. */
+static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
+{
+	const struct trace_task *name = trace_name(w, pid);
+	const struct trace_mask *mask = NULL;
+	struct cpuset allowed = {{0}};
+
+	if (!name || !name->nr_allowed)
+		return false;
+	if (w->nr_masks)
+		mask = bsearch(&pid, w->masks, w->nr_masks, sizeof(*w->masks), by_pid);
+	if (mask)
+		allowed = mask->allowed;
+	else if (name->nr_allowed == (uint32_t)__builtin_popcountll(name->allowed))
+		allowed.bits[0] = name->allowed;
+	else
+		allowed = w->online;
+	cpuset_and(&allowed, &w->online);
+	cpuset_and(&allowed, &w->cpus);
+	*ret_allowed = allowed;
+	return true;
+}
+
+static int find_avoidable(struct trace_window *w)
+{
+	struct trace_spans *idle = calloc(w->nr_cpus, sizeof(*idle));
+	struct cpuset allowed;
+	unsigned int cpu;
+	int rc = idle ? 0 : -ENOMEM;
+
+	cpuset_for_each(cpu, &w->cpus)
+		if (!rc)
+			rc = trace_find_idle(&w->cpu[cpu].core, &idle[cpu]);
+	for (size_t i = 0; i < w->waits.nr && !rc; i++) {
+		struct trace_wait *wait = &w->waits.list[i];
+		bool known = allowed_cpus(w, wait->pid, &allowed);
+
+		rc = trace_find_avoidable(idle, w->nr_cpus, known ? &allowed : NULL, &w->avoidable, wait);
+		w->avoidable_ns += wait->avoidable.ns;
+		w->avoidable_unknown += !wait->avoidable.known;
+	}
+	for (size_t i = 0; idle && i < w->nr_cpus; i++)
+		free(idle[i].list);
+	free(idle);
+	return rc;
 }
 
 int trace_window_fill(struct trace_window *w)
@@ -346,6 +396,8 @@ int trace_window_fill(struct trace_window *w)
 		rc = trace_find_waits(cores, w->nr_cpus, &w->waits);
 	w->losses.unknown_start = w->waits.unknown_start;
 	free(cores);
+	if (!rc)
+		rc = find_avoidable(w);
 	return rc ? rc : sum_tasks(w);
 }
 
@@ -358,7 +410,9 @@ void trace_window_free(struct trace_window *w)
 	}
 	free(w->cpu);
 	free(w->waits.list);
+	free(w->avoidable.list);
 	free(w->names);
+	free(w->masks);
 	free(w->irqs);
 	free(w->tasks);
 	*w = (struct trace_window){0};

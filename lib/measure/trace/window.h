@@ -28,6 +28,13 @@ struct trace_task_sum {
 	uint32_t pid;
 	uint64_t run_ns;   /* without interrupts and softirqs on top */
 	uint64_t waits, wait_ns, max_ns;
+	uint64_t avoidable_ns; /* of the waits in which it is known */
+};
+
+/* CPUs that a task may use, where struct trace_task has no room for them. */
+struct trace_mask {
+	uint32_t pid;
+	struct cpuset allowed;
 };
 
 /* The name of an interrupt line, of an IPI or of a vector, by what the edges have. */
@@ -49,8 +56,14 @@ struct trace_window {
 	struct trace_cpu *cpu; /* by number */
 	size_t nr_cpus;
 	struct trace_waits waits;
+	struct trace_spans avoidable; /* avoidable times of all waits, by wait */
+	uint64_t avoidable_ns;	      /* of all waits in which it is known, */
+	uint64_t avoidable_unknown;   /* and the number of the others */
+	struct cpuset online;	      /* at the end */
 	struct trace_task *names; /* by pid */
 	size_t nr_names;
+	struct trace_mask *masks; /* by pid */
+	size_t nr_masks;
 	struct trace_irq *irqs;
 	size_t nr_irqs;
 	struct trace_task_sum *tasks; /* most waiting first */
@@ -110,6 +123,12 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 
 /* Takes the tasks out of @table, which has TRACE_NR_TASKS entries. 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
+/*
+ * Compares the allowed CPUs of each task with those that it has now, and forgets them where they
+ * differ: the recording does not have the time of the change. Reads those of masks that are longer
+ * than struct trace_task::allowed. 0 or -ENOMEM.
+ */
+int trace_take_allowed(struct trace_window *w);
 /* The names of all interrupts in the edges. @root as in sys/file.h. 0 or -ENOMEM. */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 

@@ -105,6 +105,10 @@ static void put_waits(FILE *out, const struct timeline *t)
 		if (w->culprit != UINT32_MAX)
 			fprintf(out, ",\"culprit\":%" PRIu32 ",\"of_it\":%" PRIu64, w->culprit,
 				w->culprit_ns);
+		if (w->avoidable_ns)
+			fprintf(out,
+				",\"avoidable\":%" PRIu64 ",\"idle_cpu\":%" PRIu32 ",\"idle_cpu_ns\":%" PRIu64,
+				w->avoidable_ns, w->idle_cpu, w->idle_cpu_ns);
 		putc('}', out);
 	}
 	putc(']', out);

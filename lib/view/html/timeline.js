@@ -308,6 +308,8 @@ export class Timeline {
 		}
 		if (more)
 			yield `and ${more} more slices`;
+		if (wait.avoidable)
+			yield `for ${time(wait.avoidable)} of it another CPU that the task may use was idle: CPU ${wait.idle_cpu} for ${time(wait.idle_cpu_ns)}`;
 		yield `${point(wait.to)}: ${this.task(wait.pid)} gets CPU ${wait.cpu} after ${time(wait.to - wait.from)}`;
 	}
 

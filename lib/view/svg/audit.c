@@ -76,9 +76,9 @@ static const struct svg_plot delays[] = {
 	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
-	PLOT(paper_run_time, .title = "As figure 4 of the paper: run time of ten million loops",
+	PLOT(paper_run_time, .title = "Run time of ten million loops, with the axes of figure 4 of the paper",
 	     .x_label = "delay", .y_label = "run time"),
-	PLOT(paper_modes, .title = "As figure 5 of the paper: user and system time of them",
+	PLOT(paper_modes, .title = "User and system time of them, with the axes of figure 5 of the paper",
 	     .x_label = "delay", .y_label = "CPU time"),
 };
 

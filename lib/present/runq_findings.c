@@ -13,34 +13,34 @@
 
 #define RAISE_QUOTA "raise cpu.max (v1: cpu.cfs_quota_us) of the cgroup, or run fewer threads"
 
-static const struct finding_rule quota = {"quota", LEAST, RAISE_QUOTA};
+static const struct finding_rule quota = {"quota", "quota", LEAST, RAISE_QUOTA};
 static const struct finding_rule neighbour = {
-	"neighbour", LEAST, "separate them with cpu.weight, cpu.max or cpuset.cpus"};
-static const struct finding_rule others = {"others", LEAST, "subtick runq --blame"};
+	"neighbour", "cgroup", LEAST, "separate them with cpu.weight, cpu.max or cpuset.cpus"};
+static const struct finding_rule others = {"others", "cgroup", LEAST, "subtick runq --blame"};
 static const struct finding_rule same_group = {
-	"same_group", LEAST, "run fewer threads, or allow the cgroup more cores"};
-static const struct finding_rule preempted = {"preempted", LEAST, "subtick runq --blame"};
+	"same_group", "cgroup", LEAST, "run fewer threads, or allow the cgroup more cores"};
+static const struct finding_rule preempted = {"preempted", "cgroup", LEAST, "subtick runq --blame"};
 static const struct finding_rule kernel_threads = {
-	"kernel_threads", LEAST, "subtick runq --blame --per task"};
-static const struct finding_rule idle_exit = {"idle_exit", LEAST, "subtick runq --idle-states"};
+	"kernel_threads", "kernel_thread", LEAST, "subtick runq --blame --per task"};
+static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST, "subtick runq --idle-states"};
 static const struct finding_rule idle_state = {
-	"idle_state", LEAST, "the latency limit that the note below names, or subtick wake"};
+	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait %s for each other%s"
 /* Without causes only that they wait is known. */
-static const struct finding_rule waits = {"waits", LEAST, "subtick runq --blame"};
+static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /* Wall time, of which each task of a group can lose the same: by what most of it was lost to. */
 static const struct {
 	struct finding_rule rule;
 	const char *to;
 } pressures[RUNQ_PRESSURE_NR_CAUSES] = {
-	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", LEAST, "subtick runq --blame"},
+	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", "cgroup", LEAST, "subtick runq --blame"},
 				      "for cores that other tasks had"},
-	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", LEAST, "subtick runq --blame --per task"},
+	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", "kernel_thread", LEAST, "subtick runq --blame --per task"},
 				   "for cores that kernel threads had"},
-	[RUNQ_PRESSURE_IDLE] = {{"pressure", LEAST, "subtick runq --idle-states"},
+	[RUNQ_PRESSURE_IDLE] = {{"pressure", "idle", LEAST, "subtick runq --idle-states"},
 				"for idle cores to wake up"},
-	[RUNQ_PRESSURE_QUOTA] = {{"pressure", LEAST, RAISE_QUOTA}, "for CPU quota"},
+	[RUNQ_PRESSURE_QUOTA] = {{"pressure", "quota", LEAST, RAISE_QUOTA}, "for CPU quota"},
 };
 
 /* " (p99 57.1 ms)", or nothing if no p99 was asked for. */
@@ -88,29 +88,29 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	p99_of(w, group, p99, sizeof(p99));
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 	if (!w->has_causes) {
-		findings_add(report, &waits, group->sum_ns, "%s waits %s for a core%s", name,
+		findings_add(report, FINDING(&waits, group->sum_ns), "%s waits %s for a core%s", name,
 			     RATE(group->sum_ns), p99);
 		return;
 	}
 	if (is_known(w, RUNQ_THROTTLED))
-		findings_add(report, &quota, cause[RUNQ_THROTTLED],
+		findings_add(report, FINDING(&quota, cause[RUNQ_THROTTLED]),
 			     "%s waits %s for its CPU quota, %.0f %% of its waiting%s", name,
 			     RATE(cause[RUNQ_THROTTLED]),
 			     100.0 * (double)cause[RUNQ_THROTTLED] / (double)group->sum_ns, p99);
 	/* Blame says more: who had the core, also after it was taken away. */
 	if (!w->has_blame) {
-		findings_add(report, &others, cause[RUNQ_OTHER],
+		findings_add(report, FINDING(&others, cause[RUNQ_OTHER]),
 			     "tasks of other groups make %s wait %s%s", name,
 			     RATE(cause[RUNQ_OTHER]), p99);
-		findings_add(report, &same_group, cause[RUNQ_SAME], SAME_GROUP, name,
+		findings_add(report, FINDING(&same_group, cause[RUNQ_SAME]), SAME_GROUP, name,
 			     RATE(cause[RUNQ_SAME]), p99);
-		findings_add(report, &preempted, cause[RUNQ_PREEMPTED],
+		findings_add(report, FINDING(&preempted, cause[RUNQ_PREEMPTED]),
 			     "%s waits %s to get back a core that other tasks took from it%s", name,
 			     RATE(cause[RUNQ_PREEMPTED]), p99);
 	}
-	findings_add(report, &kernel_threads, cause[RUNQ_KTHREAD],
+	findings_add(report, FINDING(&kernel_threads, cause[RUNQ_KTHREAD]),
 		     "kernel threads make %s wait %s%s", name, RATE(cause[RUNQ_KTHREAD]), p99);
-	findings_add(report, &idle_exit, idle_exit_ns(w, group),
+	findings_add(report, FINDING(&idle_exit, idle_exit_ns(w, group)),
 		     "idle cores cost %s %s while they wake up for it%s", name,
 		     RATE(idle_exit_ns(w, group)), p99);
 }
@@ -138,12 +138,12 @@ static void say_pair(const struct runq_window *w, const struct runq_blame *blame
 	if (group)
 		p99_of(w, group, p99, sizeof(p99));
 	if (blame->culprit.group == blame->victim.group) {
-		findings_add(report, &same_group, blame->wait_ns, SAME_GROUP,
+		findings_add(report, FINDING(&same_group, blame->wait_ns), SAME_GROUP,
 			     runq_party_name(w->per, &blame->victim, victim),
 			     RATE(blame->wait_ns), p99);
 		return;
 	}
-	findings_add(report, &neighbour, blame->wait_ns, "%s makes %s wait %s%s",
+	findings_add(report, FINDING(&neighbour, blame->wait_ns), "%s makes %s wait %s%s",
 		     runq_party_name(w->per, &blame->culprit, culprit),
 		     runq_party_name(w->per, &blame->victim, victim),
 		     RATE(blame->wait_ns), p99);
@@ -154,7 +154,7 @@ static void say_idle_state(const struct runq_window *w, const struct runq_idle_s
 {
 	char rate[32], buf[32];
 
-	findings_add(report, &idle_state, state->wait_ns, "wake-ups from %s cost %s %s", state->name,
+	findings_add(report, FINDING(&idle_state, state->wait_ns), "wake-ups from %s cost %s %s", state->name,
 		     runq_party_name(w->per, &state->party, buf), RATE(state->wait_ns));
 #undef RATE
 }
@@ -180,7 +180,7 @@ static void say_pressure(const struct runq_window *w, const struct runq_pressed 
 	if (!findings_due(report, &pressures[most].rule, waiting_ns) ||
 	    findings_due(report, &pressures[most].rule, row->below_ns))
 		return;
-	findings_add(report, &pressures[most].rule, waiting_ns,
+	findings_add(report, FINDING(&pressures[most].rule, waiting_ns),
 		     "%s waited %.1f %% of the wall time for a core, %.1f %% %s; in %.1f %% none "
 		     "of its tasks ran",
 		     machine ? "somebody on this machine" : runq_party_name(w->per, &party, buf),

@@ -517,7 +517,7 @@ TEST(without_causes)
 	queue.window.has_causes = queue.window.has_blame = false;
 	queue.window.causes_known = 0;
 	report = queue_of(&queue);
-	assert_first(report, "waits", "/batch waits 4.0 s per second for a core (p99 57.1 ms)");
+	assert_first(report, "waits", "/batch waits (on average 4.0 tasks waiting) for a core (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 1);
 }
 

@@ -51,18 +51,18 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 		finding_format(command, FINDING_TEXT, "for p in %s; do %s $p; done", pids, each);
 }
 
-void crew_of(const struct overview_window *o, const char *path, struct crew *ret_crew)
+void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew)
 {
-	struct crew crew = {.path = path};
+	struct crew crew = {.path = group->path};
 	double seconds = (double)o->load->window_ns / 1e9;
 
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (!s->pid && !crew.exited && s->count >= SHORT_LIVED &&
+		if (!s->pid && !crew.exited && s->cgroup_id == group->cgroup_id && s->count >= SHORT_LIVED &&
 		    (double)s->count >= SHORT_LIVED_HZ * seconds)
 			crew.exited = s;
-		if (!s->pid || s->kthread || strcmp(s->cgroup, path))
+		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
 		crew.top = crew.top ?: s;
 		crew.ns += s->ns;
@@ -71,7 +71,7 @@ void crew_of(const struct overview_window *o, const char *path, struct crew *ret
 			crew.top_count++;
 		}
 	}
-	/* Exited tasks have no cgroup any more: they count if the cgroup's live tasks did little. */
+	/* Live tasks that used more are the culprits. */
 	if (crew.exited && crew.exited->ns <= crew.ns)
 		crew.exited = NULL;
 	*ret_crew = crew;

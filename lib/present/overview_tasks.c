@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks of an overview window by cgroup, and commands for them. */
+/* Tasks and settings of an overview window by cgroup, and commands for tasks. */
 #include "present/overview_rules.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "present/runq.h"
+
 /* Exits per second and at least, from which processes are called short-lived. */
 #define SHORT_LIVED_HZ 5.0
 #define SHORT_LIVED    10
 #define COMMAND_TASKS  32
+
+const struct settings *settings_of(const struct overview_window *o, const char *path)
+{
+	for (size_t i = 0; i < o->nr_settings; i++)
+		if (!strcmp(o->settings[i].path, path))
+			return &o->settings[i];
+	return NULL;
+}
+
+struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
+			      uint64_t lost_ns, uint64_t wait_ns)
+{
+	struct finding f = finding_of(rule, lost_ns);
+
+	finding_set(f.victim, "%s", v->path);
+	f.share = (double)wait_ns / (double)v->group->sum_ns;
+	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
+	return f;
+}
 
 bool has_name(const struct suspect *s, const void *name)
 {

@@ -139,8 +139,10 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 		bpf_map__set_max_entries(b->skel->maps.lines, load_lines_max(nr_cpus));
 	if (b->has_lines || b->has_noise)
 		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
-	if (b->has_noise)
+	if (b->has_noise) {
 		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
+		bpf_map__set_max_entries(b->skel->maps.queued, NOISE_NR_QUEUED);
+	}
 	if (b->has_senders)
 		bpf_map__set_max_entries(b->skel->maps.sends, nr_cpus);
 	if (b->has_wake) {
@@ -386,6 +388,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
+	bool tasks = b->has_tasks && !source->tasks_held;
 	uint64_t now;
 
 	/* The online mask only changes with a hotplug step. */
@@ -395,7 +398,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	} else {
 		b->online.returned = (struct cpuset){0};
 	}
-	if (b->has_tasks) {
+	if (tasks) {
 		load_tasks_note(&b->tasks);
 		b->skel->data->task_turn++;
 	}
@@ -410,13 +413,13 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			*s = (struct load_sample){.stamp_ns = now + start,
 						  .hotplug_steps = cpu_steps,
 						  .flags = LOAD_OFFLINE};
-			if (b->has_tasks)
+			if (tasks)
 				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
 		}
 		if (!load_slot_read(&b->slots[cpu], now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
-		if (b->has_tasks)
+		if (tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));

@@ -19,10 +19,11 @@
 #define INTERVAL_NS NSEC_PER_SEC
 /* The first window is short, so that the screen shows figures at once. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
+#define TASKS	 5 /* of each CPU, in the pane of tasks */
 
 static int open_load(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
 {
-	struct load_opts opts = {.compare = true, .softirq = true, .noise = true};
+	struct load_opts opts = {.compare = true, .softirq = true, .noise = true, .top = TASKS};
 
 	return load_open(&opts, ret_meter, err);
 }

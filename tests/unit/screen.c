@@ -118,7 +118,7 @@ TEST(test_layout)
 				assert_int_equal(l.cores_top, 1);
 				assert_int_equal(l.legend_top, l.cores_top + l.cores_rows);
 				assert_int_equal(l.finding_row, l.legend_top + l.legend_rows);
-				assert_int_equal(l.loss_row, l.finding_row + 1);
+				assert_int_equal(l.loss_row, l.finding_row + 2);
 				assert_true(l.tabs_row > l.loss_row && l.info_row > l.tabs_row);
 				assert_int_equal(l.info_row + SCREEN_PANE_HEAD + l.table_rows,
 						 l.footer_row);
@@ -533,6 +533,7 @@ TEST(test_findings)
 	assert_false(drawn(&screen, "findings: none"));
 	assert_true(drawn(&screen, "a half"));
 	assert_true(drawn(&screen, "+1 (see notes)"));
+	assert_true(drawn(&screen, "Next: run this"));
 	assert_false(drawn(&screen, "a tenth"));
 	screen_key(&screen, SCREEN_KEY_BACK_TAB);
 	assert_true(drawn(&screen, "a tenth \\x1b[31m"));

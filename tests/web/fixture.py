@@ -67,7 +67,7 @@ def load(options, at):
     return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
             "notes": ["figures of a fixture", "<b>not</b> markup"],
             "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,
-                          "next": "subtick audit"}] if options.losses else []}
+                          "next": "subtick audit", "victim": None, "culprit": None, "cpu": 1}] if options.losses else []}
 
 
 def names(options):
@@ -110,7 +110,8 @@ def runq(options, at):
             "idle_states": idle, "pressure": pressure, "quality": quality,
             "notes": ["a latency limit of 132 us keeps cores out of it"],
             "findings": [{"rule": "quota", "finding": f"{all_names[0]} waits <i>640</i> ms per second",
-                          "lost_ns": 640000000, "next": None}] if options.losses else []}
+                          "lost_ns": 640000000, "next": None, "victim": all_names[0], "culprit": None,
+                          "cpu": None}] if options.losses else []}
 
 
 def wake(options, at):

@@ -24,6 +24,29 @@ async function fits(page) {
 	return page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1);
 }
 
+// Windows of one noun at chosen seconds: what the list shows after each.
+async function steadyFindings(page) {
+	const seen = await page.evaluate(async () => {
+		const {Findings} = await import("./findings.js");
+		const place = document.createElement("div"), list = new Findings(place, () => {});
+		const texts = () => [...place.querySelectorAll("li")].map((item) => item.textContent);
+		const add = (second, ...findings) => {
+			list.add("runq", {time_unix_ns: second * 1e9, window_ns: 1e9, findings: findings.map(([victim, lost]) =>
+				({rule: "quota", finding: `${victim} waits`, victim, culprit: null, cpu: null, lost_ns: lost, next: null}))});
+			return texts();
+		};
+
+		return [add(100, ["a", 9e8], ["b", 5e8]), add(101, ["b", 8e8], ["a", 1e8]), add(111, ["b", 8e8], ["a", 1e8]),
+			add(112, ["b", 8e8]), add(171, ["b", 8e8]), add(173, ["b", 8e8])];
+	});
+	const order = seen.map((texts) => texts.map((text) => text[0]).join(""));
+
+	ok(order[0] === "ab" && order[1] === "ab", "findings: the order stays for 10 s", JSON.stringify(seen));
+	ok(order[2] === "ba", "findings: after 10 s the largest is first", JSON.stringify(seen));
+	ok(/Ended at/.test(seen[3][1]) && order[4] === "ba", "findings: one that ended is shown for a minute", JSON.stringify(seen));
+	ok(order[5] === "b", "findings: one that ended a minute ago is gone", JSON.stringify(seen));
+}
+
 async function small(browser) {
 	const server = await Fixture.start("--cpus", "2", "--hostile", "--losses");
 	const page = await browser.page();
@@ -51,6 +74,12 @@ async function small(browser) {
 		"page: the finding that loses most time comes first, as text", await page.innerHTML("#findings"));
 	ok((await page.textContent("#findings li:last-child")).endsWith("CPU 1 is 60.0 % busy. Next: subtick audit"),
 		"page: a finding has its next step", await page.innerHTML("#findings"));
+	await page.click("#findings li:first-child button");
+	ok(await page.isVisible("#view-runq .detail") && await page.getAttribute("#tab-runq", "aria-selected") === "true",
+		"page: a finding leads to its view and its group", await page.innerHTML("#view-runq .detail"));
+	await page.click("#view-runq .detail .close");
+	await page.click("#tab-cores");
+	await steadyFindings(page);
 	await page.waitForFunction(() => document.getElementById("losses").textContent.includes("none in the last window"));
 	ok(!await page.evaluate(() => document.getElementById("losses").classList.contains("bad")),
 		"page: what was lost earlier is no alarm now", await page.innerHTML("#losses"));

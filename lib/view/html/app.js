@@ -24,7 +24,7 @@ class App {
 		this.paused = false;
 		this.lastMs = 0;
 		this.state = "connecting";
-		this.findings = new Findings(byId("findings"));
+		this.findings = new Findings(byId("findings"), (finding) => this.openFinding(finding));
 		this.losses = new Losses(byId("losses"));
 		this.past = new Past();
 		// While paused: the reports that are shown, by noun; and the moment that a link asks for.
@@ -254,6 +254,16 @@ class App {
 			this.showMoments();
 		else
 			this.ask();
+	}
+
+	// Shows the view of a finding, and its group or CPU there.
+	openFinding(finding) {
+		const view = this.viewOf[finding.noun];
+		const picked = view === this.views.cores ? finding.cpu : finding.victim;
+
+		this.show(Object.keys(this.views).find((name) => this.views[name] === view));
+		if (view.pick && picked !== null && picked !== undefined && view.picked !== picked)
+			view.pick(picked);
 	}
 
 	// The address leads back here: while paused to this moment.

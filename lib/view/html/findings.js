@@ -1,32 +1,82 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Findings in sentences above every view, most time lost first.
+// Findings in sentences above every view, most time lost first. A finding leads to its view and its group.
 import {el, printable} from "./dom.js";
 
 const MOST = 5;
+// Seconds between two sorts, so that a sentence can be read before it moves.
+const STEADY_S = 10;
+// Seconds for which a finding that ended is still shown.
+const ENDED_S = 60;
+
+const keyOf = (noun, finding) => JSON.stringify([noun, finding.rule, finding.victim, finding.culprit,
+	finding.cpu, finding.victim || finding.culprit ? "" : finding.finding]);
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
 export class Findings {
-	constructor(place) {
+	// @open: shows the view of a noun and the group or the CPU of a finding.
+	constructor(place, open) {
 		this.place = place;
-		this.reports = new Map();
+		this.open = open;
+		this.known = new Map();
+		this.sorted = -Infinity;
 	}
 
 	add(noun, report) {
-		this.reports.set(noun, (report.findings ?? []).map((finding) =>
-			({...finding, share: finding.lost_ns / report.window_ns})));
+		const now = report.time_unix_ns / 1e9;
+		const current = new Set();
+
+		for (const finding of report.findings ?? []) {
+			const key = keyOf(noun, finding);
+
+			current.add(key);
+			this.put(key, {...finding, noun, share: finding.lost_ns / report.window_ns, ended: null});
+		}
+		for (const [key, finding] of this.known) {
+			if (finding.noun !== noun || current.has(key))
+				continue;
+			finding.ended ??= now;
+			// A moment before the end, chosen by the reader, has no finding of later moments.
+			if (now - finding.ended > ENDED_S || now < finding.ended)
+				this.known.delete(key);
+		}
+		if (Math.abs(now - this.sorted) >= STEADY_S) {
+			this.known = new Map([...this.known].sort(([, a], [, b]) =>
+				(a.ended !== null) - (b.ended !== null) || b.share - a.share));
+			this.sorted = now;
+		}
 		this.draw();
 	}
 
+	// A known finding keeps its place; a new one comes before the first that lost less.
+	put(key, finding) {
+		const list = [...this.known];
+		const at = list.findIndex(([, other]) => other.ended !== null || other.share < finding.share);
+
+		if (!this.known.has(key) && at >= 0)
+			this.known = new Map([...list.slice(0, at), [key, finding], ...list.slice(at)]);
+		else
+			this.known.set(key, finding);
+	}
+
 	draw() {
-		const all = [...this.reports.values()].flat().sort((a, b) => b.share - a.share);
-		const shown = all.slice(0, MOST), key = JSON.stringify(shown);
+		const all = [...this.known.values()], shown = this.every ? all : all.slice(0, MOST);
+		const key = JSON.stringify([shown, all.length]);
 
 		if (key === this.key)
 			return;
 		this.key = key;
 		this.place.hidden = !all.length;
-		this.place.replaceChildren(el("h2", {}, "Findings"), el("ol", {}, ...shown.map((finding) =>
-			el("li", {}, el("strong", {}, `${printable(finding.finding)}.`),
-				finding.next ? el("span", {class: "muted"}, ` Next: ${finding.next}`) : ""))),
-		all.length > MOST ? el("p", {class: "muted"}, `and ${all.length - MOST} more below, in the figures of each view`) : "");
+		this.place.replaceChildren(el("h2", {}, "Findings"), el("ol", {}, ...shown.map((finding) => this.item(finding))),
+			all.length > MOST ? el("button", {type: "button", onclick: () => { this.every = !this.every; this.draw(); }},
+				this.every ? `Show the first ${MOST}` : `Show ${all.length - MOST} more`) : "");
+	}
+
+	item(finding) {
+		const text = `${printable(finding.finding)}.`;
+
+		if (finding.ended !== null)
+			return el("li", {class: "muted"}, `${text} Ended at ${clock(finding.ended)}`);
+		return el("li", {}, el("button", {type: "button", class: "link", onclick: () => this.open(finding)},
+			el("strong", {}, text)), finding.next ? el("span", {class: "muted"}, ` Next: ${printable(finding.next)}`) : "");
 	}
 }

@@ -66,10 +66,10 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 	free(safe);
 }
 
-/* The finding of all reports that lost most time, or NULL. */
-static const char *first_finding(const struct screen *screen, size_t *ret_nr)
+/* The findings whose first one lost most time of all reports; NULL: none. @ret_nr: of all reports. */
+static const struct table *first_findings(const struct screen *screen, size_t *ret_nr)
 {
-	const char *text = NULL;
+	const struct table *first = NULL;
 	double most = 0.0;
 
 	*ret_nr = 0;
@@ -82,22 +82,23 @@ static const char *first_finding(const struct screen *screen, size_t *ret_nr)
 			continue;
 		*ret_nr += table->nr_rows;
 		lost = table_number(table, 0, "lost_ns") / (double)report->window_ns;
-		if (!text || lost > most) {
-			text = table_str(table, 0, "finding");
+		if (!first || lost > most) {
+			first = table;
 			most = lost;
 		}
 	}
-	return text;
+	return first;
 }
 
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
 	size_t nr;
-	const char *text = first_finding(screen, &nr);
+	const struct table *first = first_findings(screen, &nr);
+	const char *next = first ? table_str(first, 0, "next") : NULL;
 	char more[40] = "";
 	int end;
 
-	if (!text) {
+	if (!first) {
 		if (screen->nr_slots && screen->slots[0].report)
 			canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
 		return;
@@ -105,8 +106,10 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 	if (nr > 1)
 		snprintf(more, sizeof(more), " +%zu (see notes)", nr - 1);
 	end = canvas->cols - (int)strlen(more);
-	canvas_put(canvas, row, 0, end, STYLE_YELLOW, text);
+	canvas_put(canvas, row, 0, end, STYLE_YELLOW, table_str(first, 0, "finding") ?: "");
 	canvas_put(canvas, row, end, canvas->cols, STYLE_DIM, more);
+	if (next)
+		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
 /* Draws notes and findings of all reports, and the reason and fix of measurements that failed. */

@@ -7,7 +7,7 @@
 #define HISTORY_MIN 16
 #define TABLE_MIN   6 /* least rows for the table */
 #define GAP	    2
-#define FIXED	    7 /* header, finding, losses, tabs, information, heading, footer */
+#define FIXED	    8 /* header, finding, advice, losses, tabs, information, heading, footer */
 
 static size_t div_up(size_t a, size_t b)
 {
@@ -73,7 +73,8 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
 	row += layout.cores_rows;
 	layout.legend_top = row;
 	row += layout.legend_rows;
-	layout.finding_row = row++;
+	layout.finding_row = row;
+	row += 2; /* the sentence, and what to do next */
 	layout.loss_row = row++;
 	layout.tabs_row = row++;
 	layout.info_row = row;

@@ -10,8 +10,9 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 32  /* run segments per core, the next one included; a power of two */
-#define RUNQ_NR_WALK	 30  /* those that a walk looks at; the one before them must be valid too */
+#define RUNQ_NR_SEGS	 128 /* run segments per core, the next one included; a power of two */
+#define RUNQ_NR_STEP	 30  /* segments that one call looks at: verifiers look at each step */
+#define RUNQ_NR_WALK	 120 /* segments that a walk looks at; the one before them must be valid too */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -120,6 +121,9 @@ struct runq_cell {
 	__u64 held_clock; /* the kernel's total of throttled time, + 1 */
 	__u64 held_quick; /* the same once no short wait can reach back to it any more, else 0 */
 };
+
+/* held_ns if throttling may have ended, and the total before it is unknown. */
+#define RUNQ_HELD_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
 	__u64 held_ns;
@@ -280,7 +284,8 @@ struct runq_walk {
 	__u64 culprit_ns;
 	__u32 culprit; /* as runq_seg.who; 0: nobody */
 	__u32 slot;
-	__u64 pad[6];
+	__u64 held_unknown; /* whether the wait was throttled from held_from to held_to is unknown */
+	__u64 pad[5];
 };
 
 /* A run queue's clock against CLOCK_MONOTONIC; user space only sets the start. */

@@ -21,15 +21,13 @@ struct dispatch {
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/* Global, as blame_add() is. */
-__noinline int wait_walk(u32 cpu)
+/* Global, as blame_add() is. 0: the walk is over. */
+__noinline int wait_walk(u32 cpu, u32 first)
 {
 	u64 at = cpu;
 
 	asm volatile("" : "+r"(at));
-	if (at < layout.cpus)
-		walk_all(cpu_at(at), cpu);
-	return 0;
+	return at < layout.cpus && walk_part(cpu_at(at), first, cpu);
 }
 
 static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
@@ -70,8 +68,13 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
-	if (cell->held_clock) {
-		slot_cold(books, cpu)->held_ns = total - cell->held_clock;
+	/*
+	 * First dispatch of the group here. A group that was never throttled (total 1) is not now.
+	 * Of any other group it is unknown whether this wait was throttled.
+	 */
+	if (cell->held_clock || total > 1) {
+		slot_cold(books, cpu)->held_ns =
+			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
 		slot_cold(books, cpu)->held_end = now;
 	}
 	cell->held_clock = total;
@@ -103,6 +106,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 /* From when to when in the wait the group was throttled. */
 static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
+	w->held_unknown = cold->held_ns == RUNQ_HELD_UNKNOWN;
 	w->held_to = cold->held_end;
 	w->held_from = w->held_to - cold->held_ns;
 	if (w->held_from < w->from || w->held_from > w->held_to)
@@ -205,11 +209,14 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	w->to = pc->to;
 	w->slot = place;
 	w->pid = (u32)next->pid;
-	w->held_from = w->held_to = 0;
+	w->held_from = w->held_to = w->held_unknown = 0;
 	if (held)
 		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
-	wait_walk(cpu);
+	walk_begin(w);
+	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
+		;
+	walk_end(w, cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
 		if (i < RUNQ_NR_HOT)
 			cell->cause_ns[i] += w->cause_ns[i];

@@ -16,13 +16,13 @@
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
 static const struct finding_rule procstat_low = {
-	"procstat_low", 0.0, "subtick load --compare --softirq, or subtick audit"};
+	"procstat_low", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
 static const struct finding_rule procstat_high = {
-	"procstat_high", 0.0, "subtick load --compare, or subtick audit"};
+	"procstat_high", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
 static const struct finding_rule softirq_on_idle = {
-	"softirq_on_idle", LOAD_WRONG_RATIO, "subtick load --softirq"};
+	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick noise: which softirqs, and whom they hit"};
 static const struct finding_rule steal = {
-	"steal", LOAD_WRONG_RATIO, "ask the owner of the host: the guest cannot change it"};
+	"steal", "hypervisor", LOAD_WRONG_RATIO, "ask the owner of the host: the guest cannot change it"};
 
 /* CPUs of which the same can be said. */
 struct alike {
@@ -137,22 +137,22 @@ static void say(const struct alike *alike, struct report *report)
 
 	cpuset_format(&alike->cpus, cpus, sizeof(cpus));
 	if (alike->rule == &procstat_low)
-		findings_add(report, alike->rule, lost_ns,
+		findings_add(report, FINDING(alike->rule, lost_ns),
 			     "CPU%s %s %s %.1f %% busy%s%s; /proc/stat, top and mpstat show %.1f %%",
 			     many, cpus, are, busy, alike->work ? ", mostly with " : "",
 			     alike->work ?: "", shown);
 	else if (alike->rule == &procstat_high)
-		findings_add(report, alike->rule, lost_ns,
+		findings_add(report, FINDING(alike->rule, lost_ns),
 			     "CPU%s %s %s %.1f %% busy; /proc/stat, top and mpstat show %.1f %%",
 			     many, cpus, are, busy, shown);
 	else if (alike->rule == &softirq_on_idle)
-		findings_add(report, alike->rule, lost_ns,
+		findings_add(report, FINDING(alike->rule, lost_ns),
 			     "CPU%s %s spend%s %.1f %% in softirqs%s%s while no task runs: no "
 			     "task's CPU time contains it",
 			     many, cpus, nr > 1 ? "" : "s", lost, alike->work ? ", mostly " : "",
 			     alike->work ?: "");
 	else
-		findings_add(report, alike->rule, lost_ns,
+		findings_add(report, FINDING(alike->rule, lost_ns),
 			     "the hypervisor takes %.1f %% of the time of CPU%s %s", lost, many,
 			     cpus);
 }

@@ -14,9 +14,9 @@
 #define LEAST_COUNT 20
 
 static const struct finding_rule waits = {
-	"wake_exit", LEAST, "subtick runq --idle-states: for whom, and which latency limit helps"};
+	"wake_exit", "idle", LEAST, "subtick runq --idle-states: for whom, and which latency limit helps"};
 static const struct finding_rule exceeds = {
-	"wake_exceeds", 0.0, "subtick wake --each-state; cpupower idle-set -d N disables the state"};
+	"wake_exceeds", "idle", 0.0, "subtick wake --each-state; cpupower idle-set -d N disables the state"};
 
 typedef bool (*state_filter)(const struct wake_window *w, const struct wake_state *s);
 
@@ -77,12 +77,12 @@ static void add_findings(const struct wake_window *w, size_t row, struct report 
 	char rate[32];
 
 	if (gather(w, row, is_slow, &alike))
-		findings_add(report, &waits, alike.lost_ns,
+		findings_add(report, FINDING(&waits, alike.lost_ns),
 			     "timers of CPU%s %s come %s late because of wake-ups from %s",
 			     alike.several ? "s" : "", alike.cpus,
 			     findings_rate(report, alike.lost_ns, rate, sizeof(rate)), s->name);
 	if (gather(w, row, is_beyond_claim, &alike))
-		findings_add(report, &exceeds, alike.lost_ns,
+		findings_add(report, FINDING(&exceeds, alike.lost_ns),
 			     "CPU%s %s take%s %.3g us to leave %s (median); the driver claims %.3g us",
 			     alike.several ? "s" : "", alike.cpus,
 			     alike.several ? " up to" : "s", alike.worst_ns / 1e3, s->name,

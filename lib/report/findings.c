@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps the findings of a report in order. */
+/* Keeps the findings of a report sorted. */
 #include "report/findings.h"
 
 #include <stdarg.h>
@@ -7,27 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/columns.h"
-
 #define KEY "findings"
 
 struct finding_row {
-	const char *rule, *finding;
-	uint64_t lost_ns;
-	const char *next;
+	const char *rule, *text, *next, *cause;
+	struct finding f;
 };
+
+#define F(id, member, ...) COLUMN(struct finding_row, id, f.member, .flags = COLUMN_LATER __VA_ARGS__)
 
 static const struct column_spec finding_columns[] = {
 	COLUMN(struct finding_row, M_RULE, rule),
-	COLUMN(struct finding_row, M_FINDING, finding),
-	COLUMN(struct finding_row, M_LOST_NS, lost_ns),
+	COLUMN(struct finding_row, M_FINDING, text),
+	COLUMN(struct finding_row, M_LOST_NS, f.lost_ns),
 	COLUMN(struct finding_row, M_NEXT, next),
+	COLUMN(struct finding_row, M_FINDING_CAUSE, cause, .flags = COLUMN_LATER),
+	F(M_VICTIM, victim, | COLUMN_EMPTY_IS_NULL),
+	F(M_CULPRIT, culprit, | COLUMN_EMPTY_IS_NULL),
+	F(M_CPU, cpu),
+	F(M_FINDING_SHARE, share),
+	F(M_PERCENTILE_NS, p99_ns, | COLUMN_ROUND, .key = "p99_ns", .title = "p99"),
+	F(M_NEXT_COMMAND, command, | COLUMN_EMPTY_IS_NULL),
+	F(M_NEXT_SETTING, setting, | COLUMN_EMPTY_IS_NULL),
 };
 const struct table_spec findings_table = TABLE(KEY, NULL, finding_columns);
 
-#define COL_LOST 2
+#define COL_LOST  2
+#define COL_CAUSE 4
 
 static const char more[] = "there are more findings than are listed; these lost most time";
+
+void finding_format(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(buf, size, fmt, ap) >= (int)size)
+		buf[0] = '\0';
+	va_end(ap);
+}
 
 const struct table *findings_of(const struct report *report)
 {
@@ -53,49 +71,71 @@ static void swap_rows(struct table *table, size_t a, size_t b)
 	}
 }
 
-/* A new row. If the table is full, the last row if it has lost less time, else SIZE_MAX. */
-static size_t row_for(struct report *report, struct table *table, uint64_t lost_ns)
+/* True if the finding in @row is sorted after @finding. */
+static bool is_lower(const struct table *table, size_t row, const struct finding *finding)
+{
+	bool accounting = !strcmp(table_cell(table, row, COL_CAUSE)->str, CAUSE_ACCOUNTING);
+
+	if (accounting != !strcmp(finding->rule->cause, CAUSE_ACCOUNTING))
+		return accounting;
+	return table_cell(table, row, COL_LOST)->u64 < finding->lost_ns;
+}
+
+/* A new row. If the table is full, the last row if it is lower than @finding, else SIZE_MAX. */
+static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {
 	size_t last = FINDINGS_MAX - 1;
-	bool said = false;
+	bool noted = false;
 
 	if (table->nr_rows < FINDINGS_MAX)
 		return table_row(table);
 	for (size_t i = 0; i < report->nr_notes; i++)
-		said = said || !strcmp(report->notes[i], more);
-	if (!said)
+		noted = noted || !strcmp(report->notes[i], more);
+	if (!noted)
 		report_note(report, "%s", more);
-	return table_cell(table, last, COL_LOST)->u64 < lost_ns ? last : SIZE_MAX;
+	return is_lower(table, last, finding) ? last : SIZE_MAX;
 }
 
-void findings_add(struct report *report, const struct finding_rule *rule, uint64_t lost_ns,
-		  const char *fmt, ...)
+static void add_row(struct report *report, struct table *table, const struct finding_row *row)
 {
-	struct finding_row row = {.rule = rule->name, .lost_ns = lost_ns, .next = rule->next};
-	struct table *table = (struct table *)findings_of(report);
-	char *text = NULL;
-	va_list ap;
-	size_t at;
+	size_t at = row_for(report, table, &row->f);
 
-	if (!table || !findings_due(report, rule, lost_ns))
+	if (at == SIZE_MAX || report->failed)
+		return;
+	columns_fill(table, at, row);
+	for (; !report->failed && at && is_lower(table, at - 1, &row->f); at--)
+		swap_rows(table, at - 1, at);
+}
+
+void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
+{
+	const struct finding_rule *rule = finding->rule;
+	struct finding_row row = {
+		.rule = rule->name, .cause = rule->cause, .f = *finding};
+	struct table *table = (struct table *)findings_of(report);
+	const char *value = strrchr(finding->setting, '=');
+	char *text = NULL, *echo = NULL;
+	va_list ap;
+
+	if (!table || !findings_due(report, rule, finding->lost_ns))
 		return;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		report->failed = true;
 	va_end(ap);
+	if (value && asprintf(&echo, "echo %s > %.*s", value + 1, (int)(value - finding->setting),
+			      finding->setting) < 0)
+		report->failed = true;
 	if (report->failed)
 		return;
-	row.finding = text;
-	at = row_for(report, table, lost_ns);
-	if (at != SIZE_MAX)
-		columns_fill(table, at, &row);
+	row.text = text;
+	row.next = echo		     ? echo :
+		   finding->command[0] ? finding->command :
+					 finding->next	     ? finding->next :
+					 rule->next;
+	add_row(report, table, &row);
 	free(text);
-	if (at == SIZE_MAX)
-		return;
-	while (!report->failed && at && table_cell(table, at - 1, COL_LOST)->u64 < lost_ns) {
-		swap_rows(table, at - 1, at);
-		at--;
-	}
+	free(echo);
 }
 
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size)
@@ -103,7 +143,7 @@ const char *findings_rate(const struct report *report, uint64_t lost_ns, char *b
 	double ms = report->window_ns ? 1e3 * (double)lost_ns / (double)report->window_ns : 0.0;
 
 	if (ms >= 1000.0)
-		snprintf(buf, size, "%.1f s per second", ms / 1e3);
+		snprintf(buf, size, "(on average %.1f tasks waiting)", ms / 1e3);
 	else
 		snprintf(buf, size, "%.*f ms per second", ms < 10.0, ms);
 	return buf;

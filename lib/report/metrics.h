@@ -107,6 +107,12 @@ enum unit {
 	X(M_FINDING, "finding", "finding", UNIT_TEXT, "what takes time, in one sentence")          \
 	X(M_LOST_NS, "lost_ns", "lost", UNIT_NS, "time lost to it, or hidden, in the window")      \
 	X(M_NEXT, "next", "next", UNIT_TEXT, "what to run or to change next")                      \
+	X(M_FINDING_CAUSE, "cause", "cause", UNIT_TEXT, "kind of culprit: quota, task, softirq")   \
+	X(M_FINDING_SHARE, "share_ratio", "share", UNIT_RATIO,                                     \
+	  "share of the victim's waiting, or of the CPU's time")                                   \
+	X(M_NEXT_COMMAND, "next_command", "command", UNIT_TEXT, "shell command that mends it")     \
+	X(M_NEXT_SETTING, "next_setting", "setting", UNIT_TEXT,                                    \
+	  "PATH=VALUE: file to write, and the value that mends it")                                \
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \

@@ -68,7 +68,7 @@ struct report *sample_load(void)
 
 struct report *sample_compare(void)
 {
-	static const struct finding_rule small = {"rule", 0.01, "subtick audit"};
+	static const struct finding_rule small = {"rule", "task", 0.01, "subtick audit"};
 	static const enum metric_id cols[] = {M_CPU,	      M_BUSY_RATIO,    M_CMP_PROCSTAT,
 					      M_CMP_PROCIDLE, M_CMP_SCHEDSTAT, M_CMP_TASKCLOCK,
 					      M_CMP_PERF_TSC, M_CMP_PERF_CAL,  M_FLAGS};
@@ -112,9 +112,9 @@ struct report *sample_compare(void)
 		value_u64(table_cell(bursts, i, 1), i ? 10 * i + 1 : 0);
 	}
 	findings_begin(report);
-	findings_add(report, &small, 20000000, "\033[31mhostile\033[0m name <b>");
-	findings_add(report, &small, 300000000, "CPU 0 is 30.0 %% busy; /proc/stat shows 0.0 %%");
-	findings_add(report, &small, 1, "too little time to be said");
+	findings_add(report, FINDING(&small, 20000000), "\033[31mhostile\033[0m name <b>");
+	findings_add(report, FINDING(&small, 300000000), "CPU 0 is 30.0 %% busy; /proc/stat shows 0.0 %%");
+	findings_add(report, FINDING(&small, 1), "too little time to be said");
 	value_u64(report_quality(report, M_torn_total), 0);
 	return report;
 }

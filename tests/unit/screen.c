@@ -520,15 +520,15 @@ TEST(test_losses)
 /* The finding that loses most time of all reports, and all of them among the notes. */
 TEST(test_findings)
 {
-	static const struct finding_rule rule = {"rule", 0.01, "run this"};
+	static const struct finding_rule rule = {"rule", "task", 0.01, "run this"};
 	struct report *report = make_cores(2, 0.5, 0.5);
 	struct screen screen;
 
 	fill(&screen);
 	assert_true(drawn(&screen, "findings: none"));
 	findings_begin(report);
-	findings_add(report, &rule, report->window_ns / 10, "a tenth \033[31m");
-	findings_add(report, &rule, report->window_ns / 2, "a half");
+	findings_add(report, FINDING(&rule, report->window_ns / 10), "a tenth \033[31m");
+	findings_add(report, FINDING(&rule, report->window_ns / 2), "a half");
 	screen_show(&screen, 0, report);
 	assert_false(drawn(&screen, "findings: none"));
 	assert_true(drawn(&screen, "a half"));

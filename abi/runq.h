@@ -121,6 +121,9 @@ struct runq_cell {
 	__u64 held_quick; /* the same once no short wait can reach back to it any more, else 0 */
 };
 
+/* held_ns if throttling may have ended, and the total before it is unknown. */
+#define RUNQ_HELD_UNKNOWN ((__u64)-1)
+
 struct runq_cold {
 	__u64 held_ns;
 	__u64 held_end;
@@ -280,7 +283,8 @@ struct runq_walk {
 	__u64 culprit_ns;
 	__u32 culprit; /* as runq_seg.who; 0: nobody */
 	__u32 slot;
-	__u64 pad[6];
+	__u64 held_unknown; /* whether the wait was throttled from held_from to held_to is unknown */
+	__u64 pad[5];
 };
 
 /* A run queue's clock against CLOCK_MONOTONIC; user space only sets the start. */

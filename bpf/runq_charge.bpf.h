@@ -70,8 +70,13 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
-	if (cell->held_clock) {
-		slot_cold(books, cpu)->held_ns = total - cell->held_clock;
+	/*
+	 * First dispatch of the group here. A group that was never throttled (total 1) is not now.
+	 * Of any other group it is unknown whether this wait was throttled.
+	 */
+	if (cell->held_clock || total > 1) {
+		slot_cold(books, cpu)->held_ns =
+			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
 		slot_cold(books, cpu)->held_end = now;
 	}
 	cell->held_clock = total;
@@ -103,6 +108,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 /* From when to when in the wait the group was throttled. */
 static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
+	w->held_unknown = cold->held_ns == RUNQ_HELD_UNKNOWN;
 	w->held_to = cold->held_end;
 	w->held_from = w->held_to - cold->held_ns;
 	if (w->held_from < w->from || w->held_from > w->held_to)
@@ -205,7 +211,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	w->to = pc->to;
 	w->slot = place;
 	w->pid = (u32)next->pid;
-	w->held_from = w->held_to = 0;
+	w->held_from = w->held_to = w->held_unknown = 0;
 	if (held)
 		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;

@@ -74,8 +74,8 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 	u32 at = pc->head / RUNQ_SEG_STEP;
 
 	w->left = w->to;
-	w->culprit = held ? RUNQ_WHO_QUOTA : 0;
-	w->culprit_ns = held;
+	w->culprit = held && !w->held_unknown ? RUNQ_WHO_QUOTA : 0;
+	w->culprit_ns = w->held_unknown ? 0 : held;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
 	for (int i = 0; i < RUNQ_NR_WALK; i++)
@@ -84,6 +84,10 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 	if (w->left > w->from)
 		w->cause_ns[RUNQ_UNKNOWN] +=
 			w->left - w->from - overlap(w->from, w->left, w->held_from, w->held_to);
+	if (w->held_unknown) {
+		w->cause_ns[RUNQ_UNKNOWN] += held;
+		held = 0;
+	}
 	w->cause_ns[RUNQ_THROTTLED] = held;
 	w->cause_ns[RUNQ_MIGRATED] = w->moved_ns;
 	if (!want_blame || !w->key)

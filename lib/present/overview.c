@@ -6,7 +6,6 @@
 
 #include "base/load_wrong.h"
 #include "present/load.h"
-#include "present/runq.h"
 #include "report/findings.h"
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
@@ -31,7 +30,7 @@ static const struct table_spec waits_table =
 	TABLE("runq", "longest waits for a core", wait_columns);
 
 const struct table_spec *const overview_tables[] = {
-	&load_fields_table, &load_cpus_table,	 &load_all_table,    &findings_table,
+	&load_fields_table, &load_cpus_table,	 &load_all_table,    &findings_table, &load_tasks_table,
 	&waits_table,	    &load_quality_table, &load_losses_table, NULL,
 };
 
@@ -95,19 +94,23 @@ static void note_wake(struct report *report, const struct wake_window *w)
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("overview");
+	struct table *tasks;
 
 	if (!report)
 		return -ENOMEM;
 	load_report_fill(w->load, report);
+	tasks = (struct table *)report_find(report, load_tasks_table.key);
+	if (tasks)
+		tasks->text_hidden = true;
 	note_load(report, w->load);
 	if (w->wake)
 		note_wake(report, w->wake);
 	if (w->runq) {
 		add_runq_rows(report, w->runq);
-		runq_findings(w->runq, report);
 	} else {
 		report_note(report, "run-queue latency is unavailable: %s%s%s", w->runq_err->what,
 			    w->runq_err->fix[0] ? "; fix: " : "", w->runq_err->fix);
 	}
+	overview_findings(w, report);
 	return report_finish(report, ret_report);
 }

@@ -8,6 +8,8 @@
 
 extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
 
+/* Adds the findings of @window to @report. */
+void overview_findings(const struct overview_window *window, struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 
 #endif

@@ -111,7 +111,7 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 {
 	const struct finding_rule *rule = finding->rule;
 	struct finding_row row = {
-		.rule = rule->name, .cause = rule->cause, .next = rule->next, .f = *finding};
+		.rule = rule->name, .cause = rule->cause, .f = *finding};
 	struct table *table = (struct table *)findings_of(report);
 	const char *value = strrchr(finding->setting, '=');
 	char *text = NULL, *echo = NULL;
@@ -131,6 +131,7 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 	row.text = text;
 	row.next = echo		     ? echo :
 		   finding->command[0] ? finding->command :
+					 finding->next	     ? finding->next :
 					 rule->next;
 	add_row(report, table, &row);
 	free(text);

@@ -38,6 +38,8 @@ static int cgroup_visit(const struct mount *mount, void *arg)
 		search->any_v1 = true;
 		if (mount_has_option(mount->options, "cpu"))
 			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpu);
+		if (mount_has_option(mount->options, "cpuset"))
+			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpuset);
 	}
 	return 0;
 }

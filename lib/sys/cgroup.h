@@ -21,6 +21,7 @@ struct cgroup_layout {
 	enum cgroup_mode mode;
 	char v2[PATH_MAX];     /* mount point of the unified hierarchy, "" if none */
 	char v1_cpu[PATH_MAX]; /* mount point of the v1 hierarchy with controller cpu, "" if none */
+	char v1_cpuset[PATH_MAX]; /* the same of controller cpuset */
 	bool subtree;	       /* only a part of a hierarchy is mounted, as in a container */
 };
 

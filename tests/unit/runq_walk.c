@@ -189,9 +189,36 @@ static void test_preempted(void **state)
 	assert_int_equal(w->culprit_ns, 60);
 }
 
+/* First wait of a group that was throttled at some time: neither quota nor idle. */
+static void test_throttled_before_attach(void **state)
+{
+	static struct runq_cpu pc;
+	struct runq_walk *w = &pc.walk;
+
+	(void)state;
+	memset(&pc, 0, sizeof(pc));
+	pc.head = 2 * RUNQ_SEG_STEP;
+	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
+	pc.segs[2] = (struct runq_seg){.start_ns = 260, .ran = RUNQ_RAN(5, 55)};
+	*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
+				.from = 50, .to = 300, .held_from = 50, .held_to = 250,
+				.held_unknown = 1};
+	blame_reset();
+	walk_all(&pc, 0);
+	assert_int_equal(w->cause_ns[RUNQ_UNKNOWN], 200);
+	assert_int_equal(w->cause_ns[RUNQ_IDLE], 10);
+	assert_int_equal(w->cause_ns[RUNQ_OTHER], 40);
+	assert_int_equal(w->cause_ns[RUNQ_THROTTLED], 0);
+	assert_int_equal(blamed_unknown, 200);
+	assert_int_equal(blamed_quota, 0);
+	assert_int_equal(cause_sum(w), 250);
+	assert_int_equal(w->culprit, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_throttled_before_attach),
 		cmocka_unit_test(test_every_nanosecond),
 		cmocka_unit_test(test_preempted),
 	};

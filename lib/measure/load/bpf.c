@@ -386,6 +386,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
+	bool tasks = b->has_tasks && !source->tasks_held;
 	uint64_t now;
 
 	/* The online mask only changes with a hotplug step. */
@@ -395,7 +396,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	} else {
 		b->online.returned = (struct cpuset){0};
 	}
-	if (b->has_tasks) {
+	if (tasks) {
 		load_tasks_note(&b->tasks);
 		b->skel->data->task_turn++;
 	}
@@ -410,13 +411,13 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			*s = (struct load_sample){.stamp_ns = now + start,
 						  .hotplug_steps = cpu_steps,
 						  .flags = LOAD_OFFLINE};
-			if (b->has_tasks)
+			if (tasks)
 				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
 		}
 		if (!load_slot_read(&b->slots[cpu], now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
-		if (b->has_tasks)
+		if (tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));

@@ -258,8 +258,10 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		.lines = opts->irq,
 		.tasks = opts->top > 0,
 		.noise = opts->noise,
+		.senders = opts->senders,
 		.wake = opts->wake,
 	};
+	struct load_source_opts others = {.event = opts->event};
 	struct cpuset possible;
 	int rc;
 
@@ -270,12 +272,12 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;
-	m->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	m->nr_cpus = source_opts.nr_cpus = others.nr_cpus = cpuset_end(&possible);
 	rc = source_set_open(&m->set, opts->source, &source_opts, err);
 	if (rc)
 		goto fail;
 	if (opts->compare)
-		source_set_add(&m->set, opts->compare_with, &source_opts);
+		source_set_add(&m->set, opts->compare_with, &others);
 	else
 		rc = source_set_check_event(&m->set, opts->event, err);
 	if (rc)

@@ -20,6 +20,7 @@ struct load_opts {
 	bool bursts;	    /* distribution of busy bursts */
 	bool irq;	    /* time by interrupt line */
 	bool noise;	    /* the source also counts for `noise`: see load_noise_source() */
+	bool senders;	    /* with noise: also who sends IPIs */
 	bool wake;	    /* the source also counts passive wake-ups: see load_wake_source() */
 	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
 };

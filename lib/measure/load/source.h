@@ -74,6 +74,7 @@ struct load_source {
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
 	bool noise_v1;	/* victims of noise are cgroups of v1's controller cpu, not of v2 */
+	bool tasks_held; /* a sample does not end the window of tasks: another user reads them */
 	bool noise_calls; /* with senders: which functions they call is counted */
 	unsigned int more_users; /* beside the first: see load_source_share() */
 	struct err wake_err; /* why passive wake-ups are not counted, if they were asked for */

@@ -96,7 +96,9 @@ static void sample(struct noise_meter *m)
 {
 	uint64_t turn;
 
+	m->source->tasks_held = true;
 	load_ends_sample(&m->ends, m->source);
+	m->source->tasks_held = false;
 	m->source->ops->noise(m->source, &turn);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)

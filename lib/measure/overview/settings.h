@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings of a cgroup and of its ancestors that decide when its tasks run. */
+#ifndef SUBTICK_MEASURE_OVERVIEW_SETTINGS_H
+#define SUBTICK_MEASURE_OVERVIEW_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+
+#define SETTINGS_LEVELS 12
+#define SETTINGS_PATH	512
+
+/* The cgroup itself or one of its ancestors below the root. */
+struct settings_level {
+	unsigned int len;      /* length of the path of this cgroup, a prefix of the cgroup's path */
+	uint64_t quota_us;     /* cpu.max or cpu.cfs_quota_us; 0: no quota */
+	uint64_t period_us;
+	uint64_t throttled_ns; /* since the cgroup was created; 0: never or unknown */
+	int weight;	       /* cpu.weight, v1: cpu.shares; -1: no such file */
+	int idle;	       /* cpu.idle; -1: no such file */
+};
+
+struct settings {
+	char path[SETTINGS_PATH];
+	struct settings_level levels[SETTINGS_LEVELS]; /* the cgroup itself first */
+	unsigned int nr;
+	char cpuset_file[SETTINGS_PATH]; /* of the cgroup that sets cpuset.cpus; "": unlimited */
+	struct cpuset cpuset;		 /* content of that file */
+};
+
+/* Mount points of the hierarchies with controllers cpu and cpuset; "" if there is none. */
+struct settings_mounts {
+	char cpu[SETTINGS_PATH], cpuset[SETTINGS_PATH];
+	bool v1;
+};
+
+/*
+ * Reads the settings of @path, and of @cpuset_path, which differs from @path in v1 only. "" for
+ * @cpuset_path: unknown. @root as in sys/file.h.
+ */
+void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
+		   const char *cpuset_path, struct settings *ret_settings);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most. */
+#include "measure/overview/suspects.h"
+
+#include <errno.h>
+#include <linux/sched/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/affinity.h"
+#include "sys/file.h"
+#include "sys/mountinfo.h"
+#include "sys/pidstat.h"
+
+#define PF_KTHREAD 0x00200000
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct load_task *left = a, *right = b;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct load_task *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
+/* Merges the rows of one task on several CPUs into the row with most time. Returns rows left. */
+static size_t merge(struct load_task *tasks, size_t nr)
+{
+	size_t left = 0;
+
+	qsort(tasks, nr, sizeof(*tasks), by_pid);
+	for (size_t i = 0; i < nr; i++) {
+		/* UINT32_MAX: time of tasks without a row of their own. */
+		if (tasks[i].pid == UINT32_MAX || tasks[i].tgid == (uint32_t)getpid())
+			continue;
+		if (left && tasks[left - 1].pid == tasks[i].pid) {
+			tasks[left - 1].ns += tasks[i].ns;
+			tasks[left - 1].count += tasks[i].count;
+		} else {
+			tasks[left++] = tasks[i];
+		}
+	}
+	qsort(tasks, left, sizeof(*tasks), by_time);
+	return left;
+}
+
+void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH])
+{
+	ret_path[0] = '\0';
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		char names[256];
+		int at = 0;
+
+		line += *line == '\n';
+		/* "0::/path" of v2, "4:cpu,cpuacct:/path" of v1. */
+		names[0] = '\0';
+		if (sscanf(line, "%*u:%255[^:\n]:%n", names, &at) < 1)
+			sscanf(line, "0::%n", &at);
+		if (at && (controller ? mount_has_option(names, controller) : !names[0]))
+			snprintf(ret_path, SUSPECT_PATH, "%.*s", (int)strcspn(line + at, "\n"),
+				 line + at);
+	}
+}
+
+static void read_policy(struct suspect *s)
+{
+	struct sched_attr attr = {0};
+
+	if (syscall(SYS_sched_getattr, (pid_t)s->pid, &attr, sizeof(attr), 0))
+		return;
+	s->policy = (int)attr.sched_policy;
+	s->priority = (int)attr.sched_priority;
+	s->nice = attr.sched_nice;
+}
+
+/* False if the task has exited, or runs another program now. */
+static bool read_task(const char *root, bool v1, struct suspect *s)
+{
+	char path[64], text[4096];
+	struct pidstat stat;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", s->pid);
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	    strncmp(text, s->name, strlen(s->name)))
+		return false;
+	snprintf(s->name, sizeof(s->name), "%.63s", text);
+	snprintf(path, sizeof(path), "/proc/%u/stat", s->pid);
+	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat))
+		s->kthread = stat.flags & PF_KTHREAD;
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", s->pid);
+	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
+		suspect_cgroup(text, v1 ? "cpu" : NULL, s->cgroup);
+		suspect_cgroup(text, v1 ? "cpuset" : NULL, s->cpuset);
+	}
+	read_policy(s);
+	if (affinity_get((pid_t)s->pid, &s->allowed))
+		s->allowed = (struct cpuset){0};
+	return true;
+}
+
+static struct suspect *exited(struct suspects *list, const char *name)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!list->list[i].pid && !strcmp(list->list[i].name, name))
+			return &list->list[i];
+	if (list->nr == SUSPECTS_MAX)
+		return NULL;
+	list->list[list->nr] = (struct suspect){.cpu = UINT32_MAX};
+	snprintf(list->list[list->nr].name, SUSPECT_NAME, "%s", name);
+	return &list->list[list->nr++];
+}
+
+static int suspect_by_time(const void *a, const void *b)
+{
+	const struct suspect *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
+static bool is_live(const char *root, uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return sys_exists(root, path);
+}
+
+int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
+		  struct suspects *ret_suspects)
+{
+	struct load_task *copy = malloc((nr + 1) * sizeof(*copy));
+	size_t live = 0;
+
+	ret_suspects->nr = 0;
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, tasks, nr * sizeof(*copy));
+	nr = merge(copy, nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct suspect one = {.pid = copy[i].pid, .ns = copy[i].ns, .count = 1,
+				      .switches = copy[i].count, .cpu = copy[i].cpu}, *gone;
+
+		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
+		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
+		    read_task(root, v1, &one)) {
+			ret_suspects->list[ret_suspects->nr++] = one;
+			live++;
+			continue;
+		}
+		/* The remaining tasks used little time each; only exited tasks may add up to much. */
+		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
+			continue;
+		gone = exited(ret_suspects, one.name);
+		if (gone) {
+			gone->ns += one.ns;
+			gone->switches += one.switches;
+			gone->count++;
+		}
+	}
+	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings about who had the core: tasks, cgroups and kernel threads, each with its advice. */
+#include "present/overview_rules.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef SCHED_DEADLINE
+#define SCHED_DEADLINE 6
+#endif
+
+static const struct finding_rule realtime = {
+	"realtime", "task", RULE_WAITS, "chrt: another policy for the tasks, or another core"};
+static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
+						"find out what starts them: subtick trace"};
+static const struct finding_rule neighbour = {
+	"neighbour", "cgroup", RULE_WAITS, "subtick runq --blame --per task: which tasks"};
+static const struct finding_rule victim_idle = {"idle_cgroup", "cgroup", RULE_WAITS, NULL};
+static const struct finding_rule sched_idle = {
+	"sched_idle", "task", RULE_WAITS, "chrt -o -p 0 PID for each task with SCHED_IDLE"};
+static const struct finding_rule niced = {
+	"nice", "task", RULE_WAITS, "renice the tasks that wait, or those that they wait for"};
+static const struct finding_rule same_group = {
+	"same_group", "cgroup", RULE_WAITS, "run fewer threads, or allow the cgroup more CPUs"};
+static const struct finding_rule affinity = {
+	"affinity", "affinity", RULE_WAITS, "taskset -p: allow the tasks more CPUs"};
+static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
+
+static bool is_realtime(const struct suspect *s, const void *arg)
+{
+	(void)arg;
+	return s->policy == SCHED_FIFO || s->policy == SCHED_RR || s->policy == SCHED_DEADLINE;
+}
+
+static bool is_sched_idle(const struct suspect *s, const void *arg)
+{
+	(void)arg;
+	return s->policy == SCHED_IDLE;
+}
+
+/* True if the task has a lower priority than the task @top. */
+static bool is_nicer(const struct suspect *s, const void *top)
+{
+	return s->policy != SCHED_IDLE && s->nice > ((const struct suspect *)top)->nice;
+}
+
+static bool may_not_use(const struct suspect *s, const void *cpu)
+{
+	return cpuset_count(&s->allowed) && !cpuset_has(&s->allowed, *(const uint32_t *)cpu);
+}
+
+static const char *policy_name(int policy)
+{
+	return policy == SCHED_FIFO ? "SCHED_FIFO" : policy == SCHED_RR ? "SCHED_RR" : "SCHED_DEADLINE";
+}
+
+/* Length of the path of the level of @path just below the deepest common ancestor with @other. */
+static size_t level_below_common(const char *path, const char *other)
+{
+	size_t i = 0, common = 0;
+
+	for (; path[i] && path[i] == other[i]; i++)
+		if (path[i] == '/')
+			common = i;
+	if (!path[i] && other[i] == '/')
+		return i; /* @other is below @path */
+	return common + 1 + strcspn(path + common + 1, "/");
+}
+
+static const struct settings_level *find_level(const struct settings *s, size_t len)
+{
+	for (unsigned int i = 0; s && i < s->nr; i++)
+		if (s->levels[i].len == len)
+			return &s->levels[i];
+	return NULL;
+}
+
+static bool is_above(const char *path, const char *other)
+{
+	size_t len = strlen(path);
+
+	return !strcmp(path, "/") || (!strncmp(path, other, len) && other[len] == '/');
+}
+
+/* The cgroup of @path that competes with @other's, and its settings; NULL if it has no files. */
+static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
+						const char *other)
+{
+	if (is_above(path, other))
+		return NULL;
+	return find_level(settings_of(o, path), level_below_common(path, other));
+}
+
+/* Setting that makes the culprit's tasks give way to the victim's: cpu.idle, or the lowest weight. */
+static void set_yield(const struct victim *v, const char *culprit, struct finding *f)
+{
+	const struct overview_window *o = v->o;
+	const struct settings_level *level = rival_level(o, culprit, v->path);
+
+	if (level && level->idle == 0)
+		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len, culprit);
+	else if (level && level->weight > 2)
+		finding_set(f->setting, "%s%.*s/%s", o->mounts.cpu, (int)level->len, culprit,
+			    o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
+}
+
+#define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
+
+static bool say_realtime(const struct victim *v, const struct crew *crew,
+			 const struct runq_blame *blame, uint64_t lost, struct report *report)
+{
+	const struct suspect *task = find_task(v->o, crew->path, is_realtime, NULL);
+	struct finding f;
+	char rate[48], priority[32] = "";
+
+	if (!task || (double)task->ns < RULE_MOST / 2 * (double)crew->ns)
+		return false;
+	f = victim_finding(v, &realtime, lost, blame->wait_ns);
+	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
+	suspects_command(v->o, crew->path, is_realtime, NULL, "chrt -o -p 0", f.command);
+	f.cpu = task->cpu;
+	if (task->policy != SCHED_DEADLINE)
+		snprintf(priority, sizeof(priority), " priority %d", task->priority);
+	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait %s", task->name, task->pid,
+		     crew->path, policy_name(task->policy), priority, v->name, RATE(lost));
+	return true;
+}
+
+static bool say_short_lived(const struct victim *v, const struct crew *crew,
+			    const struct runq_blame *blame, uint64_t lost, struct report *report)
+{
+	const struct suspect *gone = crew->exited, *parent;
+	struct finding f;
+	char rate[48];
+
+	if (!gone)
+		return false;
+	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
+	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
+	set_yield(v, crew->path, &f);
+	/* Processes inherit the policy of their parent, which has the same name if it only forks. */
+	parent = find_task(v->o, crew->path, has_name, gone->name);
+	if (!f.setting[0] && parent && parent->policy == SCHED_OTHER)
+		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
+	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
+		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
+		     gone->name, v->name, RATE(lost));
+	return true;
+}
+
+/* A mostly idle CPU that most tasks of the victim may not use; UINT32_MAX: none. */
+static uint32_t idle_excluded(const struct victim *v)
+{
+	const struct load_window *load = v->o->load;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &load->cpus) {
+		size_t all = 0, excluded = 0;
+
+		if (load->cpu[cpu].flags & LOAD_NO_FIGURE ||
+		    load->cpu[cpu].busy_ratio > 1.0 - RULE_IDLE)
+			continue;
+		for (size_t i = 0; i < v->o->suspects.nr; i++) {
+			const struct suspect *s = &v->o->suspects.list[i];
+
+			if (!s->pid || s->kthread || strcmp(s->cgroup, v->path))
+				continue;
+			all++;
+			excluded += may_not_use(s, &cpu);
+		}
+		if (all && excluded > all / 2)
+			return cpu;
+	}
+	return UINT32_MAX;
+}
+
+/* CPUs of the window that are online. */
+static void online_cpus(const struct load_window *load, char *buf, size_t size)
+{
+	struct cpuset online = load->cpus;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &load->cpus)
+		if (load->cpu[cpu].flags & LOAD_OFFLINE)
+			cpuset_del(&online, cpu);
+	cpuset_format(&online, buf, size);
+}
+
+static bool say_affinity(const struct victim *v, const struct runq_blame *blame, uint64_t lost,
+			 struct report *report)
+{
+	uint32_t cpu = idle_excluded(v);
+	const struct suspect *task;
+	struct finding f;
+	bool by_cpuset;
+	char rate[48], all[128], own[128], each[192];
+
+	if (cpu == UINT32_MAX)
+		return false;
+	task = find_task(v->o, v->path, may_not_use, &cpu);
+	by_cpuset = v->settings && v->settings->cpuset_file[0] &&
+		    !cpuset_has(&v->settings->cpuset, cpu);
+	f = victim_finding(v, by_cpuset ? &cpuset_rule : &affinity, lost, blame->wait_ns);
+	f.cpu = cpu;
+	online_cpus(v->o->load, all, sizeof(all));
+	cpuset_format(&task->allowed, own, sizeof(own));
+	if (by_cpuset) {
+		finding_set(f.culprit, "cpuset.cpus %s", own);
+		finding_set(f.setting, "%s=%s", v->settings->cpuset_file, all);
+	} else {
+		finding_set(f.culprit, "affinity of %s (PID %u)", task->name, task->pid);
+		snprintf(each, sizeof(each), "taskset -pc %s", all);
+		suspects_command(v->o, v->path, may_not_use, &cpu, each, f.command);
+	}
+	findings_add(report, &f, "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
+		     v->name, RATE(lost), cpuset_count(&task->allowed) > 1 ? "s" : "", own, cpu,
+		     by_cpuset ? "cpuset" : "affinity",
+		     100.0 - 100.0 * v->o->load->cpu[cpu].busy_ratio);
+	return true;
+}
+
+void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+	       struct report *report)
+{
+	const char *path = runq_party_path(&blame->culprit);
+	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
+	const struct settings_level *own = rival_level(v->o, v->path, path);
+	struct finding f;
+	struct crew crew;
+	char rate[48], buf[32], who[FINDING_NAME];
+
+	crew_of(v->o, path, &crew);
+	if (say_realtime(v, &crew, blame, lost_ns, report) ||
+	    say_short_lived(v, &crew, blame, lost, report) ||
+	    say_affinity(v, blame, lost, report))
+		return;
+	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
+	finding_set(f.culprit, "%s", path);
+	if (own && own->idle == 1) {
+		f.rule = &victim_idle;
+		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
+		findings_add(report, &f, "%s waits %s for %s because cpu.idle of %.*s is 1",
+			     v->name, RATE(lost), path, (int)own->len, v->path);
+		return;
+	}
+	set_yield(v, path, &f);
+	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
+	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER)
+		suspects_command(v->o, path, has_name, crew.top->name, "chrt -i -p 0", f.command);
+	if (is_above(path, v->path) && crew.top)
+		finding_set(f.culprit, "%s: %s", path, crew.top->name);
+	findings_add(report, &f, "%s makes %s wait %s%s",
+		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, RATE(lost),
+		     crew_text(v->o, &crew, who, sizeof(who)));
+}
+
+/* Tasks of one name that have a lower priority than @top, or SCHED_IDLE, wait for it. */
+static bool say_priority(const struct victim *v, const struct crew *crew,
+			 const struct runq_blame *blame, uint64_t lost, struct report *report)
+{
+	const struct suspect *top = crew->top;
+	const struct suspect *idle = find_task(v->o, v->path, is_sched_idle, NULL);
+	const struct suspect *nicer = find_task(v->o, v->path, is_nicer, top);
+	struct finding f;
+	char rate[48], victims[FINDING_TEXT], each[32];
+
+	if (top->policy != SCHED_OTHER || (!idle && (!nicer || !strcmp(nicer->name, top->name))))
+		return false;
+	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
+	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
+	if (idle) {
+		suspects_command(v->o, v->path, is_sched_idle, NULL, "chrt -o -p 0", f.command);
+		findings_add(report, &f, "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
+			     idle->name, idle->pid, v->name, RATE(lost), top->name);
+		return true;
+	}
+	snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
+	suspects_command(v->o, v->path, is_nicer, top, each, victims);
+	suspects_command(v->o, v->path, has_name, top->name, "chrt -i -p 0", f.command);
+	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
+		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
+	finding_set(f.command, "%s", victims);
+	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)", nicer->name,
+		     nicer->pid, v->name, nicer->nice, RATE(lost), top->name, top->nice);
+	return true;
+}
+
+void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+	      struct report *report)
+{
+	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
+	struct finding f;
+	struct crew crew;
+	char rate[48], who[FINDING_NAME];
+
+	crew_of(v->o, v->path, &crew);
+	if (say_realtime(v, &crew, blame, lost_ns, report) ||
+	    say_short_lived(v, &crew, blame, lost, report) ||
+	    (crew.top && say_priority(v, &crew, blame, lost, report)) ||
+	    say_affinity(v, blame, lost, report))
+		return;
+	f = victim_finding(v, &same_group, lost, blame->wait_ns);
+	finding_set(f.culprit, "%s", v->path);
+	/* One command that uses most of the time stands out only if there are others beside it. */
+	if (crew.top && crew.top_ns < crew.ns && crew.top->policy == SCHED_OTHER &&
+	    (double)crew.top_ns > RULE_MOST * (double)crew.ns) {
+		finding_set(f.culprit, "%s: %s", v->path, crew.top->name);
+		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0", f.command);
+	}
+	findings_add(report, &f, "tasks of %s wait %s for each other%s", v->name, RATE(lost),
+		     crew_text(v->o, &crew, who, sizeof(who)));
+}

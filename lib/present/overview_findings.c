@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names the causes of an overview window, group by group. docs/methods/findings.md has the rules. */
+#include "present/overview.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "present/overview_rules.h"
+
+/* Waits with a shorter p99 are the cost of a switch, not a delay. */
+#define LEAST_P99_NS 100000.0
+/* Share of the victim's waiting from which its p99 is the p99 of the cause. */
+#define ONE_CAUSE 0.9
+/* Share of the waiting from which time without a known cause is explained. */
+#define UNKNOWN_LEAST 0.1
+
+static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
+					       "raise the quota, or run fewer threads"};
+static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
+					      "subtick runq --idle-states"};
+static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
+
+const struct settings *settings_of(const struct overview_window *o, const char *path)
+{
+	for (size_t i = 0; i < o->nr_settings; i++)
+		if (!strcmp(o->settings[i].path, path))
+			return &o->settings[i];
+	return NULL;
+}
+
+static double p99_of(const struct runq_window *w, const struct runq_group_window *group)
+{
+	for (unsigned int i = 0; i < w->nr_percentiles; i++)
+		if (w->percentiles[i] == 99.0)
+			return group->percentile_ns[i];
+	return NAN;
+}
+
+/* Waits for cores that began with a wake-up, as far as their cause is known. */
+static uint64_t wakeup_ns(const struct runq_group_window *group)
+{
+	return group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
+	       group->cause_ns[RUNQ_KTHREAD];
+}
+
+static void victim_init(struct victim *v, const struct overview_window *o,
+			const struct runq_group_window *group)
+{
+	uint64_t woken = wakeup_ns(group), all = woken + group->cause_ns[RUNQ_PREEMPTED];
+
+	*v = (struct victim){.o = o, .group = group};
+	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
+	v->path = runq_party_path(&group->party);
+	v->settings = settings_of(o, v->path);
+	v->p99_ns = p99_of(o->runq, group);
+	v->delayed = all ? (double)woken / (double)all : 0.0;
+}
+
+struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
+			      uint64_t lost_ns, uint64_t wait_ns)
+{
+	struct finding f = finding_of(rule, lost_ns);
+
+	finding_set(f.victim, "%s", v->path);
+	f.share = (double)wait_ns / (double)v->group->sum_ns;
+	if (f.share >= ONE_CAUSE)
+		f.p99_ns = v->p99_ns;
+	return f;
+}
+
+static bool is_below(const char *path, const char *top, size_t len)
+{
+	return !strncmp(path, top, len) && (path[len] == '/' || !path[len]);
+}
+
+/* The cgroup other than the victim that uses most of the quota; "" if the victim does. */
+static const char *quota_user(const struct victim *v, size_t len, double *ret_share)
+{
+	const struct suspects *tasks = &v->o->suspects;
+	uint64_t all = 0, most = 0;
+	const char *user = "";
+
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const char *path = tasks->list[i].cgroup;
+		uint64_t ns = 0;
+
+		if (!is_below(path, v->path, len))
+			continue;
+		all += tasks->list[i].ns;
+		for (size_t j = 0; j < tasks->nr && strcmp(path, v->path); j++)
+			ns += strcmp(tasks->list[j].cgroup, path) ? 0 : tasks->list[j].ns;
+		if (ns > most) {
+			most = ns;
+			user = path;
+		}
+	}
+	*ret_share = all ? (double)most / (double)all : 0.0;
+	return *ret_share > RULE_MOST ? user : "";
+}
+
+/* Of several quotas above the victim, the one that throttled longest. */
+static const struct settings_level *quota_level(const struct victim *v)
+{
+	const struct settings_level *found = NULL;
+
+	for (unsigned int i = 0; v->settings && i < v->settings->nr; i++) {
+		const struct settings_level *level = &v->settings->levels[i];
+
+		if (level->quota_us && level->period_us &&
+		    (!found || level->throttled_ns > found->throttled_ns))
+			found = level;
+	}
+	return found;
+}
+
+static void say_quota(const struct victim *v, struct report *report)
+{
+	const struct settings_level *level = quota_level(v);
+	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
+	struct finding f = victim_finding(v, &quota_rule, lost, lost);
+	char rate[48], by[FINDING_NAME + 64] = "";
+	const char *user;
+	double share, cpus;
+
+	if (!findings_due(report, &quota_rule, lost))
+		return;
+	findings_rate(report, lost, rate, sizeof(rate));
+	if (!level) {
+		findings_add(report, &f, "%s waits %s for its CPU quota, %.0f %% of its waiting",
+			     v->name, rate, 100.0 * f.share);
+		return;
+	}
+	user = quota_user(v, level->len, &share);
+	if (*user)
+		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);
+	cpus = (double)level->quota_us / (double)level->period_us;
+	finding_set(f.culprit, "%.*s", (int)level->len, v->path);
+	finding_set(f.setting, "%s%.*s/%s", v->o->mounts.cpu, (int)level->len, v->path,
+		    v->o->mounts.v1 ? "cpu.cfs_quota_us=-1" : "cpu.max=max");
+	findings_add(report, &f,
+		     "%s waits %s for the CPU quota of %s (%.3g CPU%s), %.0f %% of its waiting%s",
+		     v->name, rate, f.culprit, cpus, cpus == 1.0 ? "" : "s", 100.0 * f.share, by);
+}
+
+/* The idle state from which timers of any core came latest in sum; NULL: unknown. */
+static const struct wake_state *slowest_state(const struct overview_window *o)
+{
+	const struct wake_state *most = NULL;
+
+	for (size_t i = 0; o->wake && i < o->wake->nr_states; i++)
+		if (!most || o->wake->states[i].sum_ns > most->sum_ns)
+			most = &o->wake->states[i];
+	return most;
+}
+
+static void say_idle_exit(const struct victim *v, struct report *report)
+{
+	uint64_t lost = v->group->cause_ns[RUNQ_IDLE];
+	struct finding f = victim_finding(v, &idle_exit, lost, lost);
+	const struct wake_state *state = slowest_state(v->o);
+	char rate[48];
+
+	if (!findings_due(report, &idle_exit, lost))
+		return;
+	if (state) {
+		f.cpu = state->cpu;
+		finding_set(f.culprit, "%s", state->name);
+	}
+	findings_add(report, &f, "idle cores cost %s %s while they wake up for it%s%s", v->name,
+		     findings_rate(report, lost, rate, sizeof(rate)), state ? ", mostly from " : "",
+		     state ? state->name : "");
+}
+
+/* @taken: part of the waits that interrupts account for. */
+static void say_victim(const struct overview_window *o, const struct runq_group_window *group,
+		       double taken, struct report *report)
+{
+	const struct runq_window *w = o->runq;
+	struct victim v;
+
+	victim_init(&v, o, group);
+	say_quota(&v, report);
+	say_idle_exit(&v, report);
+	if (v.p99_ns < LEAST_P99_NS)
+		return;
+	for (size_t i = 0; i < w->nr_blame; i++) {
+		const struct runq_blame *blame = &w->blame[i];
+		double lost = (double)blame->wait_ns * (1.0 - taken);
+
+		if (blame->victim.kind != group->party.kind ||
+		    blame->victim.group != group->party.group ||
+		    !findings_due(report, &waits, (uint64_t)lost))
+			continue;
+		if (blame->culprit.kind == RUNQ_PARTY_KTHREADS)
+			say_kthreads(&v, blame, (uint64_t)(lost * v.delayed), report);
+		else if (blame->culprit.kind == RUNQ_PARTY_GROUP &&
+			 blame->culprit.group == blame->victim.group)
+			say_same(&v, blame, (uint64_t)lost, report);
+		else if (blame->culprit.kind == RUNQ_PARTY_GROUP)
+			say_other(&v, blame, (uint64_t)lost, report);
+	}
+}
+
+/* The largest share of waits without a known cause, among groups with much waiting. */
+static void note_unknown(const struct runq_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+		double share = (double)group->cause_ns[RUNQ_UNKNOWN] / (double)group->sum_ns;
+		char buf[32];
+
+		if (!findings_due(report, &waits, group->sum_ns) || share < UNKNOWN_LEAST)
+			continue;
+		report_note(report,
+			    "%.0f %% of the waiting of %s has no known cause: those waits began "
+			    "before the window, or more than %d switches of their core ago",
+			    100.0 * share, runq_party_name(w->per, &group->party, buf),
+			    RUNQ_NR_WALK);
+		return;
+	}
+}
+
+void overview_findings(const struct overview_window *o, struct report *report)
+{
+	const struct runq_window *w = o->runq;
+	uint64_t woken = 0;
+	double taken;
+
+	for (size_t i = 0; w && i < w->nr_groups; i++)
+		woken += wakeup_ns(&w->groups[i]);
+	taken = say_noise(o, woken, report);
+	for (size_t i = 0; w && i < w->nr_groups; i++)
+		if (findings_due(report, &waits, w->groups[i].sum_ns))
+			say_victim(o, &w->groups[i], taken, report);
+	if (w)
+		note_unknown(w, report);
+}

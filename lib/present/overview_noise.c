@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings about interrupts, softirqs, IPIs and kernel threads. */
+#include "present/overview_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct finding_rule hardirq = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"};
+static const struct finding_rule timer = {"timer", "timer", RULE_NOISE, "subtick noise"};
+static const struct finding_rule ipi = {"ipi", "ipi", RULE_NOISE, "subtick noise --senders"};
+static const struct finding_rule softirq = {"softirq", "softirq", RULE_NOISE, "subtick noise"};
+static const struct finding_rule ksoftirqd = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"};
+static const struct finding_rule stopper = {
+	"stop_machine", "kernel_thread", RULE_WAITS,
+	"find out what stops the cores: module loading, CPU hotplug, code patching"};
+static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thread", RULE_WAITS,
+						   "subtick noise"};
+
+/* A source on all cores where it takes at least RULE_NOISE of the time. */
+struct spread {
+	const struct noise_source *worst;
+	uint64_t ns, count;
+	struct cpuset cpus;
+};
+
+static bool is_due(const struct noise_window *w, const struct noise_source *s)
+{
+	return (s->kind != NOISE_KIND_THREAD && s->kind != NOISE_KIND_NMI) &&
+	       (double)s->ns >= RULE_NOISE * (double)w->window_ns;
+}
+
+/* False if the source is not due, or an earlier row is the same source on another core. */
+static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
+{
+	const struct noise_source *first = &w->sources[row];
+	struct spread all = {.worst = first};
+
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		const struct noise_source *s = &w->sources[i];
+
+		if (s->kind != first->kind || strcmp(s->name, first->name) || !is_due(w, s))
+			continue;
+		if (i < row)
+			return false;
+		all.ns += s->ns;
+		all.count += s->count;
+		cpuset_add(&all.cpus, s->cpu);
+		if (s->ns > all.worst->ns)
+			all.worst = s;
+	}
+	*ret_spread = all;
+	return all.ns;
+}
+
+/* The cgroup that lost most time to sources of a class; "" if none. */
+static const char *hit_most(const struct noise_window *w, enum noise_class class)
+{
+	const struct noise_hit *most = NULL;
+
+	for (size_t i = 0; i < w->nr_hits; i++)
+		if (w->hits[i].key != NOISE_ON_IDLE && w->hits[i].key != NOISE_ON_THREAD &&
+		    w->hits[i].ns[class] && (!most || w->hits[i].ns[class] > most->ns[class]))
+			most = &w->hits[i];
+	return most ? most->cgroup : "";
+}
+
+/* The task with most time on a CPU, or with @switches most switches; NULL if unknown. */
+static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool switches)
+{
+	const struct suspect *most = NULL;
+
+	for (size_t i = 0; i < o->suspects.nr; i++) {
+		const struct suspect *s = &o->suspects.list[i];
+
+		if (s->pid && !s->kthread && s->cpu == cpu &&
+		    (!most || (switches && s->switches > most->switches)))
+			most = s;
+	}
+	return most;
+}
+
+static const struct noise_sender *top_sender(const struct noise_sent *sent, uint32_t cpu)
+{
+	const struct noise_sender *top = NULL;
+
+	for (size_t i = 0; i < sent->nr; i++)
+		if (sent->list[i].cpu == cpu && sent->list[i].from_cpu != cpu &&
+		    (!top || sent->list[i].count > top->count))
+			top = &sent->list[i];
+	return top;
+}
+
+/* Names the core, the function and the task behind the IPIs; false if they are no IPIs. */
+static bool blame_sender(const struct overview_window *o, const struct spread *all,
+			 struct finding *f, char *text, size_t size)
+{
+	const struct noise_sender *from = top_sender(&o->noise->senders, all->worst->cpu);
+	const struct noise_sender *call = top_sender(&o->noise->calls, all->worst->cpu);
+	const struct suspect *task;
+
+	/* Interrupts that nobody sent are no IPIs. */
+	if (all->worst->kind != NOISE_KIND_VECTOR || !from || from->count < all->worst->count / 2)
+		return false;
+	task = busiest_on(o, from->from_cpu, false);
+	if (task)
+		finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
+	snprintf(text, size, ", sent by CPU %u%s%s%s%s", from->from_cpu,
+		 task ? ", where mostly this task runs: " : "", task ? task->name : "",
+		 call && call->name[0] ? "; they call " : "", call ? call->name : "");
+	return true;
+}
+
+/* The task that a timer wakes, if it leaves the core as often as the timer fires. */
+static void blame_timer(const struct overview_window *o, const struct spread *all,
+			struct finding *f, char *text, size_t size)
+{
+	const struct suspect *task = busiest_on(o, all->worst->cpu, true);
+
+	if (!task || task->switches < all->worst->count / 2)
+		return;
+	finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
+	snprintf(text, size, ", for %s (PID %u), which sleeps %.0f times per second", task->name,
+		 task->pid, (double)task->switches * 1e9 / (double)o->load->window_ns);
+}
+
+static double busy_ns(const struct load_window *w, uint32_t cpu)
+{
+	double busy = cpuset_has(&w->cpus, cpu) ? w->cpu[cpu].busy_ratio * (double)w->window_ns : 0.0;
+
+	return busy > 0.0 ? busy : (double)w->window_ns;
+}
+
+static void say_source(const struct overview_window *o, const struct spread *all, uint64_t behind_ns,
+		       struct report *report)
+{
+	const struct noise_source *s = all->worst;
+	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
+	struct finding f = finding_of(soft ? &softirq : &hardirq, all->ns + behind_ns);
+	unsigned int nr = cpuset_count(&all->cpus);
+	char cpus[64], from[256] = "";
+
+	f.cpu = s->cpu;
+	f.share = (double)all->ns / (double)o->noise->window_ns / nr;
+	f.p99_ns = (double)s->p99_ns;
+	f.next = s->knob;
+	finding_set(f.culprit, "%s", s->name);
+	finding_set(f.victim, "%s", hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
+	if (strstr(s->name, "timer")) {
+		f.rule = &timer;
+		blame_timer(o, all, &f, from, sizeof(from));
+	} else if (blame_sender(o, all, &f, from, sizeof(from))) {
+		f.rule = &ipi;
+	}
+	cpuset_format(&all->cpus, cpus, sizeof(cpus));
+	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s (%.0f per second)%s%s%s", s->name,
+		     soft ? " softirqs" : strstr(s->name, "interrupt") ? "" : " interrupts",
+		     100.0 * f.share, nr > 1 ? "s" : "", cpus,
+		     (double)all->count * 1e9 / (double)o->noise->window_ns, from,
+		     f.victim[0] ? "; most of it from " : "", f.victim);
+}
+
+double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report)
+{
+	double taken = 0.0;
+
+	for (size_t i = 0; o->noise && i < o->noise->nr_sources; i++) {
+		struct spread all;
+		double part;
+
+		if (!gather(o->noise, i, &all))
+			continue;
+		part = (double)all.worst->ns / busy_ns(o->load, all.worst->cpu);
+		if (part > 1.0 - taken)
+			part = 1.0 - taken;
+		taken += part;
+		say_source(o, &all, (uint64_t)(part * (double)waits_ns), report);
+	}
+	return taken;
+}
+
+/* Kernel threads that do the same: "kworker/u8:1-loop0" and "kworker/u8:3-loop0", "ksoftirqd/0". */
+static bool same_work(const struct suspect *a, const struct suspect *b)
+{
+	const char *of_a = strpbrk(a->name, "-+"), *of_b = strpbrk(b->name, "-+");
+
+	if (!strncmp(a->name, "kworker/", 8) && of_a && of_b)
+		return !strncmp(b->name, "kworker/", 8) && !strcmp(of_a + 1, of_b + 1);
+	return !strncmp(a->name, b->name, strcspn(a->name, "/") + 1);
+}
+
+/* The softirq vector that took most time of a CPU; NULL if unknown. */
+static const char *vector_on(const struct overview_window *o, uint32_t cpu)
+{
+	const struct load_vecs *vecs = o->load->cpu_vecs;
+	unsigned int most = 0;
+
+	if (!vecs || !cpuset_has(&o->load->cpus, cpu))
+		return NULL;
+	for (unsigned int i = 1; i < LOAD_NR_VECS; i++)
+		if (vecs[cpu].ns[i] > vecs[cpu].ns[most])
+			most = i;
+	return load_vec_name(most);
+}
+
+void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+		  struct report *report)
+{
+	struct finding f = victim_finding(v, &kernel_threads, lost_ns, blame->wait_ns);
+	const struct suspects *tasks = &v->o->suspects;
+	const struct suspect *top = NULL;
+	const char *vector = NULL;
+	uint64_t ns = 0;
+	char rate[48];
+
+	findings_rate(report, lost_ns, rate, sizeof(rate));
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+
+		if (!s->kthread)
+			continue;
+		top = top ?: s;
+		ns += same_work(top, s) ? s->ns : 0;
+	}
+	if (!top) {
+		findings_add(report, &f, "kernel threads make %s wait %s", v->name, rate);
+		return;
+	}
+	f.cpu = top->cpu;
+	finding_set(f.culprit, "%s", top->name);
+	if (!strncmp(top->name, "ksoftirqd/", 10)) {
+		f.rule = &ksoftirqd;
+		vector = vector_on(v->o, top->cpu);
+	} else if (!strncmp(top->name, "migration/", 10)) {
+		f.rule = &stopper;
+	} else if (top->nice < 19) {
+		finding_set(f.command, "renice -n 19 -p %u", top->pid);
+	}
+	findings_add(report, &f, "kernel thread %s%s%s (%.2g CPUs) makes %s wait %s", top->name,
+		     vector ? ", mostly with " : "", vector ?: "",
+		     (double)ns / (double)v->o->load->window_ns, v->name, rate);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rules that turn an overview window into findings. Pure: no file is read. */
+#ifndef SUBTICK_PRESENT_OVERVIEW_RULES_H
+#define SUBTICK_PRESENT_OVERVIEW_RULES_H
+
+#include "measure/overview/overview.h"
+#include "report/findings.h"
+
+#define RULE_WAITS 0.01 /* 10 ms of waiting per second, by all tasks of a group */
+#define RULE_NOISE 0.05 /* of a core */
+#define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
+#define RULE_MOST  0.5	/* share from which a task stands for its cgroup */
+
+/* A group that waits. */
+struct victim {
+	const struct overview_window *o;
+	const struct runq_group_window *group;
+	const struct settings *settings; /* NULL: unknown */
+	const char *name, *path;
+	char buf[32];
+	double delayed; /* share of its waits for cores that began with a wake-up */
+	double p99_ns;
+};
+
+/* Tasks of one cgroup; the lists are most CPU time first. */
+struct crew {
+	const char *path;
+	const struct suspect *top;    /* most CPU time; NULL: no task is known */
+	const struct suspect *exited; /* short-lived processes that used most of the time, or NULL */
+	uint64_t ns;		      /* CPU time of all */
+	uint64_t top_ns, top_count;   /* of all tasks with the name of @top */
+};
+
+typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
+
+/* Finding of @rule about the victim. Without a figure of its own the cause has no p99. */
+struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
+			      uint64_t lost_ns, uint64_t wait_ns);
+const struct settings *settings_of(const struct overview_window *o, const char *path);
+/* The task with most CPU time in a cgroup that passes the filter, or NULL. */
+const struct suspect *find_task(const struct overview_window *o, const char *path,
+				suspect_filter is, const void *arg);
+void crew_of(const struct overview_window *o, const char *path, struct crew *ret_crew);
+/*
+ * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
+ * 8; do chrt -i -p 0 $p; done". "" if there is none, or more than 32.
+ */
+void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
+		      const void *arg, const char *each, char command[FINDING_TEXT]);
+/* ": 4 tasks burner use 1.9 CPUs", or "". */
+const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
+		      size_t size);
+bool has_name(const struct suspect *s, const void *name);
+
+/* Add a finding for waits behind tasks of another cgroup, of the same, and kernel threads. */
+void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+	       struct report *report);
+void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+	      struct report *report);
+void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+		  struct report *report);
+
+/*
+ * Add findings for interrupts, softirqs and IPIs. A task that waits behind another one also waits
+ * for the interrupts on top of it, so @waits_ns, the waits of all victims, count in part here.
+ * Returns that part of all waits, from 0 to 1.
+ */
+double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report);
+
+#endif

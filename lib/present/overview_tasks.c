@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tasks of an overview window by cgroup, and commands for them. */
+#include "present/overview_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Exits per second and at least, from which processes are called short-lived. */
+#define SHORT_LIVED_HZ 5.0
+#define SHORT_LIVED    10
+#define COMMAND_TASKS  32
+
+bool has_name(const struct suspect *s, const void *name)
+{
+	return !strcmp(s->name, name);
+}
+
+const struct suspect *find_task(const struct overview_window *o, const char *path,
+				suspect_filter is, const void *arg)
+{
+	for (size_t i = 0; i < o->suspects.nr; i++) {
+		const struct suspect *s = &o->suspects.list[i];
+
+		if (s->pid && !s->kthread && !strcmp(s->cgroup, path) && is(s, arg))
+			return s;
+	}
+	return NULL;
+}
+
+void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
+		      const void *arg, const char *each, char command[FINDING_TEXT])
+{
+	char pids[COMMAND_TASKS * 11 + 1] = "";
+	size_t len = 0, nr = 0;
+
+	command[0] = '\0';
+	for (size_t i = 0; i < o->suspects.nr; i++) {
+		const struct suspect *s = &o->suspects.list[i];
+
+		if (!s->pid || s->kthread || strcmp(s->cgroup, path) || !is(s, arg))
+			continue;
+		/* A command for a part of the tasks mends nothing. */
+		if (nr++ == COMMAND_TASKS)
+			return;
+		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%u", nr > 1 ? " " : "",
+					s->pid);
+	}
+	if (nr == 1)
+		finding_format(command, FINDING_TEXT, "%s %s", each, pids);
+	else if (nr)
+		finding_format(command, FINDING_TEXT, "for p in %s; do %s $p; done", pids, each);
+}
+
+void crew_of(const struct overview_window *o, const char *path, struct crew *ret_crew)
+{
+	struct crew crew = {.path = path};
+	double seconds = (double)o->load->window_ns / 1e9;
+
+	for (size_t i = 0; i < o->suspects.nr; i++) {
+		const struct suspect *s = &o->suspects.list[i];
+
+		if (!s->pid && !crew.exited && s->count >= SHORT_LIVED &&
+		    (double)s->count >= SHORT_LIVED_HZ * seconds)
+			crew.exited = s;
+		if (!s->pid || s->kthread || strcmp(s->cgroup, path))
+			continue;
+		crew.top = crew.top ?: s;
+		crew.ns += s->ns;
+		if (!strcmp(s->name, crew.top->name)) {
+			crew.top_ns += s->ns;
+			crew.top_count++;
+		}
+	}
+	/* Exited tasks have no cgroup any more: they count if the cgroup's live tasks did little. */
+	if (crew.exited && crew.exited->ns <= crew.ns)
+		crew.exited = NULL;
+	*ret_crew = crew;
+}
+
+const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
+		      size_t size)
+{
+	double cpus = (double)crew->top_ns / (double)o->load->window_ns;
+
+	buf[0] = '\0';
+	if (crew->top && crew->top_count == 1)
+		snprintf(buf, size, ": %s (PID %u) uses %.2g CPUs", crew->top->name, crew->top->pid,
+			 cpus);
+	else if (crew->top)
+		snprintf(buf, size, ": %llu tasks %s use %.2g CPUs",
+			 (unsigned long long)crew->top_count, crew->top->name, cpus);
+	return buf;
+}

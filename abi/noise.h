@@ -43,7 +43,18 @@ struct noise_cell {
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
+#define NOISE_NR_WORKS	 32
 #define NOISE_PROBES	 4 /* entries tried for a key, starting at its hash */
+#define NOISE_SEND_NAME	 64
+
+/*
+ * Time of queueing of each work that waits: NOISE_NR_QUEUED words for the machine, found by a hash of the
+ * work's address. A word has the low bits of CLOCK_MONOTONIC, and above them more bits of the hash. A later
+ * work with the same place overwrites it; the earlier one then has no delay, which is counted.
+ */
+#define NOISE_QUEUED_BITS    12
+#define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
+#define NOISE_QUEUED_NS_BITS 40 /* 18 minutes */
 
 /* Classes of sources. */
 enum noise_class {
@@ -64,6 +75,23 @@ struct noise_victim {
 	char comm[2][16];
 };
 
+/*
+ * A function that workers of workqueues ran on one core. `run` changes when an execution begins and when
+ * a stretch of it on the core ends; its key is the function's address, its count is no figure.
+ */
+struct noise_work {
+	struct noise_sum run;
+	__u64 executions;
+	char name[NOISE_SEND_NAME]; /* empty before Linux 5.13, and without CONFIG_KALLSYMS */
+	struct noise_cell delay;    /* queueing to execution */
+};
+
+/* The work that a core executes in a kernel thread, or in a softirq (WQ_BH, since Linux 6.9). */
+struct noise_executing {
+	__u64 function; /* 0: none */
+	__u64 since_ns; /* in a thread: task time of the core when this stretch began */
+};
+
 /* The kernel thread that runs, and the task that it preempted. */
 struct noise_now {
 	__u64 since_ns; /* task time of the core when it came */
@@ -78,6 +106,11 @@ struct noise_now {
 /* Hardirq programs interrupt softirq programs. Each class has its own part, with one writer. */
 struct noise_cpu {
 	struct noise_now now;
+	struct noise_executing executing[2];   /* in a thread, in a softirq */
+	__u64 raised_ns[LOAD_NR_VECS];	       /* first raise since the vector ran; 0: none */
+	__u64 raise_unseen;		       /* softirqs without it */
+	__u64 queue_unseen;		       /* works whose word in the table of queued works is not theirs */
+	__u64 works_lost;		       /* executions whose function found no room */
 	struct {
 		__u64 lost; /* events whose source found no room, and their time */
 		__u64 lost_ns;
@@ -90,11 +123,12 @@ struct noise_cpu {
 	struct noise_cell vecs[LOAD_NR_VECS];	     /* softirqs, but for those in ksoftirqd */
 	struct noise_cell lines[NOISE_NR_LINES];     /* key: address of the name; id: number */
 	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
+	struct noise_cell delays[LOAD_NR_VECS];	     /* softirqs: raise to run, also in ksoftirqd */
+	struct noise_work works[NOISE_NR_WORKS];
 };
 
 #define NOISE_NR_SENDS	 64 /* a power of two */
 #define NOISE_SEND_WORDS 16 /* of a mask of cores: at most 1024 cores */
-#define NOISE_SEND_NAME	 64
 
 /* The programs that count what a core sends; each has its table. */
 enum noise_send_program {
@@ -111,8 +145,21 @@ enum noise_send_program {
  */
 struct noise_send {
 	struct noise_sum sum;
+	/*
+	 * The process that sent most of them, if it sent more than half (majority vote, by Boyer and Moore):
+	 * it sent at least `votes`. For even and odd turns.
+	 */
+	struct {
+		__u64 turn; /* << NOISE_TURN_SHIFT */
+		__u64 votes;
+		__u32 tgid; /* 0: the idle task; NOISE_BY_INTERRUPT */
+		__u32 pad;
+		char comm[16];
+	} by[2];
 	char name[NOISE_SEND_NAME]; /* empty if the key is one of enum load_line_kind */
 };
+
+#define NOISE_BY_INTERRUPT (~0U) /* sent by an interrupt or a softirq */
 
 /* IPIs and calls of one sending core. */
 struct noise_sends {

@@ -10,8 +10,9 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 32  /* run segments per core, the next one included; a power of two */
-#define RUNQ_NR_WALK	 30  /* those that a walk looks at; the one before them must be valid too */
+#define RUNQ_NR_SEGS	 128 /* run segments per core, the next one included; a power of two */
+#define RUNQ_NR_STEP	 30  /* segments that one call looks at: verifiers look at each step */
+#define RUNQ_NR_WALK	 120 /* segments that a walk looks at; the one before them must be valid too */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)

@@ -21,8 +21,9 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define CSS_ONLINE (1 << 1)
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
+#define PF_EXITING   0x00000004
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD   0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -149,6 +150,27 @@ struct task_struct___throttled {
 /* Before 5.16, x86 kept the CPU in task_struct itself. */
 struct task_struct___cpu {
 	u32 cpu;
+};
+
+/* Before 5.17, the struct kthread of a kernel thread was in set_child_tid. */
+struct task_struct___worker {
+	void *worker_private;
+};
+
+struct task_struct___child {
+	void *set_child_tid;
+};
+
+struct kthread {
+	void *data; /* of a worker: struct worker */
+};
+
+struct worker {
+	void *current_func;
+};
+
+struct work_struct {
+	void *func;
 };
 
 struct timerqueue_node {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sums the time of each CPU by context: two partitions in a mapped array. */
 #include "load_slot.bpf.h"
+#include "load_delay.bpf.h"
 #include "load_lines.bpf.h"
 #include "load_senders.bpf.h"
 #include "load_tasks.bpf.h"
@@ -318,8 +319,11 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
 	u64 now, base;
+	bool started = softirq_edge(&s, &now);
 
-	if (!softirq_edge(&s, &now))
+	if (FILLED(LOAD_FILLED_NOISE))
+		softirq_delay(vec, now + s->start_ns);
+	if (!started)
 		return 0;
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)

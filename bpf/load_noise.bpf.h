@@ -185,6 +185,52 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
+/* The entry of a function, found or made; NULL if there is no room. */
+static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
+{
+	struct noise_work *w = (struct noise_work *)sum_find(
+		(char *)n->works, sizeof(*w), NOISE_NR_WORKS - 1, function, 0);
+
+	if (!w || w->run.key == function)
+		return w;
+	w->name[0] = 0;
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_snprintf))
+		BPF_SNPRINTF(w->name, sizeof(w->name), "%ps", function);
+	w->run.key = function;
+	return w;
+}
+
+/* The work ends, or its worker leaves the core; @clock as in executing.since_ns. */
+static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)
+{
+	struct noise_work *w;
+	s64 ns = clock - e->since_ns;
+
+	if (!e->function)
+		return 0;
+	w = work_of(n, e->function);
+	e->function = 0;
+	if (w)
+		sum_add(&w->run, noise_turn, ns > 0 ? ns : 0);
+	return 0;
+}
+
+/* The function that @task executes, if it is a worker; else 0. */
+static __always_inline u64 worker_function(struct task_struct *task)
+{
+	struct kthread *kthread;
+	struct worker *worker;
+
+	if (!(task->flags & PF_WQ_WORKER))
+		return 0;
+	if (bpf_core_field_exists(((struct task_struct___worker *)task)->worker_private))
+		kthread = BPF_CORE_READ((struct task_struct___worker *)task, worker_private);
+	else
+		kthread = BPF_CORE_READ((struct task_struct___child *)task, set_child_tid);
+	worker = BPF_CORE_READ(kthread, data);
+	return (u64)BPF_CORE_READ(worker, current_func);
+}
+
 static __always_inline bool is_thread(const struct task_struct *task)
 {
 	return task->pid && task->flags & PF_KTHREAD;
@@ -205,13 +251,16 @@ static __always_inline void thread_leave(struct noise_cpu *n, const struct load_
 			 cell_of(n->threads, NOISE_NR_THREADS - 1, prev->pid, 0, prev->comm), ns);
 	if (n->now.victim)
 		victim_add(n, NOISE_THREAD, n->now.victim, ns);
+	if (n->executing[0].function)
+		work_stretch_end(n, &n->executing[0], task_ns(s));
 }
 
 /* A task that is preempted waits until the last of the kernel threads after it is done. */
 static __always_inline void thread_enter(struct noise_cpu *n, const struct load_slot *s,
 					 struct task_struct *prev, struct task_struct *next)
 {
-	n->now.since_ns = task_ns(s);
+	n->now.since_ns = n->executing[0].since_ns = task_ns(s);
+	n->executing[0].function = worker_function(next);
 	thread_note(n, next);
 	if (is_thread(prev))
 		return;
@@ -249,8 +298,10 @@ static __always_inline void noise_seed(struct task_struct *task, u32 cpu)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
 
-	if (n && is_thread(task) && !n->now.since_ns)
+	if (n && is_thread(task) && !n->now.since_ns) {
 		thread_note(n, task);
+		n->executing[0].function = worker_function(task);
+	}
 }
 
 #endif

@@ -41,11 +41,30 @@ static __always_inline bool send_is_new(const struct noise_send *send, u32 targe
 	return send->sum.key != key || send->sum.id != target;
 }
 
+/* Majority vote on the process that sends; an interrupt's current task is no sender. */
+static __always_inline void send_vote(struct noise_send *send)
+{
+	const struct load_slot *s = slot_of(cpu_number());
+	u32 tgid = s->hirq & 0xff || s->vec ? NOISE_BY_INTERRUPT : bpf_get_current_pid_tgid() >> 32;
+	u64 turn = noise_turn, odd = turn >> NOISE_TURN_SHIFT & 1;
+
+	if (send->by[odd].turn != turn) {
+		send->by[odd].turn = turn;
+		send->by[odd].votes = 0;
+	}
+	if (!send->by[odd].votes) {
+		send->by[odd].tgid = tgid;
+		bpf_get_current_comm(send->by[odd].comm, sizeof(send->by[odd].comm));
+	}
+	send->by[odd].votes += send->by[odd].tgid == tgid ? 1 : -1;
+}
+
 static __always_inline void send_count(struct noise_send *send, u32 target, u64 key)
 {
 	send->sum.id = target;
 	send->sum.key = key;
 	sum_add(&send->sum, noise_turn, 0);
+	send_vote(send);
 }
 
 /* Not static: the verifier walks it once, not for each bit of a mask. */

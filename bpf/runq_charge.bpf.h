@@ -21,15 +21,13 @@ struct dispatch {
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/* Global, as blame_add() is. */
-__noinline int wait_walk(u32 cpu)
+/* Global, as blame_add() is. 0: the walk is over. */
+__noinline int wait_walk(u32 cpu, u32 first)
 {
 	u64 at = cpu;
 
 	asm volatile("" : "+r"(at));
-	if (at < layout.cpus)
-		walk_all(cpu_at(at), cpu);
-	return 0;
+	return at < layout.cpus && walk_part(cpu_at(at), first, cpu);
 }
 
 static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
@@ -215,7 +213,10 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	if (held)
 		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
-	wait_walk(cpu);
+	walk_begin(w);
+	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
+		;
+	walk_end(w, cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
 		if (i < RUNQ_NR_HOT)
 			cell->cause_ns[i] += w->cause_ns[i];

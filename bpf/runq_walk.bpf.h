@@ -64,23 +64,35 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 }
 
 /*
- * For waits that are throttled, moved or longer than a segment: goes through every segment that the
- * wait overlaps, newest first, and fills pc->walk.
+ * For waits that are throttled, moved or longer than a segment: begins a walk through every segment
+ * that the wait overlaps, newest first. pc->walk has the result after walk_end().
  */
-static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
+static __always_inline void walk_begin(struct runq_walk *w)
 {
-	struct runq_walk *w = &pc->walk;
 	u64 held = w->held_to - w->held_from;
-	u32 at = pc->head / RUNQ_SEG_STEP;
 
 	w->left = w->to;
 	w->culprit = held && !w->held_unknown ? RUNQ_WHO_QUOTA : 0;
 	w->culprit_ns = w->held_unknown ? 0 : held;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
-	for (int i = 0; i < RUNQ_NR_WALK; i++)
+}
+
+/* RUNQ_NR_STEP segments after the newest @first; false if the wait does not reach further back. */
+static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
+{
+	u32 at = pc->head / RUNQ_SEG_STEP - first;
+
+	for (int i = 0; i < RUNQ_NR_STEP; i++)
 		if (!walk_step(pc, at - i, cpu))
-			break;
+			return false;
+	return true;
+}
+
+static __always_inline void walk_end(struct runq_walk *w, u32 cpu)
+{
+	u64 held = w->held_to - w->held_from;
+
 	if (w->left > w->from)
 		w->cause_ns[RUNQ_UNKNOWN] +=
 			w->left - w->from - overlap(w->from, w->left, w->held_from, w->held_to);

@@ -48,6 +48,12 @@
 	  "cgroups whose counts changed under the reader: their time is in the next window")       \
 	X(source_lost, "sources lost", "events whose source found no room in the core's table")    \
 	X(victim_lost, "victims lost", "events whose victim found no room in the core's table")    \
+	X(raise_unseen, "raises unseen",                                                           \
+	  "softirqs without a delay, because their raise was not seen")                            \
+	X(queue_unseen, "queueings unseen",                                                        \
+	  "executions of work without a delay, because its queueing was not seen")                 \
+	X(function_lost, "functions lost",                                                         \
+	  "executions of work whose function found no room in the core's table")                   \
 	X(sender_lost, "senders lost", "IPIs whose sender found no room in its table")             \
 	X(call_lost, "calls lost", "function calls that found no room in the caller's table")      \
 	X(edges_lost, "edges lost",                                                                \
@@ -85,9 +91,12 @@
 	X(unstable, pressure_unstable)
 
 /* noise also has LOAD_LOSSES. */
-#define NOISE_LOSSES(X)         \
-	X(sources, source_lost) \
-	X(victims, victim_lost)
+#define NOISE_LOSSES(X)               \
+	X(sources, source_lost)       \
+	X(victims, victim_lost)       \
+	X(raises, raise_unseen)       \
+	X(queueings, queue_unseen)    \
+	X(functions, function_lost)
 
 /* With --senders. */
 #define NOISE_SENDER_LOSSES(X) \

@@ -16,11 +16,11 @@
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
 static const struct finding_rule procstat_low = {
-	"procstat_low", CAUSE_ACCOUNTING, 0.0, "subtick load --compare --softirq, or subtick audit"};
+	"procstat_low", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
 static const struct finding_rule procstat_high = {
-	"procstat_high", CAUSE_ACCOUNTING, 0.0, "subtick load --compare, or subtick audit"};
+	"procstat_high", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
 static const struct finding_rule softirq_on_idle = {
-	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick load --softirq"};
+	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick noise: which softirqs, and whom they hit"};
 static const struct finding_rule steal = {
 	"steal", "hypervisor", LOAD_WRONG_RATIO, "ask the owner of the host: the guest cannot change it"};
 

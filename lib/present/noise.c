@@ -173,20 +173,100 @@ static void add_hits(const struct noise_window *w, struct report *report)
 	}
 }
 
+#define TIMES(type, member)                                                                       \
+	COLUMN(type, M_COUNT, member.count), COLUMN(type, M_SUM_NS, member.ns),                    \
+		COLUMN(type, M_PERCENTILE_NS, member.p99_ns, .key = "p99_ns", .title = "p99"),     \
+		COLUMN(type, M_MAX_NS, member.longest_ns)
+
+struct delay_row {
+	struct noise_delay d;
+	const char *vec;
+};
+
+static const struct column_spec delay_columns[] = {
+	COLUMN(struct delay_row, M_CPU, d.cpu),
+	COLUMN(struct delay_row, M_SOFTIRQ_VEC, vec),
+	TIMES(struct delay_row, d.times),
+};
+static const struct table_spec delays_table =
+	TABLE("softirq_delays", "how long softirqs waited from raise to run", delay_columns);
+
+static void add_delays(const struct noise_window *w, struct report *report)
+{
+	struct table *table = columns_table(report, &delays_table, 0);
+
+	for (size_t i = 0; i < w->nr_delays; i++) {
+		struct delay_row row = {.d = w->delays[i], .vec = load_vec_name(w->delays[i].vec)};
+
+		row.d.times.longest_ns = row.d.times.longest_ns ?: UINT64_MAX;
+		columns_row(table, &row);
+	}
+}
+
+#define FUNCTION(id, member, ...) COLUMN(struct noise_function, id, member, __VA_ARGS__)
+
+static const struct column_spec function_columns[] = {
+	FUNCTION(M_CPU, cpu),
+	FUNCTION(M_WORK_FUNCTION, name, .flags = COLUMN_EMPTY_IS_NULL),
+	FUNCTION(M_EXECUTIONS_TOTAL, executions),
+	FUNCTION(M_WORK_NS, ns),
+	FUNCTION(M_WORK_MAX_NS, longest_ns),
+	FUNCTION(M_QUEUE_DELAY_COUNT, delay.count, .flags = COLUMN_DATA_ONLY),
+	FUNCTION(M_QUEUE_DELAY_NS, delay.ns, .key = "delay_sum_ns", .flags = COLUMN_DATA_ONLY),
+	FUNCTION(M_QUEUE_DELAY_NS, delay.p99_ns, .key = "delay_p99_ns", .title = "delay p99"),
+	FUNCTION(M_QUEUE_DELAY_NS, delay.longest_ns, .key = "delay_max_ns", .title = "delay max"),
+};
+static const struct table_spec functions_table =
+	TABLE("work_functions", "what kworkers executed", function_columns);
+
+static void add_functions(const struct noise_window *w, struct report *report)
+{
+	struct table *table = columns_table(report, &functions_table, 0);
+	unsigned int shown = 0;
+	bool unnamed = false;
+
+	for (size_t i = 0; i < w->nr_functions; i++) {
+		struct noise_function row = w->functions[i];
+
+		if (!i || row.cpu != w->functions[i - 1].cpu)
+			shown = 0;
+		unnamed |= !row.name[0];
+		if (w->top && shown++ >= w->top)
+			continue;
+		row.longest_ns = row.longest_ns ?: UINT64_MAX;
+		row.delay.longest_ns = row.delay.longest_ns ?: UINT64_MAX;
+		columns_row(table, &row);
+	}
+	if (unnamed)
+		report_note(report,
+			    "the kernel reports no symbol for some work functions: use Linux 5.13 or "
+			    "later, built with CONFIG_KALLSYMS=y");
+}
+
+struct sender_row {
+	struct noise_sender s;
+	const char *by;
+};
+
+#define SENDER(id, member, ...) COLUMN(struct sender_row, id, member, __VA_ARGS__)
+#define SENDER_COUNTS                                                                              \
+	SENDER(M_COUNT, s.count), SENDER(M_SENT_BY_TOTAL, s.by_process),                           \
+		SENDER(M_SENT_BY_PID, s.pid), SENDER(M_SENT_BY, by)
+
 static const struct column_spec sender_columns[] = {
-	COLUMN(struct noise_sender, M_CPU, cpu),
-	COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
-	COLUMN(struct noise_sender, M_IPI, name),
-	COLUMN(struct noise_sender, M_COUNT, count),
+	SENDER(M_CPU, s.cpu),
+	SENDER(M_FROM_CPU, s.from_cpu),
+	SENDER(M_IPI, s.name),
+	SENDER_COUNTS,
 };
 static const struct table_spec senders_table =
 	TABLE("senders", "who sent interrupts to each core", sender_columns);
 
 static const struct column_spec call_columns[] = {
-	COLUMN(struct noise_sender, M_CPU, cpu),
-	COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
-	COLUMN(struct noise_sender, M_CALLED_FUNCTION, name, .flags = COLUMN_EMPTY_IS_NULL),
-	COLUMN(struct noise_sender, M_COUNT, count),
+	SENDER(M_CPU, s.cpu),
+	SENDER(M_FROM_CPU, s.from_cpu),
+	SENDER(M_CALLED_FUNCTION, s.name, .flags = COLUMN_EMPTY_IS_NULL),
+	SENDER_COUNTS,
 };
 static const struct table_spec calls_table =
 	TABLE("calls", "functions that others called on each core", call_columns);
@@ -196,8 +276,21 @@ static void add_sent(const struct noise_sent *sent, const struct table_spec *spe
 {
 	struct table *table = columns_table(report, spec, 0);
 
-	for (size_t i = 0; i < sent->nr; i++)
-		columns_row(table, &sent->list[i]);
+	for (size_t i = 0; i < sent->nr; i++) {
+		struct sender_row row = {.s = sent->list[i], .by = sent->list[i].comm};
+
+		if (!row.s.by_process) {
+			row.by = NULL;
+			row.s.by_process = UINT64_MAX;
+		} else if (row.s.pid == NOISE_BY_INTERRUPT) {
+			row.by = "(interrupt)";
+		} else if (!row.s.pid) {
+			row.by = "(idle)";
+		}
+		if (!row.by || row.s.pid == NOISE_BY_INTERRUPT)
+			row.s.pid = UINT32_MAX;
+		columns_row(table, &row);
+	}
 }
 
 static void add_senders_and_calls(const struct noise_window *w, struct report *report)
@@ -250,8 +343,9 @@ static const struct column_spec quality_columns[] = {
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
 
 const struct table_spec *const noise_tables[] = {
-	&fields_table, &cores_table,   &sources_table,	   &hits_table, &senders_table,
-	&calls_table,  &quality_table, &load_losses_table, NULL,
+	&fields_table,	  &cores_table,	  &sources_table, &hits_table,	  &delays_table,
+	&functions_table, &senders_table, &calls_table,	  &quality_table, &load_losses_table,
+	NULL,
 };
 
 int noise_report(const struct noise_window *w, struct report **ret_report)
@@ -267,6 +361,8 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);
+	add_delays(w, report);
+	add_functions(w, report);
 	add_senders_and_calls(w, report);
 	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);

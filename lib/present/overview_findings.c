@@ -7,13 +7,10 @@
 #include <string.h>
 
 #include "present/overview_rules.h"
+#include "present/runq.h"
 
 /* Waits with a shorter p99 are the cost of a switch, not a delay. */
 #define LEAST_P99_NS 100000.0
-/* Share of the victim's waiting from which its p99 is the p99 of the cause. */
-#define ONE_CAUSE 0.9
-/* Share of the waiting from which time without a known cause is explained. */
-#define UNKNOWN_LEAST 0.1
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -29,15 +26,7 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 	return NULL;
 }
 
-static double p99_of(const struct runq_window *w, const struct runq_group_window *group)
-{
-	for (unsigned int i = 0; i < w->nr_percentiles; i++)
-		if (w->percentiles[i] == 99.0)
-			return group->percentile_ns[i];
-	return NAN;
-}
-
-/* Waits for cores that began with a wake-up, as far as their cause is known. */
+/* Waits for cores that began with a wake-up, if their cause is known. */
 static uint64_t wakeup_ns(const struct runq_group_window *group)
 {
 	return group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
@@ -47,14 +36,11 @@ static uint64_t wakeup_ns(const struct runq_group_window *group)
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
-	uint64_t woken = wakeup_ns(group), all = woken + group->cause_ns[RUNQ_PREEMPTED];
-
 	*v = (struct victim){.o = o, .group = group};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
-	v->p99_ns = p99_of(o->runq, group);
-	v->delayed = all ? (double)woken / (double)all : 0.0;
+	v->delayed = runq_delayed(group);
 }
 
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
@@ -64,8 +50,7 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 
 	finding_set(f.victim, "%s", v->path);
 	f.share = (double)wait_ns / (double)v->group->sum_ns;
-	if (f.share >= ONE_CAUSE)
-		f.p99_ns = v->p99_ns;
+	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
 	return f;
 }
 
@@ -167,7 +152,7 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 		f.cpu = state->cpu;
 		finding_set(f.culprit, "%s", state->name);
 	}
-	findings_add(report, &f, "idle cores cost %s %s while they wake up for it%s%s", v->name,
+	findings_add(report, &f, "%s waits %s for idle cores that wake up for it%s%s", v->name,
 		     findings_rate(report, lost, rate, sizeof(rate)), state ? ", mostly from " : "",
 		     state ? state->name : "");
 }
@@ -182,7 +167,7 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 	victim_init(&v, o, group);
 	say_quota(&v, report);
 	say_idle_exit(&v, report);
-	if (v.p99_ns < LEAST_P99_NS)
+	if (runq_p99(w, group, group->sum_ns) < LEAST_P99_NS)
 		return;
 	for (size_t i = 0; i < w->nr_blame; i++) {
 		const struct runq_blame *blame = &w->blame[i];
@@ -202,25 +187,6 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 	}
 }
 
-/* The largest share of waits without a known cause, among groups with much waiting. */
-static void note_unknown(const struct runq_window *w, struct report *report)
-{
-	for (size_t i = 0; i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
-		double share = (double)group->cause_ns[RUNQ_UNKNOWN] / (double)group->sum_ns;
-		char buf[32];
-
-		if (!findings_due(report, &waits, group->sum_ns) || share < UNKNOWN_LEAST)
-			continue;
-		report_note(report,
-			    "%.0f %% of the waiting of %s has no known cause: those waits began "
-			    "before the window, or more than %d switches of their core ago",
-			    100.0 * share, runq_party_name(w->per, &group->party, buf),
-			    RUNQ_NR_WALK);
-		return;
-	}
-}
-
 void overview_findings(const struct overview_window *o, struct report *report)
 {
 	const struct runq_window *w = o->runq;
@@ -234,5 +200,5 @@ void overview_findings(const struct overview_window *o, struct report *report)
 		if (findings_due(report, &waits, w->groups[i].sum_ns))
 			say_victim(o, &w->groups[i], taken, report);
 	if (w)
-		note_unknown(w, report);
+		runq_note_unknown(w, report);
 }

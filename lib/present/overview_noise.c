@@ -230,6 +230,8 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 	if (!strncmp(top->name, "ksoftirqd/", 10)) {
 		f.rule = &ksoftirqd;
 		vector = vector_on(v->o, top->cpu);
+		if (vector)
+			finding_set(f.culprit, "%s in %s", vector, top->name);
 	} else if (!strncmp(top->name, "migration/", 10)) {
 		f.rule = &stopper;
 	} else if (top->nice < 19) {

@@ -19,7 +19,6 @@ struct victim {
 	const char *name, *path;
 	char buf[32];
 	double delayed; /* share of its waits for cores that began with a wake-up */
-	double p99_ns;
 };
 
 /* Tasks of one cgroup; the lists are most CPU time first. */

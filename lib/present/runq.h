@@ -15,6 +15,14 @@ int runq_report_waits(const struct runq_window *window, struct report **ret_repo
 /* Adds the findings of @window to @report. */
 void runq_findings(const struct runq_window *window, struct report *report);
 
+/* Share of the group's waits for cores that began with a wake-up; 0 without waits. */
+double runq_delayed(const struct runq_group_window *group);
+/* p99 of a cause with @wait_ns of the group's waiting: NAN unless this cause made almost all of it. */
+double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
+		uint64_t wait_ns);
+/* Explains waiting without a known cause, if that is 10 % or more of a group with much waiting. */
+void runq_note_unknown(const struct runq_window *window, struct report *report);
+
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
 	runq_pressure_losses_table;
 /* Adds the table of waits per idle state. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds who waits for a core so long that it matters, and for what. */
+/* Findings of a runq window: which groups wait for a core, and for what. */
 #include "present/runq.h"
 
 #include <math.h>
@@ -11,50 +11,74 @@
 /* 10 ms of waiting per second, by all tasks of a group together. */
 #define LEAST 0.01
 
-#define RAISE_QUOTA "raise cpu.max (v1: cpu.cfs_quota_us) of the cgroup, or run fewer threads"
+/* Share of the group's waiting from which its p99 is the p99 of the cause. */
+#define ONE_CAUSE 0.9
 
-static const struct finding_rule quota = {"quota", "quota", LEAST, RAISE_QUOTA};
-static const struct finding_rule neighbour = {
-	"neighbour", "cgroup", LEAST, "separate them with cpu.weight, cpu.max or cpuset.cpus"};
+/* Share of the waiting from which waits without a known cause are explained. */
+#define UNKNOWN_LEAST 0.1
+
+#define WHICH "subtick --once: names the tasks, and a setting that helps"
+
+static const struct finding_rule quota = {"quota", "quota", LEAST, WHICH};
+static const struct finding_rule neighbour = {"neighbour", "cgroup", LEAST, WHICH};
 static const struct finding_rule others = {"others", "cgroup", LEAST, "subtick runq --blame"};
-static const struct finding_rule same_group = {
-	"same_group", "cgroup", LEAST, "run fewer threads, or allow the cgroup more cores"};
-static const struct finding_rule preempted = {"preempted", "cgroup", LEAST, "subtick runq --blame"};
-static const struct finding_rule kernel_threads = {
-	"kernel_threads", "kernel_thread", LEAST, "subtick runq --blame --per task"};
-static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST, "subtick runq --idle-states"};
+static const struct finding_rule same_group = {"same_group", "cgroup", LEAST, WHICH};
+static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thread", LEAST,
+						   "subtick noise: which threads"};
+static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST,
+					      "subtick runq --idle-states"};
 static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait %s for each other%s"
-/* Without causes only that they wait is known. */
+/* Without causes only the waiting is known. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
-/* Wall time, of which each task of a group can lose the same: by what most of it was lost to. */
+/* Wall time in which tasks of a cgroup waited, by the cause of the largest part. */
 static const struct {
 	struct finding_rule rule;
 	const char *to;
 } pressures[RUNQ_PRESSURE_NR_CAUSES] = {
-	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", "cgroup", LEAST, "subtick runq --blame"},
+	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", "cgroup", LEAST, WHICH},
 				      "for cores that other tasks had"},
-	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", "kernel_thread", LEAST, "subtick runq --blame --per task"},
+	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", "kernel_thread", LEAST, "subtick noise: which threads"},
 				   "for cores that kernel threads had"},
 	[RUNQ_PRESSURE_IDLE] = {{"pressure", "idle", LEAST, "subtick runq --idle-states"},
 				"for idle cores to wake up"},
-	[RUNQ_PRESSURE_QUOTA] = {{"pressure", "quota", LEAST, RAISE_QUOTA}, "for CPU quota"},
+	[RUNQ_PRESSURE_QUOTA] = {{"pressure", "quota", LEAST, WHICH}, "for CPU quota"},
 };
 
-/* " (p99 57.1 ms)", or nothing if no p99 was asked for. */
-static const char *p99_of(const struct runq_window *w, const struct runq_group_window *group,
-			  char *buf, size_t size)
+double runq_delayed(const struct runq_group_window *group)
 {
-	buf[0] = '\0';
+	uint64_t woken = group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
+			 group->cause_ns[RUNQ_KTHREAD];
+	uint64_t all = woken + group->cause_ns[RUNQ_PREEMPTED];
+
+	return all ? (double)woken / (double)all : 0.0;
+}
+
+double runq_p99(const struct runq_window *w, const struct runq_group_window *group, uint64_t wait_ns)
+{
+	if ((double)wait_ns < ONE_CAUSE * (double)group->sum_ns)
+		return NAN;
 	for (unsigned int i = 0; i < w->nr_percentiles; i++)
-		if (w->percentiles[i] == 99.0 && !isnan(group->percentile_ns[i]))
-			snprintf(buf, size, " (p99 %.3g ms)", group->percentile_ns[i] / 1e6);
+		if (w->percentiles[i] == 99.0)
+			return group->percentile_ns[i];
+	return NAN;
+}
+
+/* " (p99 57.1 ms)", or "" if no p99 was requested or other causes share in it. */
+static const char *p99_of(const struct runq_window *w, const struct runq_group_window *group,
+			  uint64_t wait_ns, char *buf, size_t size)
+{
+	double p99_ns = runq_p99(w, group, wait_ns);
+
+	buf[0] = '\0';
+	if (!isnan(p99_ns))
+		snprintf(buf, size, " (p99 %.3g ms)", p99_ns / 1e6);
 	return buf;
 }
 
-/* What the group waited for cores to leave idle states, as far as a state is not known, which says more. */
+/* Waits of the group for idle cores, without waits whose idle state has a finding of its own. */
 static uint64_t idle_exit_ns(const struct runq_window *w, const struct runq_group_window *group)
 {
 	uint64_t left = group->cause_ns[RUNQ_IDLE];
@@ -74,45 +98,54 @@ static bool is_known(const struct runq_window *w, enum runq_cause cause)
 	return w->causes_known >> cause & 1;
 }
 
+static struct finding group_finding(const struct runq_window *w,
+				    const struct runq_group_window *group,
+				    const struct finding_rule *rule, uint64_t lost_ns)
+{
+	struct finding f = finding_of(rule, lost_ns);
+
+	finding_set(f.victim, "%s", runq_party_path(&group->party));
+	f.share = (double)lost_ns / (double)group->sum_ns;
+	f.p99_ns = runq_p99(w, group, lost_ns);
+	return f;
+}
+
+/* Adds the sentence @fmt about waits of one cause: group, rate and p99 are its arguments. */
+#define SAY(rule, ns, fmt, ...)                                                              \
+	do {                                                                                 \
+		struct finding f = group_finding(w, group, rule, ns);                        \
+                                                                                             \
+		findings_add(report, &f, fmt, name,                                          \
+			     findings_rate(report, f.lost_ns, rate, sizeof(rate)),           \
+			     ##__VA_ARGS__, p99_of(w, group, f.lost_ns, p99, sizeof(p99))); \
+	} while (0)
+
 static void say_group(const struct runq_window *w, const struct runq_group_window *group,
 		      struct report *report)
 {
 	const uint64_t *cause = group->cause_ns;
-	char rate[32], p99[32], buf[32];
+	char rate[48], p99[32], buf[32];
 	const char *name;
 
 	/* The sum is the largest of all; most groups end here. */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
-	p99_of(w, group, p99, sizeof(p99));
-#define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 	if (!w->has_causes) {
-		findings_add(report, FINDING(&waits, group->sum_ns), "%s waits %s for a core%s", name,
-			     RATE(group->sum_ns), p99);
+		SAY(&waits, group->sum_ns, "%s waits %s for a core%s");
 		return;
 	}
 	if (is_known(w, RUNQ_THROTTLED))
-		findings_add(report, FINDING(&quota, cause[RUNQ_THROTTLED]),
-			     "%s waits %s for its CPU quota, %.0f %% of its waiting%s", name,
-			     RATE(cause[RUNQ_THROTTLED]),
-			     100.0 * (double)cause[RUNQ_THROTTLED] / (double)group->sum_ns, p99);
-	/* Blame says more: who had the core, also after it was taken away. */
+		SAY(&quota, cause[RUNQ_THROTTLED],
+		    "%s waits %s for its CPU quota, %.0f %% of its waiting%s", 100.0 * f.share);
+	/* Blame names who had the core. */
 	if (!w->has_blame) {
-		findings_add(report, FINDING(&others, cause[RUNQ_OTHER]),
-			     "tasks of other groups make %s wait %s%s", name,
-			     RATE(cause[RUNQ_OTHER]), p99);
-		findings_add(report, FINDING(&same_group, cause[RUNQ_SAME]), SAME_GROUP, name,
-			     RATE(cause[RUNQ_SAME]), p99);
-		findings_add(report, FINDING(&preempted, cause[RUNQ_PREEMPTED]),
-			     "%s waits %s to get back a core that other tasks took from it%s", name,
-			     RATE(cause[RUNQ_PREEMPTED]), p99);
+		SAY(&others, cause[RUNQ_OTHER], "%s waits %s for tasks of other groups%s");
+		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
+		SAY(&kernel_threads, cause[RUNQ_KTHREAD], "%s waits %s for kernel threads%s");
 	}
-	findings_add(report, FINDING(&kernel_threads, cause[RUNQ_KTHREAD]),
-		     "kernel threads make %s wait %s%s", name, RATE(cause[RUNQ_KTHREAD]), p99);
-	findings_add(report, FINDING(&idle_exit, idle_exit_ns(w, group)),
-		     "idle cores cost %s %s while they wake up for it%s", name,
-		     RATE(idle_exit_ns(w, group)), p99);
+	SAY(&idle_exit, idle_exit_ns(w, group),
+	    "%s waits %s for idle cores that wake up for it%s");
 }
 
 static const struct runq_group_window *find_group(const struct runq_window *w,
@@ -125,38 +158,53 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 	return NULL;
 }
 
+/* Rows of blame also have waits of tasks that lost the core: a share of the core, not a delay. */
 static void say_pair(const struct runq_window *w, const struct runq_blame *blame,
 		     struct report *report)
 {
+	bool kthreads = blame->culprit.kind == RUNQ_PARTY_KTHREADS;
 	const struct runq_group_window *group;
-	char rate[32], p99[32] = "", victim[32], culprit[32];
+	struct finding f;
+	uint64_t lost;
+	char rate[48], p99[32] = "", victim[32], culprit[32];
 
-	if (blame->culprit.kind != RUNQ_PARTY_GROUP ||
+	if ((blame->culprit.kind != RUNQ_PARTY_GROUP && !kthreads) ||
 	    !findings_due(report, &neighbour, blame->wait_ns))
 		return;
 	group = find_group(w, &blame->victim);
-	if (group)
-		p99_of(w, group, p99, sizeof(p99));
+	lost = group ? (uint64_t)((double)blame->wait_ns * runq_delayed(group)) : 0;
+	if (!findings_due(report, &neighbour, lost))
+		return;
+	f = group_finding(w, group, kthreads ? &kernel_threads : &neighbour, lost);
+	finding_set(f.culprit, "%s", runq_party_path(&blame->culprit));
+	f.share = (double)blame->wait_ns / (double)group->sum_ns;
+	f.p99_ns = runq_p99(w, group, blame->wait_ns);
+	p99_of(w, group, blame->wait_ns, p99, sizeof(p99));
+	findings_rate(report, lost, rate, sizeof(rate));
 	if (blame->culprit.group == blame->victim.group) {
-		findings_add(report, FINDING(&same_group, blame->wait_ns), SAME_GROUP,
-			     runq_party_name(w->per, &blame->victim, victim),
-			     RATE(blame->wait_ns), p99);
+		f.rule = &same_group;
+		findings_add(report, &f, SAME_GROUP,
+			     runq_party_name(w->per, &blame->victim, victim), rate, p99);
 		return;
 	}
-	findings_add(report, FINDING(&neighbour, blame->wait_ns), "%s makes %s wait %s%s",
-		     runq_party_name(w->per, &blame->culprit, culprit),
-		     runq_party_name(w->per, &blame->victim, victim),
-		     RATE(blame->wait_ns), p99);
+	findings_add(report, &f, "%s make%s %s wait %s%s",
+		     kthreads ? "kernel threads" :
+				runq_party_name(w->per, &blame->culprit, culprit),
+		     kthreads ? "" : "s", runq_party_name(w->per, &blame->victim, victim), rate,
+		     p99);
 }
 
 static void say_idle_state(const struct runq_window *w, const struct runq_idle_state *state,
 			   struct report *report)
 {
-	char rate[32], buf[32];
+	struct finding f = finding_of(&idle_state, state->wait_ns);
+	char rate[48], buf[32];
 
-	findings_add(report, FINDING(&idle_state, state->wait_ns), "wake-ups from %s cost %s %s", state->name,
-		     runq_party_name(w->per, &state->party, buf), RATE(state->wait_ns));
-#undef RATE
+	finding_set(f.victim, "%s", runq_party_path(&state->party));
+	finding_set(f.culprit, "%s", state->name);
+	findings_add(report, &f, "wake-ups from %s cost %s %s", state->name,
+		     runq_party_name(w->per, &state->party, buf),
+		     findings_rate(report, state->wait_ns, rate, sizeof(rate)));
 }
 
 static double percent_of(const struct report *report, uint64_t ns)
@@ -164,7 +212,7 @@ static double percent_of(const struct report *report, uint64_t ns)
 	return 100.0 * (double)ns / (double)report->window_ns;
 }
 
-/* Only the innermost cgroups: all above them wait whenever they do, which says nothing more. */
+/* Only the innermost cgroups: their ancestors wait whenever they do. */
 static void say_pressure(const struct runq_window *w, const struct runq_pressed *row,
 			 struct report *report)
 {
@@ -189,9 +237,27 @@ static void say_pressure(const struct runq_window *w, const struct runq_pressed 
 		     percent_of(report, runq_pressure_sum(row->times.stalled_ns)));
 }
 
+void runq_note_unknown(const struct runq_window *w, struct report *report)
+{
+	for (size_t i = 0; w->has_causes && i < w->nr_groups; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+		double share = (double)group->cause_ns[RUNQ_UNKNOWN] / (double)group->sum_ns;
+		char buf[32];
+
+		if (!findings_due(report, &waits, group->sum_ns) || share < UNKNOWN_LEAST)
+			continue;
+		report_note(report,
+			    "%.0f %% of the waiting of %s has no known cause: these waits began "
+			    "before the measurement, or more than %d switches of their core ago",
+			    100.0 * share, runq_party_name(w->per, &group->party, buf),
+			    RUNQ_NR_WALK);
+		return;
+	}
+}
+
 void runq_findings(const struct runq_window *w, struct report *report)
 {
-	/* The waits of a core are no one's in particular. */
+	/* A core has no waits of its own. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	for (size_t i = 0; i < w->nr_groups; i++)
@@ -203,4 +269,5 @@ void runq_findings(const struct runq_window *w, struct report *report)
 		say_idle_state(w, &w->idle_states[i], report);
 	for (size_t i = 0; i < w->nr_pressed; i++)
 		say_pressure(w, &w->pressed[i], report);
+	runq_note_unknown(w, report);
 }

@@ -617,6 +617,23 @@ enum unit {
 	X(M_CALLS_KNOWN, "calls_known", "calls known", UNIT_BOOL,                                  \
 	  "whether this kernel tells which functions are called on other CPUs")                    \
 	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
+	X(M_SENT_BY_TOTAL, "sent_by_total", "at least", UNIT_COUNT,                                \
+	  "how many of them this process sent at least")                                           \
+	X(M_SENT_BY_PID, "sent_by_pid", "by process", UNIT_ID,                                     \
+	  "a process that sent some of them: the one that sent more than half, if there is one")   \
+	X(M_SENT_BY, "sent_by", "by", UNIT_TEXT,                                                   \
+	  "command of that process, (idle) for the idle task, (interrupt) for an interrupt or softirq") \
+	X(M_WORK_FUNCTION, "function", "work function", UNIT_TEXT,                                 \
+	  "function of the kernel that a kworker executed; null if it has no symbol")              \
+	X(M_EXECUTIONS_TOTAL, "executions_total", "executed", UNIT_COUNT,                          \
+	  "executions that began in the window")                                                   \
+	X(M_WORK_NS, "work_ns", "CPU time", UNIT_NS,                                               \
+	  "CPU time of the function, without interrupts on top of it; also in its kworker's row")  \
+	X(M_WORK_MAX_NS, "work_max_ns", "longest", UNIT_NS,                                        \
+	  "its longest time on the core without a break")                                          \
+	X(M_QUEUE_DELAY_NS, "delay_ns", "delay", UNIT_NS,                                          \
+	  "delay from queueing to execution, of the executions whose queueing was seen")           \
+	X(M_QUEUE_DELAY_COUNT, "delay_count", "delays", UNIT_COUNT, "executions with a known delay") \
 	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,

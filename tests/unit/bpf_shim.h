@@ -36,14 +36,17 @@ typedef __s64 s64;
 	SHIM_READ(__VA_ARGS__, SHIM_READ_3, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
 
 #define CSS_ONLINE (1 << 1)
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
+#define PF_EXITING   0x00000004
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD   0x00200000
 
 /* One type for all kernels: which of its fields are there is up to shim_fields. */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
 #define task_struct___throttled task_struct
+#define task_struct___worker task_struct
+#define task_struct___child  task_struct
 #define cfs_rq___self	     cfs_rq
 #define cfs_rq___pelt	     cfs_rq
 #define cfs_rq___task	     cfs_rq
@@ -116,6 +119,19 @@ struct task_struct {
 		unsigned long long last_queued;
 	} sched_info;
 	struct css_set *cgroups;
+	void *worker_private, *set_child_tid;
+};
+
+struct kthread {
+	void *data;
+};
+
+struct worker {
+	void *current_func;
+};
+
+struct work_struct {
+	void *func;
 };
 
 struct sched_entity {

@@ -67,6 +67,7 @@ static struct load_line_key open_line;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
 static struct noise_sends send_counts[2]; /* by the core that sends */
+static u64 queued_words[NOISE_NR_QUEUED];
 
 static struct small_map *small_of(const void *map, size_t *ret_key)
 {
@@ -94,6 +95,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return &task_now;
 	if (map == &noise)
 		return &noise_counts;
+	if (map == &queued)
+		return &queued_words[*(const u32 *)key];
 	if (map == &sends)
 		return &send_counts[*(const u32 *)key];
 	assert_int_equal(*(const u32 *)key, 0);
@@ -143,6 +146,7 @@ static inline int reset(void **state)
 	memset(&task_now, 0, sizeof(task_now));
 	memset(&noise_counts, 0, sizeof(noise_counts));
 	memset(&send_counts, 0, sizeof(send_counts));
+	memset(&queued_words, 0, sizeof(queued_words));
 	lines_lost = lines_lost_ns = task_turn = noise_turn = 0;
 	first_idle = LOAD_HALT;
 	hotplug_steps = 0;

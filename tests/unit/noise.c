@@ -255,7 +255,7 @@ TEST_WITH(senders, begin, end)
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	load_send_cpu_senders(NULL, 1, 0, &mask);
 	shim_cpu = 0;
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	assert_int_equal(senders.ipis.nr, 9);
 	assert_int_equal(sender(&senders, 0, 1, "Rescheduling interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 0, 66, "Rescheduling interrupts")->count, 1);
@@ -276,10 +276,10 @@ TEST_WITH(senders, begin, end)
 	load_send_cpu_senders(NULL, 3, 0, &mask);
 	load_send_cpu_senders(NULL, 0, 0, NULL);
 	shim_cpu = 0;
-	noise_senders_read(&senders, &one);
+	noise_senders_read(&senders, &one, turn);
 	assert_int_equal(senders.ipis.nr, 1);
 	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	assert_int_equal(senders.ipis.nr, 0);
 	noise_senders_close(&senders);
 }
@@ -294,7 +294,7 @@ TEST_WITH(senders_lost, begin, end)
 	assert_int_equal(noise_senders_open(&senders, send_counts, 1), 0);
 	for (u32 cpu = 0; cpu < 2 * NOISE_NR_SENDS; cpu++)
 		load_send_cpu_senders(NULL, cpu, 0, NULL);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	for (size_t i = 0; i < senders.ipis.nr; i++)
 		counted += senders.ipis.list[i].count;
 	assert_true(senders.ipis.lost > 0);
@@ -349,7 +349,7 @@ TEST_WITH(calls, begin, end)
 	/* Two functions without a symbol are one row. */
 	call(0, 1, 0x1030);
 	call(0, 1, 0x1040);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	assert_int_equal(senders.ipis.nr, 0);
 	assert_int_equal(senders.calls.nr, 4);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 2);
@@ -362,7 +362,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(senders.calls.list[0].cpu, 0);
 	assert_int_equal(senders.calls.list[3].count, 1);
 	call(0, 1, 0x1010);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	assert_int_equal(senders.calls.nr, 1);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 1);
 	assert_int_equal(senders.ipis.lost + senders.calls.lost, 0);
@@ -370,7 +370,7 @@ TEST_WITH(calls, begin, end)
 	noise_turn += 3ULL << NOISE_TURN_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	assert_int_equal(senders.calls.nr, 1);
 	assert_int_equal(called(&senders, 0, 1, "later") + senders.calls.lost, NOISE_NR_SENDS);
 	noise_senders_close(&senders);
@@ -387,7 +387,7 @@ TEST_WITH(calls_lost, begin, end)
 	assert_int_equal(noise_senders_open(&senders, send_counts, 1), 0);
 	for (u64 i = 1; i <= 2 * NOISE_NR_SENDS; i++)
 		call(0, 1, i * 16);
-	noise_senders_read(&senders, &all);
+	noise_senders_read(&senders, &all, turn);
 	for (size_t i = 0; i < senders.calls.nr; i++)
 		counted += senders.calls.list[i].count;
 	assert_true(senders.calls.lost > 0);

@@ -50,6 +50,14 @@ static const bool want_blame = true;
 
 #include "bpf/runq_walk.bpf.h"
 
+static void walk_all(struct runq_cpu *pc, u32 cpu)
+{
+	walk_begin(&pc->walk);
+	for (u32 first = 0; first < RUNQ_NR_WALK && walk_part(pc, first, cpu); first += RUNQ_NR_STEP)
+		;
+	walk_end(&pc->walk, cpu);
+}
+
 static u64 next_random(u64 below)
 {
 	random_state ^= random_state << 13;
@@ -128,7 +136,7 @@ static void test_every_nanosecond(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		u64 end = fill(&pc, 1 + next_random(60)), want[NR_WHO] = {0}, unknown = 0;
+		u64 end = fill(&pc, 1 + next_random(240)), want[NR_WHO] = {0}, unknown = 0;
 		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
 		struct runq_walk *w = &pc.walk;
 

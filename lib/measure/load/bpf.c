@@ -139,8 +139,10 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 		bpf_map__set_max_entries(b->skel->maps.lines, load_lines_max(nr_cpus));
 	if (b->has_lines || b->has_noise)
 		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
-	if (b->has_noise)
+	if (b->has_noise) {
 		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
+		bpf_map__set_max_entries(b->skel->maps.queued, NOISE_NR_QUEUED);
+	}
 	if (b->has_senders)
 		bpf_map__set_max_entries(b->skel->maps.sends, nr_cpus);
 	if (b->has_wake) {

@@ -26,7 +26,7 @@ int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, un
 	/* A thread that has not left its core yet has no cell. */
 	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
 	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
-	if (cells->was && cells->open && cells->sources && cells->hits)
+	if (cells->was && cells->open && cells->sources && cells->hits && !noise_delays_open(cells))
 		return 0;
 	noise_cells_close(cells);
 	return -ENOMEM;
@@ -38,17 +38,19 @@ void noise_cells_close(struct noise_cells *cells)
 	free(cells->open);
 	free(cells->sources);
 	free(cells->hits);
+	noise_delays_close(cells);
 	*cells = (struct noise_cells){0};
 }
 
 void noise_cells_begin(struct noise_cells *cells)
 {
 	cells->nr_sources = cells->nr_hits = 0;
+	noise_delays_begin(cells);
 }
 
-/* A copy that no event has changed meanwhile; false if there was no event since @was. */
-static bool copy_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
-			 size_t size)
+/* No event changed the copy meanwhile. */
+bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
+		       size_t size)
 {
 	uint64_t count = SEE(live->count);
 
@@ -66,10 +68,10 @@ static bool copy_changed(const struct noise_sum *live, const struct noise_sum *w
 }
 
 /*
- * Longest event of window @turn, with its turn. Events between the window's end and this reading
- * count. 0 if unknown: a longer event of that kind hides it, and belongs to the previous window.
+ * Events between the window's end and this reading count. Unknown if a longer event of that kind hides it,
+ * which belongs to the previous window.
  */
-static uint64_t longest_of(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
+uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {
 	uint64_t own = now->longest[turn & 1], late = now->longest[~turn & 1];
 
@@ -94,6 +96,15 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
+void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
+		      struct noise_times *ret_times)
+{
+	ret_times->count = now->sum.count - was->sum.count;
+	ret_times->ns = now->sum.ns - was->sum.ns;
+	ret_times->longest_ns = noise_sum_longest(&now->sum, &was->sum, turn) & NOISE_LONGEST_MAX;
+	ret_times->p99_ns = p99_of(now, was, ret_times->longest_ns);
+}
+
 static struct noise_source *add_source(struct noise_cells *cells, unsigned int cpu,
 				       enum noise_kind kind, const char *name)
 {
@@ -112,18 +123,32 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	const struct noise_cell *live = (const void *)((const char *)&cells->live[cpu] + offset);
 	struct noise_cell *was = (void *)((char *)&cells->was[cpu] + offset), now;
 	struct noise_source *source;
+	struct noise_times times;
 
-	if (!copy_changed(&live->sum, &was->sum, &now, sizeof(now)))
+	if (!noise_sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return NULL;
 	source = add_source(cells, cpu, kind, name ? name : now.name);
-	source->count = now.sum.count - was->sum.count;
-	source->ns = now.sum.ns - was->sum.ns;
-	source->longest_ns = longest_of(&now.sum, &was->sum, turn) & NOISE_LONGEST_MAX;
-	source->p99_ns = p99_of(&now, was, source->longest_ns);
+	noise_cell_times(&now, was, turn, &times);
+	source->count = times.count;
+	source->ns = times.ns;
+	source->longest_ns = times.longest_ns;
+	source->p99_ns = times.p99_ns;
 	if (kind == NOISE_KIND_IRQ && now.sum.id)
 		source->irq = now.sum.id;
 	*was = now;
 	return source;
+}
+
+uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
+			  uint64_t *ret_back)
+{
+	bool same = key == open->key && since_ns == open->since_ns;
+	uint64_t had = key && task_ns > since_ns ? task_ns - since_ns : 0;
+	uint64_t given = same ? open->given_ns : 0;
+
+	*ret_back = same ? 0 : open->given_ns;
+	*open = (struct noise_open){key, since_ns, had};
+	return had > given ? had - given : 0;
 }
 
 /* The programs count a thread when it leaves the core. Adds its time so far; subtracts it then. */
@@ -132,33 +157,30 @@ static void give_open(struct noise_cells *cells, unsigned int cpu, uint64_t task
 {
 	const struct noise_now *now = &cells->live[cpu].now;
 	struct noise_open *open = &cells->open[cpu];
-	uint64_t thread = SEE(now->thread), since = SEE(now->since_ns), had;
-	bool same = thread == open->thread && since == open->since_ns;
+	uint64_t thread = SEE(now->thread), before = open->key, back, grown;
 	struct noise_source *source = NULL;
 	char name[16];
 
+	grown = noise_open_grown(open, thread, SEE(now->since_ns), task_ns, &back);
 	for (int i = 0; i < NOISE_NR_THREADS; i++) {
 		if (!threads[i])
 			continue;
-		if (!same && open->given_ns && cells->was[cpu].threads[i].sum.key == open->thread) {
-			threads[i]->ns -=
-				open->given_ns < threads[i]->ns ? open->given_ns : threads[i]->ns;
-			open->given_ns = 0;
+		if (cells->was[cpu].threads[i].sum.key == before) {
+			threads[i]->ns -= back < threads[i]->ns ? back : threads[i]->ns;
+			back = 0;
 		}
 		if (thread && cells->was[cpu].threads[i].sum.key == thread)
 			source = threads[i];
 	}
-	had = thread && task_ns > since ? task_ns - since : 0;
-	if (had > (same ? open->given_ns : 0)) {
-		if (!source) {
-			snprintf(name, sizeof(name), "%.15s", now->thread_comm);
-			source = add_source(cells, cpu, NOISE_KIND_THREAD, name);
-		}
-		source->ns += had - (same ? open->given_ns : 0);
-		if (had > source->longest_ns)
-			source->longest_ns = had;
+	if (!grown)
+		return;
+	if (!source) {
+		snprintf(name, sizeof(name), "%.15s", now->thread_comm);
+		source = add_source(cells, cpu, NOISE_KIND_THREAD, name);
 	}
-	*open = (struct noise_open){thread, since, had};
+	source->ns += grown;
+	if (open->given_ns > source->longest_ns)
+		source->longest_ns = open->given_ns;
 }
 
 static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
@@ -194,10 +216,10 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 			uint64_t longest;
 			unsigned int odd;
 
-			if (!copy_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
+			if (!noise_sum_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
 					  &now, sizeof(now)))
 				continue;
-			longest = longest_of(&now.sum, &was->sum, turn);
+			longest = noise_sum_longest(&now.sum, &was->sum, turn);
 			odd = longest >> NOISE_TURN_SHIFT & 1;
 			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
 			hit->count[class] = now.sum.count - was->sum.count;
@@ -218,6 +240,7 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 
 	read_sources(cells, cpu, turn, task_ns);
 	read_victims(cells, cpu, turn);
+	noise_delays_read(cells, cpu, turn, task_ns, shown);
 	if (!shown) {
 		cells->nr_sources = nr_sources;
 		cells->nr_hits = nr_hits;
@@ -282,6 +305,7 @@ void noise_cells_end(struct noise_cells *cells)
 	merge_hits(cells);
 	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_hit_time);
 	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), by_core_and_time);
+	noise_delays_end(cells);
 	for (size_t i = 0; i < cells->nr_sources; i++)
 		cells->sources[i].knob = noise_knob(&cells->sources[i]);
 }
@@ -295,5 +319,8 @@ void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *re
 			ret_losses->source_ns += cells->live[cpu].of[class].lost_ns;
 			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
 		}
+		ret_losses->raises += cells->live[cpu].raise_unseen;
+		ret_losses->queueings += cells->live[cpu].queue_unseen;
+		ret_losses->functions += cells->live[cpu].works_lost;
 	}
 }

@@ -5,20 +5,25 @@
 
 #include "measure/noise/window.h"
 
-/* Kernel thread that ran at the last reading, and the time already reported for it. */
+/* Kernel thread or function that ran at the last reading, and the time already reported for it. */
 struct noise_open {
-	uint64_t thread, since_ns, given_ns;
+	uint64_t key, since_ns, given_ns;
 };
 
 struct noise_cells {
 	unsigned int nr_cpus;
 	const struct noise_cpu *live; /* per CPU, mapped: they go on changing */
 	struct noise_cpu *was;	      /* per CPU, as read last */
-	struct noise_open *open;      /* per CPU */
+	struct noise_open *open, *open_functions; /* per CPU */
 	struct noise_source *sources;
 	size_t nr_sources;
 	struct noise_hit *hits;
 	size_t nr_hits;
+	struct noise_delay *delays;
+	size_t nr_delays;
+	struct noise_function *functions;
+	size_t nr_functions;
+	uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 };
 
 int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, unsigned int nr_cpus);
@@ -34,6 +39,28 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
+/* The parts of delays.c in the functions above. */
+int noise_delays_open(struct noise_cells *cells);
+void noise_delays_close(struct noise_cells *cells);
+void noise_delays_begin(struct noise_cells *cells);
+void noise_delays_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
+		       bool shown);
+void noise_delays_end(struct noise_cells *cells);
+
+/* Copies @live, whose first member is a sum, to @to; false if there was no event since @was. */
+bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
+		       size_t size);
+/* Longest event of window @turn with its turn; 0: unknown. */
+uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn);
+void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
+		      struct noise_times *ret_times);
+/*
+ * The open run of @key began at @since_ns of the core's task time. Returns how much of it is new, and in
+ * @ret_back how much was reported too early of the run before, which the programs have counted since.
+ */
+uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
+			  uint64_t *ret_back);
+
 /* Setting that moves a source away from its core. NULL: none is known. */
 const char *noise_knob(const struct noise_source *source);
 /* Since the programs were loaded. */

@@ -106,7 +106,7 @@ static void sample(struct noise_meter *m)
 				 cpuset_has(&m->cpus, cpu) &&
 					 has_figure(&m->ends.prev[cpu], &m->ends.cur[cpu]));
 	noise_cells_end(&m->cells);
-	noise_senders_read(&m->senders, &m->cpus);
+	noise_senders_read(&m->senders, &m->cpus, turn);
 	steal_sample(&m->steal, NULL);
 }
 
@@ -224,6 +224,11 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->nr_sources = m->cells.nr_sources;
 	w->hits = m->cells.hits;
 	w->nr_hits = m->cells.nr_hits;
+	w->delays = m->cells.delays;
+	w->nr_delays = m->cells.nr_delays;
+	w->functions = m->cells.functions;
+	w->nr_functions = m->cells.nr_functions;
+	w->delay_hist = m->cells.delay_hist;
 	w->steal_known = steal_known(&m->steal);
 	load_source_losses(m->source, &w->losses);
 	noise_cells_losses(&m->cells, &w->noise_losses);

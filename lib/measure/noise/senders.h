@@ -16,7 +16,7 @@ struct noise_senders {
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
 		       unsigned int nr_cpus);
 void noise_senders_close(struct noise_senders *senders);
-/* Lists everything sent to @cpus since the last reading. */
-void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus);
+/* Lists everything sent to @cpus since the last reading, at the end of window @turn. */
+void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t turn);
 
 #endif

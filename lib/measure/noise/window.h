@@ -34,6 +34,34 @@ struct noise_source {
 	const char *knob; /* what would move it */
 };
 
+/* Events of one kind in a window. */
+struct noise_times {
+	uint64_t count, ns;
+	uint64_t longest_ns; /* 0: unknown */
+	uint64_t p99_ns;     /* UINT64_MAX: unknown */
+};
+
+/* Delay of a softirq vector on one core from raise to run, also in ksoftirqd. */
+struct noise_delay {
+	uint32_t cpu;
+	unsigned int vec; /* load_vec_name() is its name */
+	struct noise_times times;
+};
+
+/*
+ * A workqueue function on one core. Its time is part of the kernel thread that executed it, or of a
+ * softirq (WQ_BH).
+ */
+struct noise_function {
+	uint32_t cpu;
+	uint64_t key;		    /* address */
+	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
+	uint64_t executions;	    /* that began in the window */
+	uint64_t ns;		    /* CPU time, without interrupts on top */
+	uint64_t longest_ns;	    /* longest stretch on the core; 0: unknown */
+	struct noise_times delay;   /* from queueing to execution; count: executions with a known delay */
+};
+
 /* A victim: a cgroup, the idle task or kernel threads. Sums over all requested cores. */
 struct noise_hit {
 	uint64_t key; /* as struct noise_victim */
@@ -49,6 +77,9 @@ struct noise_sender {
 	uint32_t cpu, from_cpu;
 	char name[NOISE_SEND_NAME]; /* of a function: empty if the kernel has no symbol for it */
 	uint64_t count;
+	uint64_t by_process; /* the process below sent at least so many; 0: unknown */
+	uint32_t pid;	     /* 0: the idle task; NOISE_BY_INTERRUPT */
+	char comm[16];
 };
 
 /* Everything that was sent since the last reading. */
@@ -95,6 +126,12 @@ struct noise_window {
 	size_t nr_sources;
 	const struct noise_hit *hits; /* most time first */
 	size_t nr_hits;
+	const struct noise_delay *delays; /* by core and vector */
+	size_t nr_delays;
+	const struct noise_function *functions; /* by core, most time first */
+	size_t nr_functions;
+	/* Delays of all requested cores by vector, in buckets of NOISE_BUCKET_SHIFT. */
+	const uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 	bool has_senders;
 	bool calls_told; /* the kernel has a tracepoint of function calls */
 	struct noise_sent senders, calls;

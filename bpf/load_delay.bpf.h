@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Delay of softirqs from raise to run, and workqueue functions: see abi/noise.h. Only for `noise`. */
+#ifndef SUBTICK_BPF_LOAD_DELAY_H
+#define SUBTICK_BPF_LOAD_DELAY_H
+
+#include "load_noise.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} queued SEC(".maps");
+
+static __always_inline struct noise_cpu *noise_here(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&noise, &cpu);
+}
+
+/*
+ * With interrupts off. A raise between the moment when the kernel takes all pending vectors and the run of
+ * this one is not seen: the run after that one has no delay.
+ */
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(load_softirq_raise_noise, u64 vec)
+{
+	struct noise_cpu *n = noise_here();
+
+	if (n && vec < LOAD_NR_VECS && !n->raised_ns[vec])
+		n->raised_ns[vec] = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* At softirq_entry; @now is CLOCK_MONOTONIC. */
+static __noinline int softirq_delay(u64 vec, u64 now)
+{
+	struct noise_cpu *n = noise_here();
+	u64 raised;
+
+	if (!n || vec >= LOAD_NR_VECS)
+		return 0;
+	raised = n->raised_ns[vec];
+	n->raised_ns[vec] = 0;
+	if (raised)
+		cell_add(&n->delays[vec], now > raised ? now - raised : 0);
+	else
+		n->raise_unseen++;
+	return 0;
+}
+
+/*
+ * The word of the work that @arg, an argument of a tracepoint, points to, and the bits of its hash above the
+ * time. The verifier allows no arithmetic with such a pointer, but reading it as a number.
+ */
+static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
+{
+	u64 hash;
+	u32 at;
+
+	if (bpf_probe_read_kernel(&hash, sizeof(hash), arg))
+		return NULL;
+	hash *= 0x9e3779b97f4a7c15ULL;
+	at = hash >> (64 - NOISE_QUEUED_BITS);
+	*ret_tag = hash << NOISE_QUEUED_BITS >> NOISE_QUEUED_NS_BITS << NOISE_QUEUED_NS_BITS;
+	return bpf_map_lookup_elem(&queued, &at);
+}
+
+/* Delayed work is queued when its timer expires. */
+SEC("tp_btf/workqueue_queue_work")
+int load_work_queue_noise(u64 *ctx)
+{
+	u64 tag, *word = queued_word(&ctx[2], &tag);
+
+	if (word)
+		*word = tag | (bpf_ktime_get_ns() & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
+	return 0;
+}
+
+/* The kernel queues the barriers of flush_work() without an event: they have no delay. */
+static __always_inline void work_delay(struct noise_cpu *n, struct noise_work *w, const u64 *arg,
+				       u64 now)
+{
+	u64 tag, *word = queued_word(arg, &tag), was;
+
+	if (!word)
+		return;
+	was = *word;
+	if ((was ^ tag) >> NOISE_QUEUED_NS_BITS) {
+		n->queue_unseen++;
+		return;
+	}
+	*word = 0;
+	cell_add(&w->delay, (now - was) & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
+}
+
+/*
+ * CPU time of a work so far, without the interrupts on top of it. Task time in a thread; in a softirq
+ * everything but hardirqs. An interrupt between the reads is seen by its edge.
+ */
+static __always_inline u64 work_clock(const struct load_slot *s)
+{
+	u64 edge, ns = 0;
+
+	for (int i = 0; i < 2; i++) {
+		edge = s->hirq;
+		barrier();
+		ns = bpf_ktime_get_ns() - s->start_ns;
+		ns = s->vec ? ns - s->hirq_in_ns : ns - (s->base >> 8) + task_ns(s);
+		barrier();
+		if (s->hirq == edge)
+			break;
+	}
+	return ns;
+}
+
+SEC("tp_btf/workqueue_execute_start")
+int load_work_start_noise(u64 *ctx)
+{
+	u64 now = bpf_ktime_get_ns(), function;
+	struct load_slot *s = slot_of(cpu_number());
+	struct work_struct *work = (void *)ctx[0];
+	struct noise_cpu *n = noise_here();
+	struct noise_work *w;
+
+	if (!n || before_start(now - s->start_ns))
+		return 0;
+	/* A read by a helper: to the verifier of 6.18 the value of the member is a pointer. */
+	function = (u64)BPF_CORE_READ(work, func);
+	w = work_of(n, function);
+	if (!w) {
+		n->works_lost++;
+		return 0;
+	}
+	w->executions++;
+	sum_add(&w->run, noise_turn, 0);
+	work_delay(n, w, &ctx[0], now);
+	n->executing[!!s->vec].since_ns = work_clock(s);
+	n->executing[!!s->vec].function = function;
+	return 0;
+}
+
+SEC("tp_btf/workqueue_execute_end")
+int load_work_end_noise(void *ctx)
+{
+	struct load_slot *s = slot_of(cpu_number());
+	struct noise_cpu *n = noise_here();
+
+	if (n)
+		work_stretch_end(n, &n->executing[!!s->vec], work_clock(s));
+	return 0;
+}
+
+#endif

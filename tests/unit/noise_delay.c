@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Delays of softirqs and workqueue functions: both halves on a made-up core, against known times. */
+#include "load_core.h"
+
+#include "measure/noise/cells.h"
+
+static struct irqaction disk = {.name = "nvme0q1"};
+static struct worker worker, other_worker;
+static struct kthread kthread = {.data = &worker}, other_kthread = {.data = &other_worker};
+static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORKER,
+				     .comm = "kworker/0:1", .worker_private = &kthread};
+static struct task_struct kworker_2 = {.pid = 32, .flags = PF_KTHREAD | PF_WQ_WORKER,
+				       .comm = "kworker/u8:2"};
+static struct css_set no_group;
+static char write_back[16], free_pages[16]; /* functions; their addresses are the keys */
+static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
+
+static struct noise_cells cells;
+static u64 turn;
+
+static const char *symbol(u64 address)
+{
+	return address == (unsigned long)write_back ? "wb_workfn" :
+	       address == (unsigned long)free_pages ? "delayed_vfree_work" :
+						      "0xffff800080001234";
+}
+
+static int begin(void **state)
+{
+	static struct kernfs_node node = {.id = 1};
+	static struct cgroup group = {.kn = &node};
+
+	reset(state);
+	idle.flags = PF_KTHREAD;
+	no_group.dfl_cgrp = &group;
+	task.cgroups = other.cgroups = idle.cgroups = ksoftirqd.cgroups = &no_group;
+	kworker.cgroups = kworker_2.cgroups = &no_group;
+	worker.current_func = other_worker.current_func = NULL;
+	kworker_2.worker_private = &other_kthread;
+	want_noise = true;
+	shim_symbol = symbol;
+	shim_fields = " worker_private BPF_FUNC_snprintf ";
+	turn = 0;
+	return noise_cells_open(&cells, &noise_counts, 1);
+}
+
+static int end(void **state)
+{
+	idle.flags = 0;
+	noise_cells_close(&cells);
+	return 0;
+}
+
+static void run(u64 ns, struct task_struct *next)
+{
+	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
+
+	shim_current->state = 1;
+	at(ns);
+	load_switch(args);
+	shim_current = next;
+}
+
+static void window(u64 ns)
+{
+	struct load_sample s = see(ns);
+
+	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_cells_begin(&cells);
+	noise_cells_read(&cells, 0, turn++,
+			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);
+	noise_cells_end(&cells);
+}
+
+static struct noise_losses losses(void)
+{
+	struct noise_losses ret;
+
+	noise_cells_losses(&cells, &ret);
+	return ret;
+}
+
+static void raise(u64 ns, u32 vec)
+{
+	at(ns);
+	load_softirq_raise_noise(NULL, vec);
+}
+
+/* The kernel sets the worker's function around the two events. */
+static void execute(u64 from, struct worker *by, struct work_struct *work)
+{
+	u64 args[] = {(unsigned long)work};
+
+	at(from);
+	by->current_func = work->func;
+	load_work_start_noise(args);
+}
+
+static void executed(u64 to, struct worker *by)
+{
+	at(to);
+	load_work_end_noise(NULL);
+	by->current_func = NULL;
+}
+
+static void queue(u64 ns, struct work_struct *work)
+{
+	u64 args[] = {0, 0, (unsigned long)work};
+
+	at(ns);
+	load_work_queue_noise(args);
+}
+
+static const struct noise_function *function(const char *name)
+{
+	for (size_t i = 0; i < cells.nr_functions; i++)
+		if (!strcmp(cells.functions[i].name, name))
+			return &cells.functions[i];
+	return NULL;
+}
+
+static void expect(const char *name, u64 executions, u64 ns, u64 longest)
+{
+	const struct noise_function *f = function(name);
+
+	assert_non_null(f);
+	assert_int_equal(f->executions, executions);
+	assert_int_equal(f->ns, ns);
+	assert_int_equal(f->longest_ns, longest);
+}
+
+/* The first of several raises counts; a vector that raises itself waits from then on. */
+TEST_WITH(softirq_delays, begin, end)
+{
+	run(1000, &task);
+	raise(2000, 3);
+	raise(2100, 3);
+	raise(2200, 1);
+	at(2500);
+	load_softirq_entry(NULL, 3);
+	raise(2600, 3);
+	at(2700);
+	load_softirq_exit(NULL, 3);
+	softirq(2700, 2800, 1);
+	/* ksoftirqd runs what is left. */
+	run(5000, &ksoftirqd);
+	softirq(6600, 6700, 3);
+	window(8000);
+	assert_int_equal(cells.nr_delays, 2);
+	assert_int_equal(cells.delays[0].vec, 1);
+	assert_int_equal(cells.delays[0].times.count, 1);
+	assert_int_equal(cells.delays[0].times.ns, 500);
+	assert_int_equal(cells.delays[1].vec, 3);
+	assert_int_equal(cells.delays[1].times.count, 2);
+	assert_int_equal(cells.delays[1].times.ns, 500 + 4000);
+	assert_int_equal(cells.delays[1].times.longest_ns, 4000);
+	assert_int_equal(cells.delays[1].times.p99_ns, 4000);
+	assert_int_equal(losses().raises, 0);
+	window(9000);
+	assert_int_equal(cells.nr_delays, 0);
+}
+
+/* A run whose raise came before the programs has no delay, which is counted. */
+TEST_WITH(raise_unseen, begin, end)
+{
+	run(1000, &task);
+	softirq(2000, 2100, 3);
+	window(3000);
+	assert_int_equal(cells.nr_delays, 0);
+	assert_int_equal(losses().raises, 1);
+}
+
+/* CPU time without interrupts, softirqs and the time when the worker sleeps. */
+TEST_WITH(work_time, begin, end)
+{
+	queue(500, &writeback);
+	run(1000, &kworker);
+	execute(2000, &worker, &writeback);
+	at(2100);
+	load_irq_enter_line(NULL, 40, &disk);
+	at(2200);
+	load_irq_leave_line(NULL);
+	softirq(2200, 2500, 1);
+	/* Another worker executes something else meanwhile. */
+	run(3000, &kworker_2);
+	queue(3050, &pages);
+	execute(3100, &other_worker, &pages);
+	executed(3200, &other_worker);
+	run(3300, &kworker);
+	executed(4000, &worker);
+	run(5000, &idle);
+	window(6000);
+	assert_int_equal(cells.nr_functions, 2);
+	expect("wb_workfn", 1, 600 + 700, 700);
+	assert_int_equal(function("wb_workfn")->delay.ns, 1500);
+	assert_int_equal(function("wb_workfn")->delay.count, 1);
+	expect("delayed_vfree_work", 1, 100, 100);
+	assert_int_equal(function("delayed_vfree_work")->delay.longest_ns, 50);
+	assert_int_equal(losses().queueings, 0);
+	window(7000);
+	assert_int_equal(cells.nr_functions, 0);
+}
+
+/* Before Linux 5.17 the kernel kept its struct elsewhere. */
+TEST_WITH(work_time_before_5_17, begin, end)
+{
+	shim_fields = " BPF_FUNC_snprintf ";
+	kworker_2.set_child_tid = &other_kthread;
+	kworker_2.worker_private = NULL;
+	run(1000, &kworker_2);
+	execute(1100, &other_worker, &pages);
+	run(1300, &task);
+	run(2000, &kworker_2);
+	executed(2500, &other_worker);
+	window(3000);
+	expect("delayed_vfree_work", 1, 200 + 500, 500);
+}
+
+/* A function that keeps the core has its time in each window, and no nanosecond twice. */
+TEST_WITH(open_work, begin, end)
+{
+	run(1000, &kworker);
+	execute(1500, &worker, &writeback);
+	window(3000);
+	expect("wb_workfn", 1, 1500, 1500);
+	window(6000);
+	expect("wb_workfn", 0, 3000, 4500);
+	executed(6500, &worker);
+	run(7000, &task);
+	window(8000);
+	expect("wb_workfn", 0, 500, 5000);
+	window(9000);
+	assert_int_equal(cells.nr_functions, 0);
+}
+
+/* WQ_BH, since Linux 6.9: work inside a softirq, on top of a worker that executes something else. */
+TEST_WITH(work_in_softirq, begin, end)
+{
+	static struct worker bh;
+
+	run(1000, &kworker);
+	execute(1500, &worker, &writeback);
+	at(2000);
+	load_softirq_entry(NULL, 6);
+	execute(2100, &bh, &pages);
+	at(2200);
+	load_irq_enter_line(NULL, 40, &disk);
+	at(2300);
+	load_irq_leave_line(NULL);
+	executed(2600, &bh);
+	at(2700);
+	load_softirq_exit(NULL, 6);
+	executed(3000, &worker);
+	window(4000);
+	expect("delayed_vfree_work", 1, 400, 400);
+	expect("wb_workfn", 1, 500 + 300, 800);
+}
+
+/* Work that no event queued, and work whose word another one took. */
+TEST_WITH(queue_unseen, begin, end)
+{
+	run(1000, &kworker);
+	execute(2000, &worker, &writeback);
+	executed(2100, &worker);
+	window(3000);
+	expect("wb_workfn", 1, 100, 100);
+	assert_int_equal(function("wb_workfn")->delay.count, 0);
+	assert_int_equal(function("wb_workfn")->delay.p99_ns, UINT64_MAX);
+	assert_int_equal(losses().queueings, 1);
+	queue(3100, &writeback);
+	for (size_t i = 0; i < NOISE_NR_QUEUED; i++)
+		queued_words[i] ^= 1ULL << 63;
+	execute(3200, &worker, &writeback);
+	assert_int_equal(losses().queueings, 2);
+}
+
+/* A queueing that is executed once has no delay a second time. */
+TEST_WITH(queued_once, begin, end)
+{
+	run(1000, &kworker);
+	queue(1100, &writeback);
+	execute(1500, &worker, &writeback);
+	/* It queues itself again. */
+	queue(1600, &writeback);
+	executed(1700, &worker);
+	execute(1800, &worker, &writeback);
+	executed(1900, &worker);
+	execute(2000, &worker, &writeback);
+	executed(2100, &worker);
+	window(3000);
+	expect("wb_workfn", 3, 400, 200);
+	assert_int_equal(function("wb_workfn")->delay.count, 2);
+	assert_int_equal(function("wb_workfn")->delay.ns, 400 + 200);
+	assert_int_equal(losses().queueings, 1);
+}
+
+/* More functions than there is room for are lost; without a symbol there is no name. */
+TEST_WITH(functions_lost, begin, end)
+{
+	static char functions[2 * NOISE_NR_WORKS][16];
+	struct work_struct work;
+	u64 seen = 0;
+
+	run(1000, &kworker);
+	for (u64 i = 0; i < 2 * NOISE_NR_WORKS; i++) {
+		work.func = functions[i];
+		execute(2000 + i, &worker, &work);
+		executed(2001 + i, &worker);
+	}
+	window(3000);
+	for (size_t i = 0; i < cells.nr_functions; i++) {
+		assert_string_equal(cells.functions[i].name, "");
+		seen += cells.functions[i].executions;
+	}
+	assert_true(losses().functions > 0);
+	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
+}
+
+/* Without noise nothing is counted, and the program of softirqs looks at nothing. */
+TEST_WITH(not_wanted, begin, end)
+{
+	want_noise = false;
+	run(1000, &task);
+	softirq(2000, 2100, 3);
+	assert_int_equal(losses().raises, 0);
+}
+
+TEST_MAIN()

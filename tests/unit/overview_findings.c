@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings of the overview: each class of incident, and close misses that must give none. */
+#include "test.h"
+
+#include <math.h>
+#include <sched.h>
+
+#include "present/overview.h"
+#include "report/findings.h"
+
+#define WINDOW_NS 1000000000ULL
+#define MS	  1000000ULL
+#define NR_CPUS	  2
+
+/* A machine with two cores: /app waits, the rest is up to the test. */
+struct scene {
+	struct load_cpu_window cpu[NR_CPUS];
+	struct load_vecs vecs[NR_CPUS];
+	struct load_window load;
+	struct runq_group paths[4];
+	struct runq_group_window groups[4];
+	struct runq_blame blame[4];
+	struct runq_window runq;
+	struct noise_source sources[2];
+	struct noise_hit hits[2];
+	struct noise_sender senders[2];
+	struct noise_window noise;
+	struct overview_window window;
+};
+
+static const double p99 = 99.0, long_ns = 5e6, short_ns = 50000.0;
+static struct scene scene;
+static struct report *report;
+
+static void add_group(const char *path)
+{
+	size_t i = scene.runq.nr_groups++;
+
+	scene.paths[i].path = path;
+	scene.groups[i] = (struct runq_group_window){
+		.party = {.group = &scene.paths[i]}, .percentile_ns = &long_ns, .sum_ns = 1};
+}
+
+static void begin(void)
+{
+	memset(&scene, 0, sizeof(scene));
+	scene.load = (struct load_window){.window_ns = WINDOW_NS, .cpu = scene.cpu, .source = "bpf",
+					  .what = "test", .cpu_vecs = scene.vecs,
+					  .parts = (1u << LOAD_NR_PARTS) - 1};
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		cpuset_add(&scene.load.cpus, cpu);
+		scene.cpu[cpu] = (struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
+	}
+	scene.runq = (struct runq_window){
+		.window_ns = WINDOW_NS, .per = RUNQ_PER_CGROUP, .groups = scene.groups,
+		.blame = scene.blame, .has_causes = true, .has_blame = true, .percentiles = &p99,
+		.nr_percentiles = 1, .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
+	scene.noise = (struct noise_window){
+		.window_ns = WINDOW_NS, .sources = scene.sources, .hits = scene.hits,
+		.senders.list = scene.senders};
+	scene.window.load = &scene.load;
+	scene.window.runq = &scene.runq;
+	scene.window.noise = &scene.noise;
+	strcpy(scene.window.mounts.cpu, "/cg");
+	strcpy(scene.window.mounts.cpuset, "/cg");
+	add_group("/app");
+}
+
+/* Waits of /app behind @culprit, a path or NULL for kernel threads: woken, and preempted. */
+static void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
+{
+	struct runq_group_window *app = &scene.groups[0];
+	struct runq_blame *blame = &scene.blame[scene.runq.nr_blame++];
+	bool same = culprit && !strcmp(culprit, "/app");
+
+	if (culprit && !same)
+		add_group(culprit);
+	*blame = (struct runq_blame){.victim = app->party,
+				     .culprit = {.kind = RUNQ_PARTY_KTHREADS},
+				     .wait_ns = (woken_ms + preempted_ms) * MS,
+				     .count = 10};
+	if (culprit)
+		blame->culprit = same ? app->party :
+					scene.groups[scene.runq.nr_groups - 1].party;
+	app->cause_ns[same ? RUNQ_SAME : culprit ? RUNQ_OTHER : RUNQ_KTHREAD] += woken_ms * MS;
+	app->cause_ns[RUNQ_PREEMPTED] += preempted_ms * MS;
+	app->sum_ns += blame->wait_ns;
+}
+
+static struct suspect *task(uint32_t pid, const char *name, const char *cgroup, uint64_t ms)
+{
+	struct suspect *s = &scene.window.suspects.list[scene.window.suspects.nr++];
+
+	*s = (struct suspect){.pid = pid, .ns = ms * MS, .count = 1, .cpu = 1};
+	strcpy(s->name, name);
+	strcpy(s->cgroup, cgroup);
+	cpuset_add(&s->allowed, 0);
+	cpuset_add(&s->allowed, 1);
+	return s;
+}
+
+static struct settings *settings(const char *path)
+{
+	struct settings *s = &scene.window.settings[scene.window.nr_settings++];
+
+	strcpy(s->path, path);
+	for (unsigned int len = (unsigned int)strlen(path); len > 1; len--)
+		if (!path[len] || path[len] == '/')
+			s->levels[s->nr++] = (struct settings_level){.len = len, .weight = 100};
+	return s;
+}
+
+static size_t end(void)
+{
+	report = report_new("overview");
+	report->window_ns = WINDOW_NS;
+	findings_begin(report);
+	overview_findings(&scene.window, report);
+	return findings_of(report)->nr_rows;
+}
+
+/* The first finding; NULL: none at all, "": null. */
+#define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
+static void expect(const char *const want[6])
+{
+	static const char *const keys[6] = {"rule", "victim", "culprit", "next_setting",
+					    "next_command", "finding"};
+	size_t nr = end();
+
+	if (!want[0])
+		assert_int_equal(nr, 0);
+	else
+		assert_true(nr > 0);
+	for (int i = 0; want[0] && i < 6; i++) {
+		const char *is = table_str(findings_of(report), 0, keys[i]) ?: "";
+
+		if (want[i])
+			assert_string_equal(is, want[i]);
+	}
+	report_free(report);
+}
+
+TEST(quota_names_the_ancestor)
+{
+	struct settings *s;
+
+	begin();
+	scene.paths[0].path = "/pod/app";
+	scene.groups[0].sum_ns = 800 * MS;
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
+	s = settings("/pod/app");
+	s->levels[0].quota_us = s->levels[1].quota_us = 20000;
+	s->levels[0].period_us = s->levels[1].period_us = 100000;
+	s->levels[1].throttled_ns = 5;
+	task(7, "burner", "/pod/side", 150);
+	task(8, "service", "/pod/app", 50);
+	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
+	       "/pod/app waits 600 ms per second for the CPU quota of /pod (0.2 CPUs), 75 % of its "
+	       "waiting; /pod/side uses 75 % of it");
+	scene.window.mounts.v1 = true;
+	s->levels[0].throttled_ns = 6;
+	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
+	/* Without a known quota the sentence has no path. */
+	scene.window.nr_settings = 0;
+	EXPECT("quota", "/pod/app", "", "", "", NULL);
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 9 * MS;
+	EXPECT(NULL);
+}
+
+TEST(neighbour)
+{
+	begin();
+	wait_for("/batch/job", 300, 100);
+	settings("/app");
+	settings("/batch/job");
+	task(7, "burner", "/batch/job", 900);
+	task(8, "burner", "/batch/job", 900);
+	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
+	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
+	       "/batch/job makes /app wait 300 ms per second: 2 tasks burner use 1.8 CPUs");
+	/* Kernels before 5.15 have no cpu.idle. */
+	scene.window.settings[1].levels[1].idle = -1;
+	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
+	scene.window.mounts.v1 = true;
+	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.shares=2", "", NULL);
+	/* Without files only the tasks can be changed. */
+	scene.window.settings[1].levels[1].weight = -1;
+	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
+	/* cpu.idle of the victim. */
+	scene.window.settings[0].levels[0].idle = 1;
+	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
+}
+
+TEST(fair_share)
+{
+	begin();
+	wait_for("/batch", 2, 900);
+	wait_for("/app", 2, 900);
+	EXPECT(NULL);
+	/* Many short waits are the cost of switches. */
+	begin();
+	wait_for("/batch", 300, 0);
+	scene.groups[0].percentile_ns = &short_ns;
+	EXPECT(NULL);
+}
+
+TEST(root_has_no_files)
+{
+	begin();
+	wait_for("/", 300, 0);
+	settings("/app");
+	settings("/");
+	task(7, "cron", "/", 900);
+	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
+}
+
+TEST(realtime)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/", 0, 200);
+	s = task(7, "rtjob", "/", 500);
+	task(8, "other", "/", 400);
+	s->policy = SCHED_FIFO;
+	s->priority = 50;
+	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -o -p 0 7",
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second");
+	/* A watchdog that hardly runs is not the culprit. */
+	s->ns = MS;
+	EXPECT(NULL);
+}
+
+TEST(short_lived)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/batch", 300, 0);
+	settings("/batch");
+	s = task(0, "cronjob", "", 800);
+	s->count = 100;
+	task(7, "sh", "/batch", 20);
+	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
+	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
+	       "second");
+	/* A few processes that exited, or more time of live ones. */
+	s->count = 4;
+	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+	s->count = 100;
+	s->ns = 10 * MS;
+	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+}
+
+TEST(priorities_in_one_cgroup)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/app", 300, 100);
+	task(7, "builder", "/app", 900);
+	s = task(8, "service", "/app", 50);
+	s->nice = 19;
+	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
+	       "service (PID 8 in /app, nice 19) waits 300 ms per second for builder (nice 0)");
+	s->nice = 0;
+	s->policy = SCHED_IDLE;
+	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);
+	s->policy = SCHED_OTHER;
+	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
+	strcpy(scene.window.suspects.list[0].name, "service");
+	EXPECT("same_group", "/app", "/app", "", "",
+	       "tasks of /app wait 300 ms per second for each other: 2 tasks service use 0.95 CPUs");
+}
+
+TEST(pinned)
+{
+	struct settings *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	scene.cpu[0].busy_ratio = 0.1;
+	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
+	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
+	       "/app waits 300 ms per second on CPU 1; CPU 0, which its affinity excludes, is 90 % "
+	       "idle");
+	s = settings("/app");
+	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
+	cpuset_add(&s->cpuset, 1);
+	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
+	/* A busy core would not help. */
+	scene.cpu[0].busy_ratio = 0.6;
+	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
+}
+
+TEST(kernel_threads)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for(NULL, 200, 0);
+	s = task(7, "kworker/u8:1-loop0", "/", 300);
+	s->kthread = true;
+	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
+	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second");
+	strcpy(s->name, "ksoftirqd/1");
+	scene.vecs[1].ns[3] = 1;
+	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "", NULL);
+	strcpy(s->name, "migration/1");
+	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
+}
+
+TEST(idle_exit)
+{
+	begin();
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
+	EXPECT("idle_exit", "/app", "", "", "", NULL);
+	scene.groups[0].cause_ns[RUNQ_IDLE] = 9 * MS;
+	EXPECT(NULL);
+}
+
+TEST(interrupts)
+{
+	begin();
+	scene.noise.nr_sources = scene.noise.nr_hits = 1;
+	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_SOFTIRQ, .irq = UINT32_MAX,
+						 .name = "NET_RX", .count = 5000, .ns = 500 * MS,
+						 .knob = "RPS"};
+	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
+	/* Half of the waits behind other tasks is time of the softirq on top of them. */
+	wait_for("/app", 800, 0);
+	EXPECT("softirq", "/app", "NET_RX", "", "",
+	       "NET_RX softirqs take 50 % of CPU 1 (5000 per second); most of it from /app");
+	scene.sources[0].ns = 40 * MS;
+	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
+
+	begin();
+	scene.noise.nr_sources = scene.noise.senders.nr = 1;
+	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_VECTOR, .irq = UINT32_MAX,
+						 .name = "Function call interrupts", .count = 50000,
+						 .ns = 100 * MS};
+	scene.senders[0] = (struct noise_sender){.cpu = 1, .from_cpu = 0, .count = 50000};
+	task(7, "barrier", "/batch", 900)->cpu = 0;
+	EXPECT("ipi", "", "barrier (PID 7)", "", "",
+	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, where "
+	       "mostly this task runs: barrier");
+	/* Interrupts that nobody sent. */
+	scene.noise.senders.nr = 0;
+	EXPECT("hardirq", NULL, "Function call interrupts", NULL, NULL, NULL);
+	strcpy(scene.sources[0].name, "arch_timer");
+	scene.window.suspects.list[0].cpu = 1;
+	scene.window.suspects.list[0].switches = 50000;
+	EXPECT("timer", NULL, "barrier (PID 7)", NULL, NULL, NULL);
+}
+
+TEST(unknown_is_explained)
+{
+	begin();
+	scene.groups[0].sum_ns = 100 * MS;
+	scene.groups[0].cause_ns[RUNQ_UNKNOWN] = 10 * MS;
+	assert_int_equal(end(), 0);
+	assert_int_equal(report->nr_notes, 1);
+	assert_non_null(strstr(report->notes[0], "10 % of the waiting of /app has no known cause"));
+	report_free(report);
+	scene.groups[0].cause_ns[RUNQ_UNKNOWN] = 9 * MS;
+	assert_int_equal(end(), 0);
+	assert_int_equal(report->nr_notes, 0);
+	report_free(report);
+}
+
+TEST_MAIN()

@@ -22,6 +22,7 @@
 #include "truth.h"
 
 #define DISK_BYTES (4 << 20)
+#define BATCH	   6 /* packets between two turns of the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 
 static void must_write(const char *path, const char *text)
@@ -39,9 +40,19 @@ static void must_run(const char *command)
 		live_fail_all("%s failed", command);
 }
 
-void incident_membarrier(void)
+/* A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. */
+void incident_registered(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+	for (;;) {
+		incident_burn(5 * NSEC_PER_MSEC);
+		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
+	}
+}
+
+/* Each barrier is an IPI to every CPU that runs a registered process. */
+void incident_membarrier(void)
+{
 	for (;;) {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 		incident_burn(20 * NSEC_PER_USEC);
@@ -61,9 +72,10 @@ void incident_packets(void)
 	if (bind(receiver, (struct sockaddr *)&address, sizeof(address)))
 		_exit(1);
 	for (;;) {
-		sendto(sender, packet, sizeof(packet), 0, (struct sockaddr *)&address,
-		       sizeof(address));
-		incident_burn(10 * NSEC_PER_USEC);
+		for (int i = 0; i < BATCH; i++)
+			sendto(sender, packet, sizeof(packet), 0, (struct sockaddr *)&address,
+			       sizeof(address));
+		incident_burn(20 * NSEC_PER_USEC);
 	}
 }
 
@@ -110,7 +122,7 @@ const char *incident_no_tlb_ipis(void)
 
 const char *incident_no_steal(void)
 {
-	return "an emulated guest has no steal clock; unit/load_findings tests the finding";
+	return "an emulated guest has no steal clock; unit/findings tests the finding";
 }
 
 /* Writes a disk over and over: its pages are dirty, and a worker writes them to the device. */
@@ -121,9 +133,11 @@ static void __attribute__((noreturn)) write_disk(const char *path, int flags)
 
 	if (fd < 0)
 		_exit(1);
-	for (off_t at = 0;; at = (at + (off_t)sizeof(block)) % DISK_BYTES)
+	for (off_t at = 0;; at = (at + (off_t)sizeof(block)) % DISK_BYTES) {
 		if (pwrite(fd, block, sizeof(block), at) < 0)
 			_exit(1);
+		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
+	}
 }
 
 void incident_loop_begin(void)

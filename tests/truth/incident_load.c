@@ -222,6 +222,12 @@ static void load_module(const char *parameters)
 	close(fd);
 }
 
+void incident_cpus(int nr)
+{
+	if (!write_text("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
+		live_fail_all("cannot change CPU 1: %s", strerror(errno));
+}
+
 void incident_begin(const struct incident *incident)
 {
 	fflush(stdout);

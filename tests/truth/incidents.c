@@ -77,16 +77,18 @@ static uint64_t real_ns(void)
 	return (uint64_t)now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* A window that begins after the call: that of --once, or the next one of the stream. */
-static json_t *measure(const struct incident *incident)
+static json_t *measure_once(void)
 {
-	uint64_t since_ns = real_ns();
+	stream_stop();
+	return live_json(ARGS("--once", "--json"));
+}
+
+/* The next window of the stream that begins at @since_ns or later. */
+static json_t *measure(uint64_t since_ns)
+{
 	json_t *root = NULL;
 
-	if (incidents_full() || incident->attached) {
-		stream_stop();
-		return live_json(ARGS("--once", "--json"));
-	}
+	stream_start();
 	do {
 		json_decref(root);
 		root = stream_line();
@@ -178,7 +180,7 @@ static void judge_advice(const struct incident *incident, json_t *first)
 		return;
 	}
 	if (apply(first)) {
-		again = measure(incident);
+		again = incidents_full() ? measure_once() : measure(real_ns());
 		ended = json_is_array(json_object_get(again, "findings"));
 	} else {
 		live_note("cannot apply %s%s", setting, command);
@@ -192,9 +194,10 @@ static void judge_advice(const struct incident *incident, json_t *first)
 static void judge_named(const struct incident *incident)
 {
 	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
-	json_t *root = measure(incident), *first;
+	json_t *root, *first;
 	char what[512];
 
+	root = incidents_full() || incident->attached ? measure_once() : measure(real_ns());
 	first = json_array_get(json_object_get(root, "findings"), 0);
 	snprintf(what, sizeof(what), "%s", first ? text_of(first, "finding") : "no finding");
 	if (judged(first && matches(incident, first), known, root, incident->name, what) && !known)
@@ -205,7 +208,7 @@ static void judge_named(const struct incident *incident)
 static void judge_silent(const struct incident *incident)
 {
 	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
-	int windows = incident->windows ?: 1, nr = 0;
+	int windows = (incidents_full() ? incident->windows_full : incident->windows) ?: 1, nr = 0;
 	json_t *root = NULL, *findings, *row;
 	bool silent = true;
 	char what[64];
@@ -213,7 +216,7 @@ static void judge_silent(const struct incident *incident)
 
 	for (; silent && nr < windows; nr++) {
 		json_decref(root);
-		root = measure(incident);
+		root = measure(nr ? 0 : real_ns());
 		findings = json_object_get(root, "findings");
 		silent = json_is_array(findings);
 		json_array_foreach (findings, i, row)
@@ -228,13 +231,19 @@ static void judge_silent(const struct incident *incident)
 
 static void judge(const struct incident *incident)
 {
+	static bool alone;
 	const char *lacking = incident->lacking ? incident->lacking() : NULL;
 
 	if (lacking) {
 		live_skip(incident->name, "%s", lacking);
 		return;
 	}
-	if (!incidents_full() && !incident->attached)
+	if (incident->alone != alone) {
+		stream_stop();
+		alone = incident->alone;
+		incident_cpus(alone ? 1 : 2);
+	}
+	if (!incident->rule || !(incidents_full() || incident->attached))
 		stream_start();
 	incident_begin(incident);
 	if (incident->rule)

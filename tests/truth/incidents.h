@@ -43,8 +43,10 @@ struct incident {
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* parts of the sentence */
 	bool advised;  /* the finding must have a setting or a command that ends it */
+	bool alone;    /* the machine has one CPU meanwhile */
 	bool attached; /* loads run before subtick starts: waits are under way at attach */
-	int windows;   /* without a finding; 0: 1 */
+	/* Windows of a running subtick, all without a finding; in the full form. */
+	int windows, windows_full;
 	const char *miss;     /* known: why the first finding is wrong */
 	const char *miss_v1;  /* known for cgroup v1 only */
 	const char *stays;    /* known: why the advice does not end it */
@@ -57,6 +59,9 @@ extern const unsigned int nr_incidents;
 /* True if the longest incidents have their full size, and each is measured by --once. */
 bool incidents_full(void);
 
+/* Takes CPU 1 away, or gives it back. subtick does not run meanwhile. */
+void incident_cpus(int nr);
+
 /* Makes the cgroups and starts the tasks. Fails the program if that is impossible. */
 void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups. */
@@ -66,6 +71,7 @@ void incident_end(const struct incident *incident);
 void incident_burn(uint64_t ns);
 
 /* Loads that are more than burning: incident_kernel.c. */
+void incident_registered(void);
 void incident_membarrier(void);
 void incident_packets(void);
 void incident_rps_begin(void);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the kernel take time from CPU 1, for tests/truth/incidents: interrupts of QEMU's PCI device `edu`,
+ * Makes the kernel take time from a CPU, for tests/truth/incidents: interrupts of QEMU's PCI device `edu`,
  * a tasklet, work of a workqueue, sections without preemption, stop_machine().
  *
- * Each period of a *_period_us parameter a timer of CPU 0 (tasklet: CPU 1) starts one piece of work of burn_us.
+ * Each period of a *_period_us parameter a timer of CPU 0 (tasklet: of the CPU) starts one piece of work of burn_us.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -19,13 +19,12 @@
 #define EDU_IRQ_RAISE  0x60
 #define EDU_IRQ_ACK    0x64
 
-#define TARGET 1
-
-static unsigned int irq_period_us, tasklet_period_us, work_period_us, burn_us = 100;
+static unsigned int irq_period_us, tasklet_period_us, work_period_us, burn_us = 100, cpu = 1;
 module_param(irq_period_us, uint, 0444);
 module_param(tasklet_period_us, uint, 0444);
 module_param(work_period_us, uint, 0444);
 module_param(burn_us, uint, 0444);
+module_param(cpu, uint, 0444);
 
 static unsigned int passes_per_us;
 static struct pci_dev *pci;
@@ -89,7 +88,7 @@ static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 	if (tasklet_period_us)
 		tasklet_schedule(&tasklet);
 	if (work_period_us)
-		queue_work_on(TARGET, queue, &work);
+		queue_work_on(cpu, queue, &work);
 	hrtimer_forward_now(t, ns_to_ktime(period_us * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -114,7 +113,7 @@ static int stall_set(const char *text, const struct kernel_param *param)
 	if (err)
 		return err;
 	if (param->arg)
-		return stop_machine(trouble_stop, &us, cpumask_of(TARGET));
+		return stop_machine(trouble_stop, &us, cpumask_of(cpu));
 	preempt_disable();
 	burn(us);
 	preempt_enable();
@@ -145,7 +144,7 @@ static int trouble_edu(void)
 	err = request_irq(irq, trouble_interrupt, IRQF_NOBALANCING, "trouble", pci);
 	if (err)
 		return err;
-	return irq_set_affinity(irq, cpumask_of(TARGET));
+	return irq_set_affinity(irq, cpumask_of(cpu));
 }
 
 static int __init trouble_init(void)
@@ -162,7 +161,7 @@ static int __init trouble_init(void)
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 	timer.function = trouble_timer;
 	if (irq_period_us || tasklet_period_us || work_period_us)
-		work_on_cpu(tasklet_period_us ? TARGET : 0, trouble_arm, NULL);
+		work_on_cpu(tasklet_period_us ? cpu : 0, trouble_arm, NULL);
 	return 0;
 }
 
@@ -182,5 +181,5 @@ static void __exit trouble_exit(void)
 
 module_init(trouble_init);
 module_exit(trouble_exit);
-MODULE_DESCRIPTION("Time that the kernel takes from CPU 1, for tests");
+MODULE_DESCRIPTION("Time that the kernel takes from a CPU, for tests");
 MODULE_LICENSE("GPL");

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_BPF_LOAD_TASKS_H
 #define SUBTICK_BPF_LOAD_TASKS_H
 
-#include "load_slot.bpf.h"
+#include "load_noise.bpf.h"
 
 /* Two, so that the reader can empty one while the cores write the other; see task_turn. */
 struct task_sums {
@@ -36,6 +36,9 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 {
 	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid};
 
+	/* Kernels without cgroups have no noise either. */
+	if (want_noise)
+		sum.cgroup = task_cgroup_id(task, !noise_v1);
 	bpf_probe_read_kernel(sum.comm, sizeof(sum.comm), task->comm);
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
 }

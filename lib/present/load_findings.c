@@ -3,6 +3,7 @@
 #include "present/load.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -125,34 +126,53 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	}
 }
 
-/* "CPU 3 is", "CPUs 2-3 are on average". */
-static void say(const struct alike *alike, struct report *report)
+/* The task with most time on one of the CPUs; NULL if tasks were not measured. */
+static const struct load_task *top_task(const struct load_window *w, const struct cpuset *cpus)
 {
+	const struct load_task *top = NULL;
+
+	for (size_t i = 0; w->tasks && i < w->nr_tasks; i++)
+		if (w->tasks[i].pid != UINT32_MAX && cpuset_has(cpus, w->tasks[i].cpu) &&
+		    (!top || w->tasks[i].ns > top->ns))
+			top = &w->tasks[i];
+	return top;
+}
+
+/* "CPU 3 is", "CPUs 2-3 are on average". */
+static void say(const struct load_window *w, const struct alike *alike, struct report *report)
+{
+	struct finding f = finding_of(alike->rule, (uint64_t)(alike->lost * (double)report->window_ns));
 	unsigned int nr = cpuset_count(&alike->cpus);
 	double busy = 100.0 * alike->busy / nr, shown = 100.0 * alike->shown / nr;
 	double lost = 100.0 * alike->lost / nr;
-	uint64_t lost_ns = (uint64_t)(alike->lost * (double)report->window_ns);
 	const char *many = nr > 1 ? "s" : "", *are = nr > 1 ? "are on average" : "is";
-	char cpus[64];
+	const struct load_task *task = alike->work == work_names[LOAD_PART_TASK] ?
+					       top_task(w, &alike->cpus) : NULL;
+	char cpus[64], who[64];
 
 	cpuset_format(&alike->cpus, cpus, sizeof(cpus));
+	snprintf(who, sizeof(who), "%s", alike->work ?: "");
+	if (nr == 1)
+		f.cpu = cpuset_next(&alike->cpus, 0);
+	if (task)
+		snprintf(who, sizeof(who), "%.16s (PID %u)", task->comm, task->pid);
+	finding_set(f.culprit, "%s", alike->rule == &steal ? "hypervisor" : who);
 	if (alike->rule == &procstat_low)
-		findings_add(report, FINDING(alike->rule, lost_ns),
+		findings_add(report, &f,
 			     "CPU%s %s %s %.1f %% busy%s%s; /proc/stat, top and mpstat show %.1f %%",
-			     many, cpus, are, busy, alike->work ? ", mostly with " : "",
-			     alike->work ?: "", shown);
+			     many, cpus, are, busy, who[0] ? ", mostly with " : "", who, shown);
 	else if (alike->rule == &procstat_high)
-		findings_add(report, FINDING(alike->rule, lost_ns),
+		findings_add(report, &f,
 			     "CPU%s %s %s %.1f %% busy; /proc/stat, top and mpstat show %.1f %%",
 			     many, cpus, are, busy, shown);
 	else if (alike->rule == &softirq_on_idle)
-		findings_add(report, FINDING(alike->rule, lost_ns),
+		findings_add(report, &f,
 			     "CPU%s %s spend%s %.1f %% in softirqs%s%s while no task runs: no "
 			     "task's CPU time contains it",
 			     many, cpus, nr > 1 ? "" : "s", lost, alike->work ? ", mostly " : "",
 			     alike->work ?: "");
 	else
-		findings_add(report, FINDING(alike->rule, lost_ns),
+		findings_add(report, &f,
 			     "the hypervisor takes %.1f %% of the time of CPU%s %s", lost, many,
 			     cpus);
 }
@@ -170,6 +190,6 @@ void load_findings(const struct load_window *w, struct report *report)
 		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
 			look_at(w, cpu, grouped);
 	for (size_t i = 0; i < grouped->nr; i++)
-		say(&grouped->list[i], report);
+		say(w, &grouped->list[i], report);
 	free(grouped);
 }

@@ -230,7 +230,7 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	struct crew crew;
 	char rate[48], buf[32], who[FINDING_NAME];
 
-	crew_of(v->o, path, &crew);
+	crew_of(v->o, blame->culprit.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
 	    say_short_lived(v, &crew, blame, lost, report) ||
 	    say_affinity(v, blame, lost, report))
@@ -294,7 +294,7 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	struct crew crew;
 	char rate[48], who[FINDING_NAME];
 
-	crew_of(v->o, v->path, &crew);
+	crew_of(v->o, v->group->party.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
 	    say_short_lived(v, &crew, blame, lost, report) ||
 	    (crew.top && say_priority(v, &crew, blame, lost, report)) ||

@@ -18,14 +18,6 @@ static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
 					      "subtick runq --idle-states"};
 static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
 
-const struct settings *settings_of(const struct overview_window *o, const char *path)
-{
-	for (size_t i = 0; i < o->nr_settings; i++)
-		if (!strcmp(o->settings[i].path, path))
-			return &o->settings[i];
-	return NULL;
-}
-
 /* Waits for cores that began with a wake-up, if their cause is known. */
 static uint64_t wakeup_ns(const struct runq_group_window *group)
 {
@@ -41,17 +33,6 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
 	v->delayed = runq_delayed(group);
-}
-
-struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
-			      uint64_t lost_ns, uint64_t wait_ns)
-{
-	struct finding f = finding_of(rule, lost_ns);
-
-	finding_set(f.victim, "%s", v->path);
-	f.share = (double)wait_ns / (double)v->group->sum_ns;
-	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
-	return f;
 }
 
 static bool is_below(const char *path, const char *top, size_t len)

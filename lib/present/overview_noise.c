@@ -102,10 +102,13 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	if (all->worst->kind != NOISE_KIND_VECTOR || !from || from->count < all->worst->count / 2)
 		return false;
 	task = busiest_on(o, from->from_cpu, false);
-	if (task)
+	if (from->by_process && from->pid && from->pid != NOISE_BY_INTERRUPT)
+		finding_set(f->culprit, "%.16s (PID %u)", from->comm, from->pid);
+	else if (task)
 		finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
 	snprintf(text, size, ", sent by CPU %u%s%s%s%s", from->from_cpu,
-		 task ? ", where mostly this task runs: " : "", task ? task->name : "",
+		 from->by_process ? ", mostly by " : task ? ", where mostly this task runs: " : "",
+		 from->by_process || task ? f->culprit : "",
 		 call && call->name[0] ? "; they call " : "", call ? call->name : "");
 	return true;
 }
@@ -130,6 +133,22 @@ static double busy_ns(const struct load_window *w, uint32_t cpu)
 	return busy > 0.0 ? busy : (double)w->window_ns;
 }
 
+/* Setting that moves a device's interrupt to the cores that it does not take now. */
+static void move_line(const struct overview_window *o, const struct spread *all, struct finding *f)
+{
+	struct cpuset others = o->load->cpus;
+	char cpus[64];
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &o->load->cpus)
+		if (cpuset_has(&all->cpus, cpu) || o->load->cpu[cpu].flags & LOAD_OFFLINE)
+			cpuset_del(&others, cpu);
+	if (all->worst->kind != NOISE_KIND_IRQ || all->worst->irq == UINT32_MAX ||
+	    cpuset_format(&others, cpus, sizeof(cpus)) >= sizeof(cpus) || !cpus[0])
+		return;
+	finding_set(f->setting, "/proc/irq/%u/smp_affinity_list=%s", all->worst->irq, cpus);
+}
+
 static void say_source(const struct overview_window *o, const struct spread *all, uint64_t behind_ns,
 		       struct report *report)
 {
@@ -137,7 +156,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
 	struct finding f = finding_of(soft ? &softirq : &hardirq, all->ns + behind_ns);
 	unsigned int nr = cpuset_count(&all->cpus);
-	char cpus[64], from[256] = "";
+	char cpus[64], from[512] = "";
 
 	f.cpu = s->cpu;
 	f.share = (double)all->ns / (double)o->noise->window_ns / nr;
@@ -150,6 +169,8 @@ static void say_source(const struct overview_window *o, const struct spread *all
 		blame_timer(o, all, &f, from, sizeof(from));
 	} else if (blame_sender(o, all, &f, from, sizeof(from))) {
 		f.rule = &ipi;
+	} else {
+		move_line(o, all, &f);
 	}
 	cpuset_format(&all->cpus, cpus, sizeof(cpus));
 	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s (%.0f per second)%s%s%s", s->name,
@@ -188,18 +209,68 @@ static bool same_work(const struct suspect *a, const struct suspect *b)
 	return !strncmp(a->name, b->name, strcspn(a->name, "/") + 1);
 }
 
-/* The softirq vector that took most time of a CPU; NULL if unknown. */
-static const char *vector_on(const struct overview_window *o, uint32_t cpu)
+/* The softirq vector that waited longest in sum for ksoftirqd of a CPU; NULL if unknown. */
+static const char *delayed_vector(const struct noise_window *w, uint32_t cpu)
 {
-	const struct load_vecs *vecs = o->load->cpu_vecs;
-	unsigned int most = 0;
+	const struct noise_delay *most = NULL;
 
-	if (!vecs || !cpuset_has(&o->load->cpus, cpu))
-		return NULL;
-	for (unsigned int i = 1; i < LOAD_NR_VECS; i++)
-		if (vecs[cpu].ns[i] > vecs[cpu].ns[most])
-			most = i;
-	return load_vec_name(most);
+	for (size_t i = 0; w && i < w->nr_delays; i++)
+		if (w->delays[i].cpu == cpu && (!most || w->delays[i].times.ns > most->times.ns))
+			most = &w->delays[i];
+	return most ? load_vec_name(most->vec) : NULL;
+}
+
+/* The function of workqueues with most time on all cores; NULL if unknown. */
+static const struct noise_function *top_function(const struct noise_window *w, uint64_t *ret_ns)
+{
+	const struct noise_function *most = NULL;
+
+	*ret_ns = 0;
+	for (size_t i = 0; w && i < w->nr_functions; i++) {
+		uint64_t ns = 0;
+
+		for (size_t j = i; j < w->nr_functions; j++)
+			ns += w->functions[j].key == w->functions[i].key ? w->functions[j].ns : 0;
+		if (w->functions[i].name[0] && ns > *ret_ns) {
+			*ret_ns = ns;
+			most = &w->functions[i];
+		}
+	}
+	return most;
+}
+
+/* What kernel threads did, with the thread or the kind of threads that used most time. */
+static void say_threads(const struct victim *v, const struct suspect *top, double ns, double all,
+			struct finding *f, struct report *report)
+{
+	const struct noise_function *function;
+	const char *vector = NULL;
+	uint64_t function_ns;
+	char rate[48], what[128] = "";
+
+	f->cpu = top->cpu;
+	finding_set(f->culprit, "%s", top->name);
+	if (!strncmp(top->name, "ksoftirqd/", 10)) {
+		f->rule = &ksoftirqd;
+		vector = delayed_vector(v->o->noise, top->cpu);
+		if (vector)
+			finding_set(f->culprit, "%s in %s", vector, top->name);
+	} else if (!strncmp(top->name, "migration/", 10)) {
+		f->rule = &stopper;
+	} else if (top->nice < 19) {
+		finding_set(f->command, "renice -n 19 -p %u", top->pid);
+	}
+	function = top_function(v->o->noise, &function_ns);
+	if (vector)
+		snprintf(what, sizeof(what), ", mostly with %s softirqs", vector);
+	else if (!strncmp(top->name, "kworker/", 8) && function && (double)function_ns > RULE_MOST * ns)
+		snprintf(what, sizeof(what), ", mostly with %.64s()", function->name);
+	if (what[0] && function && !vector)
+		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
+	findings_add(report, f, "kernel thread%s %s%s (%.2g CPUs) make%s %s wait %s",
+		     ns < all ? "s, mostly" : "", top->name, what, ns / (double)v->o->load->window_ns,
+		     ns < all ? "" : "s", v->name,
+		     findings_rate(report, f->lost_ns, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -208,36 +279,21 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 	struct finding f = victim_finding(v, &kernel_threads, lost_ns, blame->wait_ns);
 	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
-	const char *vector = NULL;
-	uint64_t ns = 0;
+	double ns = 0.0, all = 0.0;
 	char rate[48];
 
-	findings_rate(report, lost_ns, rate, sizeof(rate));
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
 
 		if (!s->kthread)
 			continue;
 		top = top ?: s;
-		ns += same_work(top, s) ? s->ns : 0;
+		all += (double)s->ns;
+		ns += same_work(top, s) ? (double)s->ns : 0.0;
 	}
-	if (!top) {
-		findings_add(report, &f, "kernel threads make %s wait %s", v->name, rate);
-		return;
-	}
-	f.cpu = top->cpu;
-	finding_set(f.culprit, "%s", top->name);
-	if (!strncmp(top->name, "ksoftirqd/", 10)) {
-		f.rule = &ksoftirqd;
-		vector = vector_on(v->o, top->cpu);
-		if (vector)
-			finding_set(f.culprit, "%s in %s", vector, top->name);
-	} else if (!strncmp(top->name, "migration/", 10)) {
-		f.rule = &stopper;
-	} else if (top->nice < 19) {
-		finding_set(f.command, "renice -n 19 -p %u", top->pid);
-	}
-	findings_add(report, &f, "kernel thread %s%s%s (%.2g CPUs) makes %s wait %s", top->name,
-		     vector ? ", mostly with " : "", vector ?: "",
-		     (double)ns / (double)v->o->load->window_ns, v->name, rate);
+	if (top)
+		say_threads(v, top, ns, all * RULE_MOST, &f, report);
+	else
+		findings_add(report, &f, "kernel threads make %s wait %s", v->name,
+			     findings_rate(report, lost_ns, rate, sizeof(rate)));
 }

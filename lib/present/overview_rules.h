@@ -39,7 +39,7 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 /* The task with most CPU time in a cgroup that passes the filter, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
-void crew_of(const struct overview_window *o, const char *path, struct crew *ret_crew);
+void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew);
 /*
  * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
  * 8; do chrt -i -p 0 $p; done". "" if there is none, or more than 32.

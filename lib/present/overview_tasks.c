@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks of an overview window by cgroup, and commands for them. */
+/* Tasks and settings of an overview window by cgroup, and commands for tasks. */
 #include "present/overview_rules.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "present/runq.h"
+
 /* Exits per second and at least, from which processes are called short-lived. */
 #define SHORT_LIVED_HZ 5.0
 #define SHORT_LIVED    10
 #define COMMAND_TASKS  32
+
+const struct settings *settings_of(const struct overview_window *o, const char *path)
+{
+	for (size_t i = 0; i < o->nr_settings; i++)
+		if (!strcmp(o->settings[i].path, path))
+			return &o->settings[i];
+	return NULL;
+}
+
+struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
+			      uint64_t lost_ns, uint64_t wait_ns)
+{
+	struct finding f = finding_of(rule, lost_ns);
+
+	finding_set(f.victim, "%s", v->path);
+	f.share = (double)wait_ns / (double)v->group->sum_ns;
+	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
+	return f;
+}
 
 bool has_name(const struct suspect *s, const void *name)
 {
@@ -51,18 +72,18 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 		finding_format(command, FINDING_TEXT, "for p in %s; do %s $p; done", pids, each);
 }
 
-void crew_of(const struct overview_window *o, const char *path, struct crew *ret_crew)
+void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew)
 {
-	struct crew crew = {.path = path};
+	struct crew crew = {.path = group->path};
 	double seconds = (double)o->load->window_ns / 1e9;
 
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (!s->pid && !crew.exited && s->count >= SHORT_LIVED &&
+		if (!s->pid && !crew.exited && s->cgroup_id == group->cgroup_id && s->count >= SHORT_LIVED &&
 		    (double)s->count >= SHORT_LIVED_HZ * seconds)
 			crew.exited = s;
-		if (!s->pid || s->kthread || strcmp(s->cgroup, path))
+		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
 		crew.top = crew.top ?: s;
 		crew.ns += s->ns;
@@ -71,7 +92,7 @@ void crew_of(const struct overview_window *o, const char *path, struct crew *ret
 			crew.top_count++;
 		}
 	}
-	/* Exited tasks have no cgroup any more: they count if the cgroup's live tasks did little. */
+	/* Live tasks that used more are the culprits. */
 	if (crew.exited && crew.exited->ns <= crew.ns)
 		crew.exited = NULL;
 	*ret_crew = crew;

@@ -80,6 +80,7 @@ struct load_task {
 	uint32_t pid, tgid; /* UINT32_MAX: those without a name of their own */
 	char comm[16];
 	uint64_t ns, count; /* how often it left the CPU */
+	uint64_t cgroup_id; /* 0: unknown */
 };
 
 /* Losses of a source since it was opened. LOAD_NO_LOSS: the source has no such counter. */

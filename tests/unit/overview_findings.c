@@ -15,7 +15,6 @@
 /* A machine with two cores: /app waits, the rest is up to the test. */
 struct scene {
 	struct load_cpu_window cpu[NR_CPUS];
-	struct load_vecs vecs[NR_CPUS];
 	struct load_window load;
 	struct runq_group paths[4];
 	struct runq_group_window groups[4];
@@ -45,7 +44,7 @@ static void begin(void)
 {
 	memset(&scene, 0, sizeof(scene));
 	scene.load = (struct load_window){.window_ns = WINDOW_NS, .cpu = scene.cpu, .source = "bpf",
-					  .what = "test", .cpu_vecs = scene.vecs,
+					  .what = "test",
 					  .parts = (1u << LOAD_NR_PARTS) - 1};
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		cpuset_add(&scene.load.cpus, cpu);
@@ -295,6 +294,9 @@ TEST(pinned)
 
 TEST(kernel_threads)
 {
+	struct noise_function functions[2] = {{.key = 5, .name = "writeback_fn", .ns = 10},
+					      {.key = 6, .name = "loop_fn", .ns = 299 * MS}};
+	struct noise_delay delays[2];
 	struct suspect *s;
 
 	begin();
@@ -303,8 +305,23 @@ TEST(kernel_threads)
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
 	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second");
+	scene.noise.functions = functions;
+	scene.noise.nr_functions = 2;
+	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
+	/* Several threads, none of which stands out. */
+	for (uint32_t pid = 8; pid < 11; pid++) {
+		char name[] = {'k', (char)('a' + pid), '\0'};
+
+		task(pid, name, "/", 200)->kthread = true;
+	}
+	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
+	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
+	       "/app wait 200 ms per second");
 	strcpy(s->name, "ksoftirqd/1");
-	scene.vecs[1].ns[3] = 1;
+	delays[0] = (struct noise_delay){.cpu = 0, .vec = 1, .times.ns = 9};
+	delays[1] = (struct noise_delay){.cpu = 1, .vec = 3, .times.ns = 5};
+	scene.noise.delays = delays;
+	scene.noise.nr_delays = 2;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "", NULL);
 	strcpy(s->name, "migration/1");
 	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
@@ -343,14 +360,21 @@ TEST(interrupts)
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, where "
-	       "mostly this task runs: barrier");
-	/* Interrupts that nobody sent. */
+	       "mostly this task runs: barrier (PID 7)");
+	/* Interrupts that nobody sent; a device's line can be moved. */
+	scene.senders[0].by_process = 1;
+	scene.senders[0].pid = 9;
+	strcpy(scene.senders[0].comm, "sender");
+	EXPECT("ipi", "", "sender (PID 9)", "", "", NULL);
 	scene.noise.senders.nr = 0;
 	EXPECT("hardirq", NULL, "Function call interrupts", NULL, NULL, NULL);
+	scene.sources[0].kind = NOISE_KIND_IRQ;
+	scene.sources[0].irq = 22;
+	EXPECT("hardirq", NULL, NULL, "/proc/irq/22/smp_affinity_list=0", "", NULL);
 	strcpy(scene.sources[0].name, "arch_timer");
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].switches = 50000;
-	EXPECT("timer", NULL, "barrier (PID 7)", NULL, NULL, NULL);
+	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
 }
 
 TEST(unknown_is_explained)

@@ -108,15 +108,16 @@ static bool read_task(const char *root, bool v1, struct suspect *s)
 	return true;
 }
 
-static struct suspect *exited(struct suspects *list, const char *name)
+static struct suspect *exited(struct suspects *list, const struct suspect *one)
 {
 	for (size_t i = 0; i < list->nr; i++)
-		if (!list->list[i].pid && !strcmp(list->list[i].name, name))
+		if (!list->list[i].pid && list->list[i].cgroup_id == one->cgroup_id &&
+		    !strcmp(list->list[i].name, one->name))
 			return &list->list[i];
 	if (list->nr == SUSPECTS_MAX)
 		return NULL;
-	list->list[list->nr] = (struct suspect){.cpu = UINT32_MAX};
-	snprintf(list->list[list->nr].name, SUSPECT_NAME, "%s", name);
+	list->list[list->nr] = (struct suspect){.cpu = UINT32_MAX, .cgroup_id = one->cgroup_id};
+	memcpy(list->list[list->nr].name, one->name, SUSPECT_NAME);
 	return &list->list[list->nr++];
 }
 
@@ -148,7 +149,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 	nr = merge(copy, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct suspect one = {.pid = copy[i].pid, .ns = copy[i].ns, .count = 1,
-				      .switches = copy[i].count, .cpu = copy[i].cpu}, *gone;
+				      .switches = copy[i].count, .cpu = copy[i].cpu,
+				      .cgroup_id = copy[i].cgroup_id}, *gone;
 
 		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
 		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
@@ -160,7 +162,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 		/* The remaining tasks used little time each; only exited tasks may add up to much. */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
-		gone = exited(ret_suspects, one.name);
+		gone = exited(ret_suspects, &one);
 		if (gone) {
 			gone->ns += one.ns;
 			gone->switches += one.switches;

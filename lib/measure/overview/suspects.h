@@ -15,11 +15,12 @@
 #define SUSPECT_PATH  512
 #define SUSPECT_NAME  64
 
-/* A task, or all tasks of one name that exited before the end of the window. */
+/* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
 	uint32_t pid;		   /* 0: tasks that exited */
 	char name[SUSPECT_NAME];   /* comm; of a kernel worker with its work queue */
 	char cgroup[SUSPECT_PATH]; /* in the hierarchy that controls the CPU; "" if unknown */
+	uint64_t cgroup_id;	   /* the same cgroup; 0: unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
 	int policy, priority, nice; /* of sched_getattr(2) */

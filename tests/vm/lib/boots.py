@@ -17,9 +17,14 @@ BOOTS = {b.name: b for b in (
     Boot("truthkern", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels of other configurations"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
+    Boot("incident2", smp=2, icount=3, devices=("edu",),
+         says="virtual time, 2 processors, 8 ns an instruction"),
+    Boot("incident1", smp=2, icount=3, devices=("edu",), cgroup="v1",
+         says="virtual time, 2 processors, 8 ns an instruction, cgroup v1"),
 )}
-# What `run --truth` boots. tests/truth/meson.build says which test runs in which of them.
-TRUTH = [b.name for b in BOOTS.values() if b.icount is not None]
+# Boots of `run --incidents`, then those of `run --truth`. tests/truth/meson.build has the tests of each.
+INCIDENTS = [name for name in BOOTS if name.startswith("incident")]
+TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not in INCIDENTS]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
@@ -30,7 +35,7 @@ ONLY = {
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
-    **{name: ["truth", "log"] for name in TRUTH},
+    **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
 LIVE = {
     "smp8": ["doctor", "load", "runq", "wake"],

@@ -41,13 +41,13 @@ def module_depends(path):
     return data, [n for n in names.split(",") if n]
 
 
-def add_distribution_modules(root, entry):
-    """Copies the wanted modules and what they need, and indexes them for modprobe."""
+def add_distribution_modules(root, entry, others):
+    """Copies MODULES, the others and what they need, and indexes them for modprobe."""
     source = entry.modules_dir()
     index = {p.name.split(".ko")[0].replace("_", "-"): p for p in source.rglob("*.ko*")}
     target = root / "lib/modules" / entry.release
     target.mkdir(parents=True)
-    todo, seen = list(MODULES), set()
+    todo, seen = [*MODULES, *others], set()
     while todo:
         path = index.get(todo.pop().replace("_", "-"))
         if not path or path in seen:
@@ -87,10 +87,12 @@ def strip(arch, programs):
         subprocess.run([tool, *files], check=True)
 
 
-def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), trees=()):
+def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), trees=(),
+          distribution=()):
     """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to
     /modules; both are paths on this machine. live tests are names of the program live_all, truth
-    tests of truth_all. trees are directories, each with its place in the guest."""
+    tests of truth_all. trees are directories, each with its place in the guest. distribution: further
+    modules of the distribution."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:
@@ -112,7 +114,7 @@ def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), 
     for path, where in trees:
         shutil.copytree(path, root / where)
     strip(entry.arch, (root / "bin").glob("[!b]*"))
-    add_distribution_modules(root, entry)
+    add_distribution_modules(root, entry, distribution)
     add_configuration(root, entry)
     cpio.write(root, target)
     shutil.rmtree(root)

@@ -155,13 +155,13 @@ def build(arch):
 
 
 def truth(arch):
-    """(subtick and the program that is all tests in virtual time, their names by boot)"""
+    """(subtick, the program that is all tests in virtual time, chrt; names of the tests by boot)"""
     directory = build(arch)
     names = {}
     for line in (directory / "tests/truth/truth_names").read_text().splitlines():
         boot, name = line.split()
         names.setdefault(boot, []).append(name)
-    return [directory / "subtick", directory / "tests/truth/truth_all"], names
+    return [directory / "subtick", directory / "tests/truth/truth_all", directory / "tests/truth/chrt"], names
 
 
 def programs(arch):

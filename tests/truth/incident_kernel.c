@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads of incidents that make the kernel work: interrupts, softirqs, workers, stalls. */
+#include "incidents.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "truth.h"
+
+#define DISK_BYTES (4 << 20)
+#define BATCH	   6 /* packets between two turns of the other CPU */
+#define TICK_NS	   (4 * NSEC_PER_MSEC)
+
+static void must_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		live_fail_all("cannot write %s to %s: %s", text, path, strerror(errno));
+	close(fd);
+}
+
+static void must_run(const char *command)
+{
+	if (system(command))
+		live_fail_all("%s failed", command);
+}
+
+/* A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. */
+void incident_registered(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+	for (;;) {
+		incident_burn(5 * NSEC_PER_MSEC);
+		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
+	}
+}
+
+/* Each barrier is an IPI to every CPU that runs a registered process. */
+void incident_membarrier(void)
+{
+	for (;;) {
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+		incident_burn(20 * NSEC_PER_USEC);
+	}
+}
+
+/* Packets to a socket that nobody reads. The kernel queues and drops them in NET_RX. */
+void incident_packets(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(9),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int receiver = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char packet[64] = {0};
+
+	if (bind(receiver, (struct sockaddr *)&address, sizeof(address)))
+		_exit(1);
+	for (;;) {
+		for (int i = 0; i < BATCH; i++)
+			sendto(sender, packet, sizeof(packet), 0, (struct sockaddr *)&address,
+			       sizeof(address));
+		incident_burn(20 * NSEC_PER_USEC);
+	}
+}
+
+/* CPU 1 receives what CPU 0 sends. */
+void incident_rps_begin(void)
+{
+	must_write("/sys/class/net/lo/queues/rx-0/rps_cpus", "2");
+}
+
+void incident_rps_end(void)
+{
+	must_write("/sys/class/net/lo/queues/rx-0/rps_cpus", "0");
+}
+
+static void *burn_forever(void *unused)
+{
+	for (;;)
+		incident_burn(NSEC_PER_MSEC);
+	return NULL;
+}
+
+/* On x86 an IPI makes the other thread's CPU forget each page. */
+void incident_unmap(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, burn_forever, NULL))
+		_exit(1);
+	for (;;) {
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		*page = 1;
+		munmap(page, 4096);
+	}
+}
+
+const char *incident_no_tlb_ipis(void)
+{
+	struct utsname name;
+
+	uname(&name);
+	return strcmp(name.machine, "x86_64") ? "only x86 flushes TLBs of other CPUs by IPI" : NULL;
+}
+
+const char *incident_no_steal(void)
+{
+	return "an emulated guest has no steal clock; unit/findings tests the finding";
+}
+
+/* Writes a disk over and over: its pages are dirty, and a worker writes them to the device. */
+static void __attribute__((noreturn)) write_disk(const char *path, int flags)
+{
+	static char block[65536] __attribute__((aligned(4096)));
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		_exit(1);
+	for (off_t at = 0;; at = (at + (off_t)sizeof(block)) % DISK_BYTES) {
+		if (pwrite(fd, block, sizeof(block), at) < 0)
+			_exit(1);
+		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
+	}
+}
+
+void incident_loop_begin(void)
+{
+	must_run("modprobe loop max_loop=1 && dd if=/dev/zero of=/tmp/disk bs=1M count=4 2>/dev/null && "
+		 "losetup /dev/loop0 /tmp/disk");
+}
+
+/* Without the page cache each write is work of the device's worker. */
+void incident_loop_write(void)
+{
+	write_disk("/dev/loop0", O_DIRECT);
+}
+
+void incident_loop_end(void)
+{
+	must_run("losetup -d /dev/loop0 && rm /tmp/disk && rmmod loop");
+}
+
+void incident_ramdisk_begin(void)
+{
+	must_run("modprobe brd rd_nr=1 rd_size=4096");
+	must_write("/proc/sys/vm/dirty_writeback_centisecs", "1");
+	must_write("/proc/sys/vm/dirty_expire_centisecs", "1");
+	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
+}
+
+void incident_ramdisk_write(void)
+{
+	write_disk("/dev/ram0", 0);
+}
+
+void incident_ramdisk_end(void)
+{
+	must_write("/proc/sys/vm/dirty_background_ratio", "10");
+	must_write("/proc/sys/vm/dirty_expire_centisecs", "3000");
+	must_write("/proc/sys/vm/dirty_writeback_centisecs", "500");
+	must_run("rmmod brd");
+}
+
+/* The kernel frees inode and directory entry of each file after a grace period of RCU. */
+void incident_unlink(void)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/tmp/%d", getpid());
+	for (;;) {
+		close(open(path, O_CREAT | O_WRONLY, 0600));
+		unlink(path);
+	}
+}
+
+/* Parameters of the module trouble: a write keeps the CPU for that many microseconds. */
+static void __attribute__((noreturn)) trouble(const char *path, const char *us)
+{
+	for (;;) {
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0 || write(fd, us, strlen(us)) < 0)
+			_exit(1);
+		close(fd);
+		truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_MSEC);
+	}
+}
+
+void incident_stall(void)
+{
+	trouble("/sys/module/trouble/parameters/stall_us", "15000");
+}
+
+void incident_stop_machine(void)
+{
+	trouble("/sys/module/trouble/parameters/stop_us", "15000");
+}
+
+/* Runs between two ticks: from 0.4 ms after one to 0.8 ms before the next. */
+void incident_hide(void)
+{
+	for (;;) {
+		uint64_t tick_ns = (clock_mono_ns() / TICK_NS + 1) * TICK_NS;
+
+		truth_sleep_until(tick_ns + 400 * NSEC_PER_USEC);
+		while (clock_mono_ns() < tick_ns + TICK_NS - 800 * NSEC_PER_USEC)
+			incident_burn(50 * NSEC_PER_USEC);
+	}
+}
+
+static int timer_fd = -1;
+
+/* A profiler's clock: its timer interrupts CPU 1 every 100 us. */
+void incident_timers_begin(void)
+{
+	must_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	timer_fd = truth_clock_start(1, 100 * NSEC_PER_USEC);
+}
+
+void incident_timers_end(void)
+{
+	close(timer_fd);
+}
+
+static int crowd(void)
+{
+	return incidents_full() ? 5000 : 500;
+}
+
+void incident_crowd_begin(void)
+{
+	char path[32];
+
+	live_note("%d cgroups beside it", crowd());
+	for (int i = 0; i < crowd(); i++) {
+		snprintf(path, sizeof(path), "/crowd%d", i);
+		if (!cgroups_mkdir(path))
+			live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
+	}
+}
+
+void incident_crowd_end(void)
+{
+	char path[32];
+
+	for (int i = 0; i < crowd(); i++) {
+		snprintf(path, sizeof(path), "/crowd%d", i);
+		cgroups_remove(path);
+	}
+}

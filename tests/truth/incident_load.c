@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cgroups, tasks and the module of an incident. */
+#include "incidents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "truth.h"
+
+#define MAX_TASKS   64
+#define MAX_CGROUPS 16
+#define MODULE	    "/modules/trouble.ko"
+#define V1_CPUSET   "/sys/fs/cgroup/cpuset"
+/* Upper bound of a turn while the tasks of incidents run on both CPUs. */
+#define TURN_NS (20 * NSEC_PER_USEC)
+
+static pid_t tasks[MAX_TASKS];
+static int nr_tasks;
+static char *made[MAX_CGROUPS];
+static int nr_made;
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+static void make_cgroup(const char *path)
+{
+	char parent[256];
+	char *slash;
+
+	for (int i = 0; i < nr_made; i++)
+		if (!strcmp(made[i], path))
+			return;
+	if (!strcmp(path, "/"))
+		return;
+	snprintf(parent, sizeof(parent), "%s", path);
+	slash = strrchr(parent, '/');
+	*slash = '\0';
+	if (slash > parent) {
+		make_cgroup(parent);
+		if (cgroups_v2() && !cgroups_write(parent, "cgroup.subtree_control", "+cpu +cpuset"))
+			live_fail_all("%s: no controllers for children: %s", parent, strerror(errno));
+	}
+	if (nr_made == MAX_CGROUPS || !cgroups_mkdir(path))
+		live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
+	made[nr_made++] = strdup(path);
+}
+
+/* Controller cpuset of v1 is a hierarchy of its own. Tasks enter it only with CPUs and memory nodes. */
+static bool set_v1_cpuset(const struct incident_setting *setting)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), V1_CPUSET "%s", setting->cgroup);
+	if (mkdir(path, 0755))
+		return false;
+	snprintf(path, sizeof(path), V1_CPUSET "%s/cpuset.mems", setting->cgroup);
+	if (!write_text(path, "0"))
+		return false;
+	snprintf(path, sizeof(path), V1_CPUSET "%s/%s", setting->cgroup, setting->v1_file);
+	return write_text(path, setting->v1_value);
+}
+
+static void set(const struct incident_setting *setting)
+{
+	const char *file = cgroups_v2() ? setting->v2_file : setting->v1_file;
+	const char *value = cgroups_v2() ? setting->v2_value : setting->v1_value;
+	bool separate = !cgroups_v2() && !strncmp(file, "cpuset.", strlen("cpuset."));
+
+	make_cgroup(setting->cgroup);
+	if (separate ? !set_v1_cpuset(setting) : !cgroups_write(setting->cgroup, file, value))
+		live_fail_all("cannot set %s of %s: %s", file, setting->cgroup, strerror(errno));
+}
+
+/*
+ * QEMU runs the CPUs in turn. It hands over to the other CPU when a timer expires or is set, which is inside an
+ * interrupt: the other CPU's turn, up to a tick long, would count as time of that interrupt. The instruction for
+ * busy loops hands over as well.
+ */
+void incident_burn(uint64_t ns)
+{
+	for (uint64_t left = ns; left; left -= ns) {
+		ns = left < TURN_NS ? left : TURN_NS;
+		truth_burn(ns);
+#ifdef __aarch64__
+		__asm__ volatile("yield");
+#else
+		__asm__ volatile("pause");
+#endif
+	}
+}
+
+static void __attribute__((noreturn)) fork_often(const struct incident_load *load)
+{
+	uint64_t next = clock_mono_ns();
+
+	signal(SIGCHLD, SIG_IGN);
+	for (;;) {
+		if (!fork()) {
+			incident_burn(load->burn_us * NSEC_PER_USEC);
+			_exit(0);
+		}
+		next += NSEC_PER_SEC / load->forks_hz;
+		truth_sleep_until(next);
+	}
+}
+
+/* Of sched_setattr(2); the kernel's header collides with that of libc. */
+struct deadline_attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+static bool set_policy(const struct incident_load *load)
+{
+	struct sched_param param = {.sched_priority = load->priority};
+	/* A deadline task uses its burn in each period. */
+	struct deadline_attr attr = {
+		.size = sizeof(attr),
+		.policy = SCHED_DEADLINE,
+		.runtime_ns = load->burn_us * NSEC_PER_USEC,
+		.deadline_ns = (load->burn_us + load->sleep_us) * NSEC_PER_USEC,
+		.period_ns = (load->burn_us + load->sleep_us) * NSEC_PER_USEC,
+	};
+
+	if (load->policy == SCHED_DEADLINE)
+		return !syscall(SYS_sched_setattr, 0, &attr, 0);
+	return !load->policy || !sched_setscheduler(0, load->policy, &param);
+}
+
+static bool set_affinity(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
+		if (!cpu || i == cpu - 1)
+			CPU_SET(i, &cpus);
+	return !sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+static bool enter(const char *cgroup)
+{
+	char path[256];
+
+	if (!strcmp(cgroup, "/"))
+		return cgroups_enter("", 0);
+	snprintf(path, sizeof(path), V1_CPUSET "%s/cgroup.procs", cgroup);
+	if (!cgroups_v2() && !access(path, W_OK) && !write_text(path, "0"))
+		return false;
+	return cgroups_enter(cgroup, 0);
+}
+
+static void __attribute__((noreturn)) task_main(const struct incident_load *load, int nr)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	prctl(PR_SET_NAME, load->comm);
+	if (!set_affinity(load->cpu) || !enter(load->cgroup) ||
+	    setpriority(PRIO_PROCESS, 0, load->nice) || !set_policy(load)) {
+		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
+		_exit(1);
+	}
+	/* Equal tasks do not wake at the same instant. */
+	truth_sleep_until(clock_mono_ns() + (uint64_t)nr * 777 * NSEC_PER_USEC);
+	if (load->run)
+		load->run();
+	if (load->forks_hz)
+		fork_often(load);
+	for (;;) {
+		incident_burn(load->burn_us * NSEC_PER_USEC);
+		if (load->policy == SCHED_DEADLINE)
+			sched_yield();
+		else if (load->sleep_us)
+			truth_sleep_until(clock_mono_ns() + load->sleep_us * NSEC_PER_USEC);
+	}
+}
+
+static void start(const struct incident_load *load)
+{
+	make_cgroup(load->cgroup);
+	for (int i = 0; i < load->nr; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			task_main(load, i);
+		if (pid < 0 || nr_tasks == MAX_TASKS)
+			live_fail_all("cannot start %s", load->comm);
+		tasks[nr_tasks++] = pid;
+	}
+}
+
+static void load_module(const char *parameters)
+{
+	int fd = open(MODULE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, parameters, 0))
+		live_fail_all("cannot load %s %s: %s", MODULE, parameters, strerror(errno));
+	close(fd);
+}
+
+void incident_cpus(int nr)
+{
+	if (!write_text("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
+		live_fail_all("cannot change CPU 1: %s", strerror(errno));
+}
+
+void incident_begin(const struct incident *incident)
+{
+	fflush(stdout);
+	for (int i = 0; i < INCIDENT_SETTINGS && incident->settings[i].cgroup; i++)
+		set(&incident->settings[i]);
+	if (incident->begin)
+		incident->begin();
+	if (incident->module)
+		load_module(incident->module);
+	for (int i = 0; i < INCIDENT_LOADS && incident->loads[i].cgroup; i++)
+		start(&incident->loads[i]);
+	live_sleep_ms(300);
+}
+
+void incident_end(const struct incident *incident)
+{
+	char path[256];
+
+	for (int i = 0; i < nr_tasks; i++)
+		kill(tasks[i], SIGKILL);
+	while (nr_tasks)
+		waitpid(tasks[--nr_tasks], NULL, 0);
+	if (incident->module)
+		syscall(SYS_delete_module, "trouble", O_NONBLOCK);
+	if (incident->end)
+		incident->end();
+	live_sleep_ms(50);
+	while (nr_made) {
+		char *cgroup = made[--nr_made];
+
+		if (!cgroups_remove(cgroup))
+			live_fail_all("cannot remove cgroup %s: %s", cgroup, strerror(errno));
+		snprintf(path, sizeof(path), V1_CPUSET "%s", cgroup);
+		if (!cgroups_v2())
+			rmdir(path);
+		free(cgroup);
+	}
+}

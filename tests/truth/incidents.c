@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Makes each incident, measures it, judges the first finding, applies its advice and measures again. */
+#include "incidents.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "truth.h"
+
+/* Window of the running subtick, in seconds: 20 periods of a quota. */
+#define WINDOW "2"
+#define NOTED  3
+
+/* A subtick that runs across incidents: loading its programs takes longer than a window. */
+static pid_t stream_pid;
+static FILE *stream;
+
+bool incidents_full(void)
+{
+	const char *text = getenv("SUBTICK_VM_INCIDENTS");
+
+	return text && !strcmp(text, "full");
+}
+
+static void stream_stop(void)
+{
+	char rest[256];
+
+	if (!stream_pid)
+		return;
+	kill(-stream_pid, SIGTERM);
+	while (fread(rest, 1, sizeof(rest), stream))
+		;
+	fclose(stream);
+	waitpid(stream_pid, NULL, 0);
+	stream_pid = 0;
+}
+
+static json_t *stream_line(void)
+{
+	json_t *root = NULL;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (getline(&line, &size, stream) > 0)
+		root = json_loads(line, 0, NULL);
+	free(line);
+	return root;
+}
+
+static void stream_start(void)
+{
+	int fd;
+
+	if (stream_pid)
+		return;
+	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
+	stream = fdopen(fd, "r");
+	/* The programs are attached when the first window ends. */
+	json_decref(stream_line());
+}
+
+static uint64_t real_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+static json_t *measure_once(void)
+{
+	stream_stop();
+	return live_json(ARGS("--once", "--json"));
+}
+
+/* The next window of the stream that begins at @since_ns or later. */
+static json_t *measure(uint64_t since_ns)
+{
+	json_t *root = NULL;
+
+	stream_start();
+	do {
+		json_decref(root);
+		root = stream_line();
+	} while (root && live_number(root, "time_unix_ns") - live_number(root, "window_ns") <
+				 (double)since_ns);
+	return root;
+}
+
+static const char *text_of(json_t *finding, const char *key)
+{
+	return json_string_value(json_object_get(finding, key)) ?: "";
+}
+
+static bool matches(const struct incident *incident, json_t *finding)
+{
+	bool good = !strcmp(text_of(finding, "rule"), incident->rule) &&
+		    (!incident->victim || !strcmp(text_of(finding, "victim"), incident->victim)) &&
+		    (!incident->culprit || strstr(text_of(finding, "culprit"), incident->culprit));
+
+	for (int i = 0; i < INCIDENT_WORDS && incident->words[i]; i++)
+		good = good && strstr(text_of(finding, "finding"), incident->words[i]);
+	return good;
+}
+
+static void note(json_t *root)
+{
+	json_t *findings = json_object_get(root, "findings"), *row;
+	size_t i;
+
+	if (!root)
+		live_note("subtick printed no JSON");
+	json_array_foreach (findings, i, row) {
+		char *text = i < NOTED ? json_dumps(row, JSON_PRESERVE_ORDER) : NULL;
+
+		if (text)
+			live_note("%zu. %s", i + 1, text);
+		free(text);
+	}
+}
+
+/* Writes VALUE of "PATH=VALUE" to PATH, or runs the command. */
+static bool apply(json_t *finding)
+{
+	const char *setting = text_of(finding, "next_setting");
+	const char *command = text_of(finding, "next_command"), *equal = strrchr(setting, '=');
+	size_t len = equal ? strlen(equal + 1) : 0;
+	char path[512];
+	bool written;
+	int fd;
+
+	if (!equal)
+		return !system(command);
+	snprintf(path, sizeof(path), "%.*s", (int)(equal - setting), setting);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	written = fd >= 0 && write(fd, equal + 1, len) == (ssize_t)len;
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* A result, or one that is known to fail: that it passes is a failure, or the mark would stay. */
+static bool judged(bool passed, const char *known, json_t *root, const char *name, const char *what)
+{
+	if (!known) {
+		if (!live_ok(passed, "%s: %s", name, what))
+			note(root);
+	} else if (passed) {
+		live_ok(false, "%s: now right, remove the mark \"%s\"", name, known);
+	} else {
+		live_skip(name, "not named yet: %s", known);
+		note(root);
+	}
+	return passed;
+}
+
+static void judge_advice(const struct incident *incident, json_t *first)
+{
+	const char *known = incident->stays ?: cgroups_v2() ? NULL : incident->stays_v1;
+	const char *setting = text_of(first, "next_setting"), *command = text_of(first, "next_command");
+	json_t *again = NULL, *row;
+	bool ended = false;
+	char what[512];
+	size_t i;
+
+	snprintf(what, sizeof(what), "ended by \"%s\"", *setting ? setting : command);
+	if (!*setting && !*command) {
+		if (incident->advised)
+			judged(false, known, NULL, incident->name, "has a setting that ends it");
+		return;
+	}
+	if (apply(first)) {
+		again = incidents_full() ? measure_once() : measure(real_ns());
+		ended = json_is_array(json_object_get(again, "findings"));
+	} else {
+		live_note("cannot apply %s%s", setting, command);
+	}
+	json_array_foreach (json_object_get(again, "findings"), i, row)
+		ended = ended && !matches(incident, row);
+	judged(ended, known, again, incident->name, what);
+	json_decref(again);
+}
+
+static void judge_named(const struct incident *incident)
+{
+	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
+	json_t *root, *first;
+	char what[512];
+
+	root = incidents_full() || incident->attached ? measure_once() : measure(real_ns());
+	first = json_array_get(json_object_get(root, "findings"), 0);
+	snprintf(what, sizeof(what), "%s", first ? text_of(first, "finding") : "no finding");
+	if (judged(first && matches(incident, first), known, root, incident->name, what) && !known)
+		judge_advice(incident, first);
+	json_decref(root);
+}
+
+static void judge_silent(const struct incident *incident)
+{
+	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
+	int windows = (incidents_full() ? incident->windows_full : incident->windows) ?: 1, nr = 0;
+	json_t *root = NULL, *findings, *row;
+	bool silent = true;
+	char what[64];
+	size_t i;
+
+	for (; silent && nr < windows; nr++) {
+		json_decref(root);
+		root = measure(nr ? 0 : real_ns());
+		findings = json_object_get(root, "findings");
+		silent = json_is_array(findings);
+		json_array_foreach (findings, i, row)
+			silent = silent && incident->spared &&
+				 strcmp(text_of(row, "victim"), incident->spared) != 0;
+	}
+	snprintf(what, sizeof(what), "no finding%s%s (%d windows)", incident->spared ? " of " : "",
+		 incident->spared ?: "", nr);
+	judged(silent, known, root, incident->name, what);
+	json_decref(root);
+}
+
+static void judge(const struct incident *incident)
+{
+	static bool alone;
+	const char *lacking = incident->lacking ? incident->lacking() : NULL;
+
+	if (lacking) {
+		live_skip(incident->name, "%s", lacking);
+		return;
+	}
+	if (incident->alone != alone) {
+		stream_stop();
+		alone = incident->alone;
+		incident_cpus(alone ? 1 : 2);
+	}
+	if (!incident->rule || !(incidents_full() || incident->attached))
+		stream_start();
+	incident_begin(incident);
+	if (incident->rule)
+		judge_named(incident);
+	else
+		judge_silent(incident);
+	incident_end(incident);
+}
+
+/* True if @name is in the list of names, or there is no list. */
+static bool selected(const char *name)
+{
+	const char *only = getenv("SUBTICK_VM_ONLY");
+	char padded[1024], word[128];
+
+	if (!only || !*only)
+		return true;
+	snprintf(padded, sizeof(padded), ",%s,", only);
+	snprintf(word, sizeof(word), ",%s,", name);
+	return strstr(padded, word);
+}
+
+int main(void)
+{
+	unsigned int nr = 0;
+
+	truth_begin(2);
+	cgroups_open();
+	setlinebuf(stdout);
+	for (unsigned int i = 0; i < nr_incidents; i++) {
+		if (!selected(incidents[i].name))
+			continue;
+		judge(&incidents[i]);
+		nr++;
+	}
+	stream_stop();
+	if (!nr)
+		live_fail_all("no incident has the name %s", getenv("SUBTICK_VM_ONLY"));
+	return live_done();
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes the kernel take time from a CPU, for tests/truth/incidents: interrupts of QEMU's PCI device `edu`,
+ * a tasklet, work of a workqueue, sections without preemption, stop_machine().
+ *
+ * Each period of a *_period_us parameter a timer of CPU 0 (tasklet: of the CPU) starts one piece of work of burn_us.
+ */
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/stop_machine.h>
+#include <linux/workqueue.h>
+
+/* docs/specs/edu of QEMU. */
+#define EDU_VENDOR     0x1234
+#define EDU_DEVICE     0x11e8
+#define EDU_IRQ_STATUS 0x24
+#define EDU_IRQ_RAISE  0x60
+#define EDU_IRQ_ACK    0x64
+
+static unsigned int irq_period_us, tasklet_period_us, work_period_us, burn_us = 100, cpu = 1;
+module_param(irq_period_us, uint, 0444);
+module_param(tasklet_period_us, uint, 0444);
+module_param(work_period_us, uint, 0444);
+module_param(burn_us, uint, 0444);
+module_param(cpu, uint, 0444);
+
+static unsigned int passes_per_us;
+static struct pci_dev *pci;
+static void __iomem *registers;
+static struct workqueue_struct *queue;
+static struct hrtimer timer;
+
+/* Reads no clock, unlike udelay(): that is slow to emulate. */
+static noinline void burn(unsigned int us)
+{
+	for (; us; us--) {
+		for (unsigned int i = 0; i < passes_per_us; i++)
+			barrier();
+		/* Turn of the other CPU, see incident_burn(). */
+		if (us % 20 == 0)
+			cpu_relax();
+	}
+}
+
+static void calibrate(void)
+{
+	ktime_t begin;
+
+	passes_per_us = 100;
+	preempt_disable();
+	begin = ktime_get();
+	burn(10);
+	passes_per_us = max(1U, (unsigned int)(1000 * NSEC_PER_USEC / ktime_to_ns(ktime_sub(ktime_get(), begin))));
+	preempt_enable();
+}
+
+static irqreturn_t trouble_interrupt(int irq, void *arg)
+{
+	u32 status = readl(registers + EDU_IRQ_STATUS);
+
+	if (!status)
+		return IRQ_NONE;
+	writel(status, registers + EDU_IRQ_ACK);
+	burn(burn_us);
+	return IRQ_HANDLED;
+}
+
+static void trouble_tasklet(struct tasklet_struct *unused)
+{
+	burn(burn_us);
+}
+static DECLARE_TASKLET(tasklet, trouble_tasklet);
+
+static void trouble_work(struct work_struct *unused)
+{
+	burn(burn_us);
+}
+static DECLARE_WORK(work, trouble_work);
+
+static enum hrtimer_restart trouble_timer(struct hrtimer *t)
+{
+	unsigned int period_us = irq_period_us ?: tasklet_period_us ?: work_period_us;
+
+	if (irq_period_us)
+		writel(1, registers + EDU_IRQ_RAISE);
+	if (tasklet_period_us)
+		tasklet_schedule(&tasklet);
+	if (work_period_us)
+		queue_work_on(cpu, queue, &work);
+	hrtimer_forward_now(t, ns_to_ktime(period_us * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+static long trouble_arm(void *unused)
+{
+	hrtimer_start(&timer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED);
+	return 0;
+}
+
+static int trouble_stop(void *us)
+{
+	burn(*(unsigned int *)us);
+	return 0;
+}
+
+static int stall_set(const char *text, const struct kernel_param *param)
+{
+	unsigned int us;
+	int err = kstrtouint(text, 0, &us);
+
+	if (err)
+		return err;
+	if (param->arg)
+		return stop_machine(trouble_stop, &us, cpumask_of(cpu));
+	preempt_disable();
+	burn(us);
+	preempt_enable();
+	return 0;
+}
+static const struct kernel_param_ops stall_ops = {.set = stall_set};
+module_param_cb(stall_us, &stall_ops, NULL, 0200);
+module_param_cb(stop_us, &stall_ops, &timer, 0200);
+
+static int trouble_edu(void)
+{
+	int irq, err;
+
+	pci = pci_get_device(EDU_VENDOR, EDU_DEVICE, NULL);
+	if (!pci)
+		return -ENODEV;
+	err = pci_enable_device(pci);
+	if (err)
+		return err;
+	pci_set_master(pci);
+	registers = pci_iomap(pci, 0, 0);
+	if (!registers)
+		return -ENOMEM;
+	err = pci_alloc_irq_vectors(pci, 1, 1, PCI_IRQ_MSI);
+	if (err < 0)
+		return err;
+	irq = pci_irq_vector(pci, 0);
+	err = request_irq(irq, trouble_interrupt, IRQF_NOBALANCING, "trouble", pci);
+	if (err)
+		return err;
+	return irq_set_affinity(irq, cpumask_of(cpu));
+}
+
+static int __init trouble_init(void)
+{
+	int err;
+
+	calibrate();
+	err = irq_period_us ? trouble_edu() : 0;
+	if (err)
+		return err;
+	queue = alloc_workqueue("trouble", 0, 0);
+	if (!queue)
+		return -ENOMEM;
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	timer.function = trouble_timer;
+	if (irq_period_us || tasklet_period_us || work_period_us)
+		work_on_cpu(tasklet_period_us ? cpu : 0, trouble_arm, NULL);
+	return 0;
+}
+
+static void __exit trouble_exit(void)
+{
+	hrtimer_cancel(&timer);
+	tasklet_kill(&tasklet);
+	destroy_workqueue(queue);
+	if (pci) {
+		free_irq(pci_irq_vector(pci, 0), pci);
+		pci_free_irq_vectors(pci);
+		pci_iounmap(pci, registers);
+		pci_disable_device(pci);
+		pci_dev_put(pci);
+	}
+}
+
+module_init(trouble_init);
+module_exit(trouble_exit);
+MODULE_DESCRIPTION("Time that the kernel takes from a CPU, for tests");
+MODULE_LICENSE("GPL");

@@ -25,7 +25,7 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	uint32_t collect; /* bits of report_collectors; 0: all */
+	uint32_t collect; /* bits of report_collectors; 0: the default */
 };
 
 static int add_from(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -43,9 +43,10 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit",
+	{"collect", 0, "LIST",
+	 "of load,runq,noise,wake,doctor (default), and audit,crit, which put load on cores",
 	 OPT_SET(struct report_cmd, collect, report_collectors),
-	 .expected = "some of doctor,load,runq,noise,wake,audit,crit"},
+	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
 	 .parse = add_from},
 	{0},

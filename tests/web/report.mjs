@@ -161,9 +161,11 @@ async function recorded(browser, folder) {
 	const later = {schema: "subtick.later/1", time_unix_ns: 1, new_ns: 1500, rows: [{"name": "</script><!--\u2028", share_ratio: 0.5}],
 		quality: {}, notes: ["from a later version"]};
 
-	writeFileSync(file, [...runs, points, later].map((one) => JSON.stringify(one)).join("\n"));
+	const doctor = {schema: "subtick.doctor/1", time_unix_ns: 1, checks: [], commands: [], quality: {}, notes: []};
+
+	writeFileSync(file, [doctor, ...runs, points, later].map((one) => JSON.stringify(one)).join("\n"));
 	make(join(folder, "more.html"), "--from", "tests/golden/report-in.jsonl", file);
-	const text = await look(browser, join(folder, "more.html"), "recorded", ["wake", "noise", "audit", "crit", "other"]);
+	const text = await look(browser, join(folder, "more.html"), "recorded", ["wake", "noise", "audit", "crit", "other", "doctor"]);
 
 	for (const part of ["procstat: <b>not</b> to be trusted below 1 s", "Time between increments: user+idle: all", "Accounted ÷ true",
 		"Largest error of each source", "there (a model): C6", "\nhere (a model): C6", "there 2 (a model): C6", "Wake latency against silent time, by run",

@@ -135,7 +135,8 @@ static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
 	size_t nr = findings ? findings->nr_rows : 0;
-	size_t shown = view->all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
+	bool all = view->all || view->top == VIEW_TOP_ALL;
+	size_t shown = all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
 
 	for (size_t row = 0; row < shown; row++) {
 		const char *next = table_str(findings, row, "next");
@@ -154,7 +155,8 @@ static int text_findings(struct view *view, const struct report *report)
 		free(line);
 	}
 	if (shown < nr)
-		fprintf(view->out, "and %zu findings of less time: --json has all\n", nr - shown);
+		fprintf(view->out, "and %zu findings of less time: %s\n", nr - shown,
+			view->top ? "--top 0 shows them" : "--json has them");
 	return 0;
 }
 

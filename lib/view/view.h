@@ -17,6 +17,7 @@ enum view_format {
 };
 
 #define VIEW_MAX_WIDTHS 32
+#define VIEW_TOP_ALL	UINT32_MAX /* --top 0: all rows, and in text all findings */
 
 struct view {
 	enum view_format format;
@@ -26,6 +27,7 @@ struct view {
 	bool all;	       /* text: also tables marked text_hidden */
 	bool wide;	       /* text: every part of a sum in a column of its own */
 	int width;	       /* text: columns of the terminal, 0 if there is none */
+	uint32_t top;	       /* most rows of each ranked list; 0: the command has no --top */
 	unsigned long written; /* reports so far */
 	/* Private to the views: what was printed last, so that it is not repeated. */
 	struct {

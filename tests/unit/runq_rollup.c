@@ -259,6 +259,26 @@ TEST(blame)
 	finish();
 }
 
+/* Groups without a name are one victim and one culprit. */
+TEST(blame_of_gone)
+{
+	struct err err = {0};
+
+	begin(ROLLUP_NONE);
+	two_pods();
+	charged(1, 99, 11);
+	charged(1, 98, 5);
+	charged(97, 1, 2);
+	charged(96, 1, 3);
+	charged(95, 94, 4);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, NULL, 8, &err), 0);
+	assert_int_equal(window.nr_blame, 3);
+	assert_int_equal(blamed(groups[0]->path, "(gone)"), 16);
+	assert_int_equal(blamed("(gone)", groups[0]->path), 5);
+	assert_int_equal(blamed("(gone)", "(gone)"), 4);
+	finish();
+}
+
 TEST(depth)
 {
 	begin(ROLLUP_DEPTH);

@@ -3,6 +3,7 @@
 #include "view/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -160,6 +161,29 @@ static int text_findings(struct view *view, const struct report *report)
 	return 0;
 }
 
+/* What was lost in this window, and what that means for the figures. */
+static int text_losses(struct view *view, const struct table *quality)
+{
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct column *col = &quality->cols[i];
+		const struct value *value = table_cell(quality, 0, i);
+		uint64_t lost;
+		char *text;
+
+		if (col->data_only || !text_is_loss(col, value))
+			continue;
+		lost = text_lost_now(&view->losses, col, value);
+		if (!lost)
+			continue;
+		if (asprintf(&text, "%s %" PRIu64 ": %s", col->title, lost, col->metric->help) < 0)
+			return -ENOMEM;
+		text_put(view, SGR_YELLOW, "lost: ");
+		text_wrap(view, text, 6);
+		free(text);
+	}
+	return 0;
+}
+
 static bool is_visible(const struct view *view, const struct table *table)
 {
 	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
@@ -282,8 +306,6 @@ int view_text(struct view *view, const struct report *report)
 	rc = text_findings(view, report);
 	if (rc)
 		return rc;
-	if (text_pairs(view, report->quality,
-		       view->color ? SGR_YELLOW "lost:" SGR_RESET " " : "lost: ", text_lost))
-		fputc('\n', view->out);
-	return text_notes(view, report);
+	rc = text_losses(view, report->quality);
+	return rc ?: text_notes(view, report);
 }

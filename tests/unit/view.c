@@ -340,6 +340,31 @@ static void test_long_names(void **state)
 	}
 }
 
+/* Losses are those of the window, with what they mean; the counters are since the start. */
+static void test_losses(void **state)
+{
+	static const uint64_t totals[] = {12, 12, 15, 1};
+	static const char *const expected[] = {
+		"\nlost: without a slot 12: waits of groups that got no slot; they are in the row "
+		"(other)\n",
+		NULL, "\nlost: without a slot 3: waits", "\nlost: without a slot 1: waits"};
+	struct view view = {.format = VIEW_TEXT};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct report *report = report_new("runq");
+		char *text = NULL;
+		size_t size;
+
+		value_u64(report_quality(report, M_table_full_total), totals[i]);
+		view.out = open_memstream(&text, &size);
+		assert_int_equal(view_write(&view, report), 0);
+		fclose(view.out);
+		assert_true(expected[i] ? !!strstr(text, expected[i]) : !strstr(text, "lost"));
+		free(text);
+		report_free(report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,7 +373,7 @@ int main(void)
 		cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
 		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_long_names),    cmocka_unit_test(test_losses),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

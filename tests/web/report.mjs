@@ -86,7 +86,7 @@ async function hostile(browser, folder) {
 	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>", "/new\\u000aline", "x".repeat(254),
 		"/bad\ufffd\ufffd utf8"])
 		ok(text.includes(part), `report: shows ${JSON.stringify(part.slice(0, 40))} as text`);
-	ok(text.includes("12 waits of groups"), "report: losses are above every view", text.slice(-400));
+	ok(text.includes("12 since the start: waits of groups"), "report: losses are above every view", text.slice(-400));
 	ok(text.includes("waits <i>640</i> ms per second."), "report: findings are above every view", text.slice(-400));
 	ok(text.includes("Who waited (rows) behind whom (columns)"), "report: has the map of victims and culprits");
 	await drawer(browser, out);

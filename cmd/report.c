@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "input.h"
 #include "opts.h"
 #include "report_run.h"
 #include "run.h"
+#include "version.h"
 
 #define DEFAULT_FILE "subtick-report.html"
 #define MAX_FROM     64
@@ -83,18 +83,6 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 				       cmd->from[i]);
 	}
 	return 0;
-}
-
-static void describe_machine(char *buf, size_t size)
-{
-	struct utsname name;
-
-	if (uname(&name))
-		snprintf(buf, size, "unknown machine");
-	else
-		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
-			 name.nodename, name.sysname, name.release, name.machine,
-			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }
 
 /*
@@ -178,7 +166,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	rc = gathered_open(g, err);
 	if (rc)
 		return rc;
-	describe_machine(machine, sizeof(machine));
+	version_machine(machine, sizeof(machine));
 	g->doc.machine = cmd->nr_from ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);

@@ -105,6 +105,7 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.held_ns = wait->held_ns,
 			.waker = wait->waker,
 			.waker_cpu = wait->waker_cpu,
+			.waker_irq = trace_waker_irq(w, wait),
 			.culprit = chain.culprit,
 			.culprit_ns = chain.culprit_ns,
 			.irq_ns = chain.irq_ns,

@@ -135,15 +135,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 		.unix_ns = w->time_unix_ns,
 		.lost = w->losses.edges + w->losses.recursion_misses,
 		.unknown_starts = w->losses.unknown_start,
-		.event = trace_event_name(w->event),
-		.event_ns = w->start_mono_ns + w->event_ns,
-		.event_len_ns = w->event_len_ns,
-		.event_cpu = w->event_cpu,
-		.event_pid = w->event_pid,
-		.event_cgroup = w->event_cgroup,
-		.event_waits = w->event_waits,
-		.event_long = w->event_long,
-		.event_window_ns = w->event_window_ns,
+		.ended = trace_ended(w),
 	};
 	size_t nr = 1;
 
@@ -153,7 +145,8 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
 	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));
-	if (!timeline.events || !timeline.tasks || !timeline.holds) {
+	if (!timeline.events || !timeline.tasks || !timeline.holds ||
+	    (w->event && !timeline.ended)) {
 		trace_timeline_free(&timeline);
 		return -ENOMEM;
 	}
@@ -174,5 +167,6 @@ void trace_timeline_free(struct timeline *timeline)
 	free(timeline->holds);
 	free(timeline->slices);
 	free(timeline->waits);
+	free(timeline->ended);
 	*timeline = (struct timeline){0};
 }

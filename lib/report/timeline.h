@@ -58,6 +58,7 @@ struct timeline_wait {
 	bool held;		 /* its CPU quota was used up then, */
 	uint64_t held_ns;	 /* and kept it for so long; 0: not known */
 	uint32_t waker, waker_cpu;
+	const char *waker_irq;	 /* interrupt or softirq that woke it, instead of the task; or NULL */
 	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
 };
@@ -84,12 +85,8 @@ struct timeline {
 	uint64_t from_ns, to_ns;	 /* what the slices cover */
 	uint64_t lost;			 /* events that are missing */
 	uint64_t unknown_starts;	 /* waits that began before the recording, or in a gap */
-	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
-	uint64_t event_ns, event_len_ns;
-	uint32_t event_cpu, event_pid;
-	/* Of a percentile: instead of a CPU and a task, whose, and how many waits of how many were too long. */
-	const char *event_cgroup;
-	uint64_t event_waits, event_long, event_window_ns;
+	char *ended;			 /* sentence on the event that ended the recording; or NULL */
+	const char *machine;		 /* host and kernel; NULL: unknown */
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

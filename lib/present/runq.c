@@ -87,6 +87,7 @@ static const struct table_spec groups_sum[] = {
 	[ROLLUP_POD] = GROUPS("waits for a core by pod"),
 	[ROLLUP_NAMESPACE] = GROUPS("waits for a core by namespace"),
 	[ROLLUP_QOS] = GROUPS("waits for a core by QoS class"),
+	[ROLLUP_COMM] = GROUPS("waits for a core by command"),
 };
 
 /* True if a row stands for many pods instead of a cgroup. */

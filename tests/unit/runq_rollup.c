@@ -279,6 +279,31 @@ TEST(blame_of_gone)
 	finish();
 }
 
+/* --per comm with --cgroup: the same name in several cgroups, of which only some count. */
+TEST(commands)
+{
+	begin(ROLLUP_COMM);
+	ask_for("/app");
+	waited(1, "/app/a", 3, 500, RUNQ_SAME);
+	waited(2, "/app/b", 4, 500, RUNQ_SAME);
+	waited(3, "/other", 100, 500, RUNQ_SAME);
+	waited(4, "/app/a", 1, 700, RUNQ_SAME);
+	for (size_t i = 0; i < 3; i++)
+		strcpy(groups[i]->comm, "nginx");
+	strcpy(groups[3]->comm, "sh");
+	window.per = RUNQ_PER_COMM;
+	charged(1, 3, 20);
+	charged(2, 3, 3);
+	charged(3, 1, 1000);
+	close_window();
+	assert_int_equal(window.nr_groups, 2);
+	assert_int_equal(row("nginx")->count, 7);
+	assert_int_equal(row("sh")->count, 1);
+	assert_int_equal(window.nr_blame, 1);
+	assert_int_equal(blamed("nginx", "nginx"), 23);
+	finish();
+}
+
 TEST(depth)
 {
 	begin(ROLLUP_DEPTH);

@@ -30,8 +30,8 @@ void gathered_free(struct gathered *g);
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors of @asked, bits of report_collectors; 0: all but audit and crit, which put
- * load on cores. Collectors that only observe run at the same time. A collector that this build lacks
+ * Runs the collectors of @asked, bits of report_collectors. If @asked is 0, it runs all but audit
+ * and crit, which put load on cores. Collectors that only observe run at the same time. A collector that this build lacks
  * or that fails is added to the missing, with its error message. 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);

@@ -51,7 +51,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* Without any time, 0/0 is no figure. */
+		/* An empty window gives 0/0, which is null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -

@@ -30,7 +30,7 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/* As ftrace shows states: what is above is modifiers, such as that a sleep does not count as load. */
+/* State bits that ftrace shows. Higher bits are modifiers, such as TASK_NOLOAD. */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;
@@ -67,7 +67,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
-/* As if the programs had written it: at the wake-up or migration that tells it. */
+/* Adds the waking event that the programs omit, with the stamp of the wake-up or migration. */
 static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		       struct timeline *timeline)
 {
@@ -76,7 +76,7 @@ static void add_waking(const struct trace_window *w, uint32_t cpu, const struct 
 	fill(w, cpu, edge, event);
 	event->kind = TIMELINE_WAKING;
 	event->held = false;
-	/* The CPU of the task so far: TRACE_WAKES says that it was this one. */
+	/* TRACE_WAKES: the task was on this CPU before. */
 	event->arg = cpu;
 }
 
@@ -103,7 +103,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* Is in the wait that ends with the next edge. */
+		/* The hold is part of the wait that ends with the next edge. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

@@ -161,7 +161,7 @@ static int text_findings(struct view *view, const struct report *report)
 	return 0;
 }
 
-/* What was lost in this window, and what that means for the figures. */
+/* Prints each loss of this window, and its effect on the figures. */
 static int text_losses(struct view *view, const struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {

@@ -22,7 +22,7 @@ enum view_format {
 /* Loss counters of the previous report, which count since the start of the measurement. */
 struct losses_seen {
 	struct {
-		uint64_t key; /* hash; 0: unused */
+		uint64_t key; /* hash, 0 if unused */
 		uint64_t total;
 	} of[24];
 };
@@ -35,7 +35,7 @@ struct view {
 	bool all;	       /* text: also tables marked text_hidden */
 	bool wide;	       /* text: every part of a sum in a column of its own */
 	int width;	       /* text: columns of the terminal, 0 if there is none */
-	uint32_t top;	       /* most rows of each ranked list; 0: the command has no --top */
+	uint32_t top;	       /* maximum rows of each ranked list; 0 in commands without --top */
 	unsigned long written; /* reports so far */
 	struct losses_seen losses;
 	/* Private to the views: what was printed last, so that it is not repeated. */

@@ -26,7 +26,7 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* What rows sum over. BPF programs count each group alone. */
+/* Rows that are sums over groups. BPF programs count each group alone. */
 enum runq_rollup_by {
 	ROLLUP_NONE,
 	ROLLUP_REQUESTED, /* each of opts->cgroups with everything below it */

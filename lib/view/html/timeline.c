@@ -28,14 +28,14 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* The parts and names in the data, by the numbers that stand for them there. */
+/* Strings of the data; slices refer to them by index. */
 struct words {
 	const char **list;
 	size_t nr;
 	bool failed;
 };
 
-/* There are few: parts of the time, interrupts and softirqs. */
+/* A linear search: a trace has tens of parts, interrupts and softirqs. */
 static size_t word(struct words *words, const char *text)
 {
 	const char **list;
@@ -115,7 +115,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* By CPU, each as the time since the one before it. */
+/* Ticks by CPU, each as the distance to the tick before it. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;
@@ -140,7 +140,7 @@ static void put_ticks(FILE *out, const struct timeline *t)
 	fputs(last_ns ? "]}]" : "]", out);
 }
 
-/* A text about the recording, which the markup and the data both have. */
+/* Writes a sentence on the recording, for markup and data. */
 typedef void said(FILE *out, const struct timeline *t);
 
 static void say_about(FILE *out, const struct timeline *t)
@@ -313,7 +313,7 @@ static void put_table(FILE *out, const struct timeline *t)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* What the picture does not show, first. */
+/* The first line states what the picture lacks. */
 static void put_left_out(FILE *out, const struct timeline *t)
 {
 	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "status good" : "status bad");

@@ -42,7 +42,7 @@ enum screen_action {
 /* One measurement: its last report, or the reason why there is none. */
 struct screen_slot {
 	char *command;
-	struct report *report; /* its loss counters are those of the window */
+	struct report *report; /* loss counters are deltas of the window */
 	struct losses_seen losses;
 	char *refused, *fix;
 };

@@ -232,7 +232,7 @@ static void table_top(struct report *report, struct table *table, size_t most)
 	table->nr_rows = left;
 	report_note(report, "%s: %zu of %zu rows are left out, each with at most %.3g ms; "
 			    "--top 0 shows all",
-		    table->title, nr - left, nr, largest / 1e6);
+		    table->title ?: table->key, nr - left, nr, largest / 1e6);
 }
 
 void columns_top(struct report *report, size_t most)

@@ -287,4 +287,23 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
+/* The rows left out are freed with their nested lists, and the report fails without memory. */
+TEST(test_top_without_memory)
+{
+	unsigned long failed = 1, at;
+
+	for (at = 0; failed; at++) {
+		struct report *report = build();
+
+		report->tables[0]->rank = "cpu";
+		oom_arm(at, false);
+		columns_top(report, 1);
+		failed = oom_disarm();
+		assert_int_equal(report_check(report), failed ? -ENOMEM : 0);
+		assert_true(failed || report->tables[0]->nr_rows == 1);
+		report_free(report);
+	}
+	assert_true(at > 2);
+}
+
 TEST_MAIN()

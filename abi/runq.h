@@ -30,6 +30,7 @@ enum runq_per {
 	RUNQ_PER_TASK,
 	RUNQ_PER_COMM,
 	RUNQ_PER_CPU,
+	RUNQ_PER_CGROUP_COMM, /* tasks of one name in one cgroup, for filters of cgroups */
 };
 
 /* What happened while a task waited: every wait is split into these. */

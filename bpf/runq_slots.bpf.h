@@ -34,12 +34,14 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-static __always_inline u64 comm_key(struct task_struct *task)
+/* @in: key of the cgroup, or 0 for tasks of that name in any cgroup. */
+static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 {
 	u64 word[2] = {};
 	u64 key;
 
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
+	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
 	return (key ^ key >> 32) >> 2 | 1; /* not 0, and below the keys that are no group */
 }
@@ -54,7 +56,9 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	case RUNQ_PER_TASK:
 		return (task->start_time << 22 | task->pid) & ~(3ULL << 62);
 	case RUNQ_PER_COMM:
-		return comm_key(task);
+		return comm_key(task, 0);
+	case RUNQ_PER_CGROUP_COMM:
+		return comm_key(task, task_cgroup(task, mode.cgroup_v2));
 	case RUNQ_PER_CPU:
 		return cpu + 1;
 	default:

@@ -26,6 +26,27 @@ static const struct opt version[] = {
 	{0},
 };
 
+static const struct command *find(const char *name)
+{
+	const struct command *command = commands;
+
+	while (command->name && strcmp(name, command->name))
+		command++;
+	return command->name ? command : NULL;
+}
+
+static int unknown(const char *word)
+{
+	struct opt_nearest nearest = {0};
+
+	for (const struct command *command = commands; command->name; command++)
+		opt_nearest(&nearest, word, strlen(word), command->name);
+	opt_nearest(&nearest, word, strlen(word), "help");
+	fprintf(stderr, "subtick: unknown command %s%s%s%s (see subtick --help)\n", word,
+		nearest.name ? "; did you mean " : "", nearest.name ?: "", nearest.name ? "?" : "");
+	return EXIT_USAGE;
+}
+
 static int help(void)
 {
 	printf("Usage: subtick [COMMAND] [options] [interval [count]]\n"
@@ -34,9 +55,27 @@ static int help(void)
 	       "(none)");
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\nOptions without a command (subtick COMMAND --help shows those of a command):\n");
+	printf("\nOptions without a command (subtick help COMMAND shows those of a command):\n");
 	opts_print(overview_options, version);
 	printf("\nMore in subtick(8).\n");
+	return EXIT_SUCCESS;
+}
+
+/* "help [COMMAND]", and its completions. */
+static int help_of(int argc, char **argv)
+{
+	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
+	char option[] = "--help";
+	char *args[] = {argv[1], option, NULL};
+
+	if (argc < 2)
+		return help();
+	if (command)
+		return command->run(2, args);
+	if (strcmp(argv[1], "--option-table"))
+		return unknown(argv[1]);
+	for (command = commands; command->name; command++)
+		printf("operand\t%s\n", command->name);
 	return EXIT_SUCCESS;
 }
 
@@ -45,6 +84,7 @@ static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)
 		printf("command\t%s\t%s\n", command->name, command->summary);
+	printf("command\thelp\tthe options of a command\n");
 	opts_table(version);
 	return cmd_overview(argc, argv);
 }
@@ -52,25 +92,27 @@ static int option_table(int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
 
 	if (!word)
 		return cmd_overview(argc, argv);
-	if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		return help();
+	if (!strcmp(word, "help"))
+		return help_of(argc - 1, argv + 1);
 	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
 		version_print();
 		return EXIT_SUCCESS;
 	}
 	if (!strcmp(word, "--option-table"))
 		return option_table(argc, argv);
-	for (const struct command *command = commands; command->name; command++)
-		if (!strcmp(word, command->name))
-			return command->run(argc - 1, argv + 1);
+	command = find(word);
+	if (command)
+		return command->run(argc - 1, argv + 1);
 	/* Without a command, options and an interval are the overview's. */
 	if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || word[0] == '.')
 		return cmd_overview(argc, argv);
-	fprintf(stderr, "subtick: unknown command %s (see subtick --help)\n", word);
-	return EXIT_USAGE;
+	return unknown(word);
 }
 
 /*

@@ -210,13 +210,26 @@ static int take_letters(struct opts_state *state, const char *letters, void *bas
 	return code;
 }
 
+static int unknown_long(const struct opts_state *state, const char *word, size_t len)
+{
+	const struct opt *const tables[] = {state->own, common_of(state)};
+	struct opt_nearest nearest = {0};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct opt *opt = tables[i]; opt->name; opt++)
+			opt_nearest(&nearest, word, len, opt->name);
+	return opts_usage(state, "unknown option --%.*s%s%s%s", (int)len, word,
+			  nearest.name ? "; did you mean --" : "", nearest.name ?: "",
+			  nearest.name ? "?" : "");
+}
+
 static int take_long(struct opts_state *state, const char *word, void *base)
 {
 	size_t len = strcspn(word, "=");
 	const struct opt *opt = len ? find(state, word, len) : NULL;
 
 	if (!opt)
-		return opts_usage(state, "unknown option --%.*s", (int)len, word);
+		return unknown_long(state, word, len);
 	return take_option(state, opt, word[len] ? word + len + 1 : NULL, base);
 }
 

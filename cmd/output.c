@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/columns.h"
+
 int output_report(struct view *view, struct report *report, struct err *err)
 {
-	int rc = report ? view_write(view, report) : 0;
+	int rc;
 
+	if (report && view->top)
+		columns_top(report, view->top);
+	rc = report ? view_write(view, report) : 0;
 	report_free(report);
 	if (rc && rc != -EPIPE)
 		err_set(err, rc, "cannot write: %s", strerror(-rc));

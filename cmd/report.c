@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "input.h"
 #include "opts.h"
 #include "report_run.h"
 #include "run.h"
+#include "version.h"
 
 #define DEFAULT_FILE "subtick-report.html"
 #define MAX_FROM     64
@@ -25,7 +25,7 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	uint32_t collect; /* bits of report_collectors; 0: all */
+	uint32_t collect; /* bits of report_collectors; 0: the default */
 };
 
 static int add_from(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -43,9 +43,10 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit",
+	{"collect", 0, "LIST",
+	 "of load,runq,noise,wake,doctor (default), and audit,crit, which put load on cores",
 	 OPT_SET(struct report_cmd, collect, report_collectors),
-	 .expected = "some of doctor,load,runq,noise,wake,audit,crit"},
+	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
 	 .parse = add_from},
 	{0},
@@ -82,18 +83,6 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 				       cmd->from[i]);
 	}
 	return 0;
-}
-
-static void describe_machine(char *buf, size_t size)
-{
-	struct utsname name;
-
-	if (uname(&name))
-		snprintf(buf, size, "unknown machine");
-	else
-		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
-			 name.nodename, name.sysname, name.release, name.machine,
-			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }
 
 /*
@@ -177,7 +166,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	rc = gathered_open(g, err);
 	if (rc)
 		return rc;
-	describe_machine(machine, sizeof(machine));
+	version_machine(machine, sizeof(machine));
 	g->doc.machine = cmd->nr_from ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "commands.h"
+#include "report/findings.h"
 #include "report/read_json.h"
 #include "run.h"
 #include "sys/file.h"
@@ -37,26 +38,28 @@
 
 /*
  * "%" is replaced by the seconds. Collectors of one step run at the same time, steps one after
- * another: a collector that puts load on a core would disturb those that observe.
+ * another: a collector that puts load on a core would disturb those that observe. Reports are
+ * shown in this order.
  */
 static const struct collector {
 	int step;
+	bool on_request;	    /* only if --collect names it: puts load on cores */
 	const char *args[MAX_ARGS]; /* the first is the name of the command */
 } collectors[] = {
-	{0, {"doctor", "--json"}},
-	{1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
-	{1, {"runq", "--blame", "--json", "%", "1"}},
-	{1, {"noise", "--top", "8", "--json", "%", "1"}},
-	{1, {"wake", "--source", "passive", "--json", "%", "1"}},
-	{2, {"audit", "--budget", "20s", "--json"}},
-	{3, {"crit", "--json"}},
+	{0, false, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
+	{0, false, {"runq", "--blame", "--json", "%", "1"}},
+	{0, false, {"noise", "--top", "8", "--json", "%", "1"}},
+	{0, false, {"wake", "--source", "passive", "--json", "%", "1"}},
+	{1, true, {"audit", "--budget", "20s", "--json"}},
+	{2, true, {"crit", "--json"}},
+	{3, false, {"doctor", "--json"}},
 };
 
 #define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
 #define NR_STEPS      4
 
-const char *const report_collectors[] = {"doctor", "load", "runq",
-					   "noise",  "wake", "audit", "crit", NULL};
+const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",
+					 "audit", "crit", "doctor", NULL};
 
 struct child {
 	const struct collector *collector;
@@ -90,8 +93,9 @@ int gathered_open(struct gathered *g, struct err *err)
 {
 	*g = (struct gathered){0};
 	g->windows = open_memstream((char **)&g->doc.windows, &g->doc.windows_size);
+	g->findings = open_memstream((char **)&g->doc.findings, &g->findings_size);
 	g->text = open_memstream((char **)&g->doc.text, &g->text_size);
-	return g->windows && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
+	return g->windows && g->findings && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
 /* "subtick load, measured 2026-11-18 02:25:43 UTC", and the text view. */
@@ -108,6 +112,18 @@ static void put_text(FILE *out, const struct report *report)
 	view_write(&view, report);
 }
 
+static void put_findings(FILE *out, const struct report *report)
+{
+	const struct table *findings = findings_of(report);
+
+	for (size_t row = 0; findings && row < findings->nr_rows; row++) {
+		const char *next = table_str(findings, row, "next");
+
+		fprintf(out, "%s.%s%s\n", table_str(findings, row, "finding") ?: "",
+			next ? " Next: " : "", next ?: "");
+	}
+}
+
 /* Embeds what our writer makes of the report: every browser can read it, whatever the input was. */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
@@ -121,8 +137,10 @@ static int gathered_add(struct gathered *g, const struct report *report, struct 
 			       "more than %u MiB of JSON: make a report of fewer windows",
 			       MAX_WINDOWS >> 20);
 	g->measured |= strcmp(report->command, "doctor");
-	if (g->nr_windows <= MAX_TEXTS && g->text_size < MAX_TEXT_BYTES)
+	if (g->nr_windows <= MAX_TEXTS && g->text_size < MAX_TEXT_BYTES) {
+		put_findings(g->findings, report);
 		put_text(g->text, report);
+	}
 	return 0;
 }
 
@@ -146,8 +164,9 @@ int gathered_finish(struct gathered *g, struct err *err)
 {
 	int rc = fclose(g->windows) ? -errno : 0;
 
+	rc = fclose(g->findings) ? -errno : rc;
 	rc = fclose(g->text) ? -errno : rc;
-	g->windows = g->text = NULL;
+	g->windows = g->findings = g->text = NULL;
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
@@ -158,9 +177,12 @@ void gathered_free(struct gathered *g)
 	free((void *)g->doc.missing);
 	if (g->windows)
 		fclose(g->windows);
+	if (g->findings)
+		fclose(g->findings);
 	if (g->text)
 		fclose(g->text);
 	free((char *)g->doc.windows);
+	free((char *)g->doc.findings);
 	free((char *)g->doc.text);
 }
 
@@ -278,12 +300,12 @@ static void children_kill(const struct child *children, size_t nr, int number)
 /* Expected duration of a step with the collectors of @list, bits. */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
-	static const double more[NR_STEPS] = {1.0, 2.0, 21.0, 5.0};
+	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
 	bool any = false;
 
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
 		any |= collectors[i].step == step && (list & 1u << i);
-	return any ? more[step] + (step == 1 ? seconds : 0) : 0.0;
+	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
 /* Expected seconds of the present step, and of the later steps. */
@@ -363,11 +385,13 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 	return rc;
 }
 
-int report_run(struct gathered *g, unsigned int seconds, uint32_t list, bool progress)
+int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress)
 {
+	uint32_t list = asked;
 	int rc = 0;
 
-	list = list ?: UINT32_MAX;
+	for (size_t i = 0; i < NR_COLLECTORS && !asked; i++)
+		list |= !collectors[i].on_request << i;
 	for (int step = 0; step < NR_STEPS && !rc; step++) {
 		struct progress now = {.shown = progress,
 				       .step_s = step_seconds(step, seconds, list)};

@@ -13,9 +13,9 @@
 
 /* The content of a report. Begin with gathered_open(); owns all strings but the machine. */
 struct gathered {
-	FILE *windows, *text; /* closed by gathered_finish() */
+	FILE *windows, *findings, *text; /* closed by gathered_finish() */
 	struct html_doc doc;
-	size_t text_size, nr_windows;
+	size_t findings_size, text_size, nr_windows;
 	bool measured; /* there is a window of a command other than doctor */
 };
 
@@ -30,10 +30,10 @@ void gathered_free(struct gathered *g);
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors of @list, bits of report_collectors (0: all). Collectors that only observe
- * run at the same time. A collector that this build lacks or that fails is added to the missing, with
- * its error message. 0 or -ENOMEM.
+ * Runs the collectors of @asked, bits of report_collectors. If @asked is 0, it runs all but audit
+ * and crit, which put load on cores. Collectors that only observe run at the same time. A collector that this build lacks
+ * or that fails is added to the missing, with its error message. 0 or -ENOMEM.
  */
-int report_run(struct gathered *g, unsigned int seconds, uint32_t list, bool progress);
+int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);
 
 #endif

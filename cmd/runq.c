@@ -14,6 +14,7 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
+#define TEXT_TOP    10 /* with findings and notes, a terminal of 24 lines holds them */
 
 struct runq_cmd {
 	struct runq_opts runq;
@@ -112,6 +113,8 @@ static const struct opt options[] = {
 	 OPT_STORE(struct runq_cmd, view.wide)},
 	{"blame", 'b', NULL, "show who had the core while they waited; implies --causes",
 	 OPT_STORE(struct runq_cmd, runq.blame)},
+	{"top", 0, "N", "rows of each list, those with most time; 0: all (text: 10, else all)",
+	 OPT_NUMBER(struct runq_cmd, view.top, 0, 1000000)},
 	{"idle-states", 0, NULL, "also waits for idle cores, by the idle state they left",
 	 OPT_STORE(struct runq_cmd, runq.idle_states)},
 	{"pressure", 0, NULL, "also the wall time in which somebody waited, by cgroup, beside PSI",
@@ -133,6 +136,11 @@ static const struct opt options[] = {
 
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
+	struct view *view = &((struct runq_cmd *)base)->view;
+
+	if (!opts_given(state, "top") && view->format == VIEW_TEXT)
+		view->top = TEXT_TOP;
+	view->top = view->top ?: VIEW_TOP_ALL;
 	return runq_opts_check(&((struct runq_cmd *)base)->runq, err);
 }
 

@@ -14,6 +14,7 @@
 #include "opts.h"
 #include "output.h"
 #include "run.h"
+#include "version.h"
 #include "view/timeline.h"
 
 /* A page of some 3 MB, which a phone still draws at once. */
@@ -127,11 +128,14 @@ static int write_file(const struct trace_window *window, const char *path, struc
 {
 	timeline_writer *write = writer_of(path);
 	struct timeline timeline;
+	char machine[512];
 	FILE *out;
 	int rc = trace_timeline(window, &timeline);
 
 	if (rc)
 		return err_set(err, rc, "out of memory");
+	version_machine(machine, sizeof(machine));
+	timeline.machine = machine;
 	if (write == timeline_html)
 		rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline);
 	if (rc) {

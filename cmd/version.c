@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Says what is needed to understand a problem report: version, kernel, libraries, compiled-in parts. */
+/* Version, kernel, libraries, compiled-in parts: what a problem report needs. */
 #include "version.h"
 
 #include <stdio.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "sys/bpf.h"
@@ -33,4 +34,16 @@ void version_print(void)
 	printf("libbpf: %s, compiled with " SUBTICK_LIBBPF "\n", sys_bpf_library());
 	printf("compiled in: " SUBTICK_PARTS "\n");
 	printf("compiled by: " SUBTICK_COMPILERS "\n");
+}
+
+void version_machine(char *buf, size_t size)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		snprintf(buf, size, "unknown machine");
+	else
+		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
+			 name.nodename, name.sysname, name.release, name.machine,
+			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }

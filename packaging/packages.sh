@@ -115,24 +115,31 @@ packages_as_root() {
 	fi
 }
 
-# packages_progress WHAT: apt's status lines (dlstatus:1:12.3:text, pmstatus:name:45.6:text) as one line that
-# changes; without a terminal as a line every twenty per cent. Both halves count from 0 to 100.
+# packages_progress WHAT: shows apt's status lines (dlstatus:1:12.3:text, pmstatus:name:45.6:text) or ninja's
+# ([3/14] text) in per cent. A terminal gets one line that changes; otherwise each phase has two lines.
 packages_progress() {
-	local kind percent said=-20 half
+	local kind percent phase total shown=none half
 
 	while IFS=: read -r kind _ percent _; do
 		case $kind in
-		dlstatus) half=downloading ;;
-		pmstatus) half=installing ;;
+		dlstatus) phase='downloading, ' ;;
+		pmstatus) phase='installing, ' ;;
+		'['[0-9]*/[0-9]*']'*)
+			phase=
+			total=${kind%%]*}
+			percent=${kind#[}
+			percent=$((${percent%%/*} * 100 / ${total#*/}))
+			;;
 		*) continue ;;
 		esac
 		percent=${percent%%[!0-9]*}
 		[ -n "$percent" ] || continue
 		if [ -t 1 ]; then
-			printf '\r\033[K%s: %s, %s %%' "$1" "$half" "$percent"
-		elif [ "$percent" -ge $((said + 20)) ] || [ "$percent" -lt "$said" ]; then
-			printf '%s: %s, %s %%\n' "$1" "$half" "$percent"
-			said=$percent
+			printf '\r\033[K%s: %s%s %%' "$1" "$phase" "$percent"
+		elif [ "$phase" != "$shown" ] || { [ "$half" = 0 ] && [ "$percent" -ge 50 ]; }; then
+			printf '%s: %s%s %%\n' "$1" "$phase" "$percent"
+			shown=$phase
+			half=$((percent >= 50))
 		fi
 	done
 	[ ! -t 1 ] || printf '\r\033[K'

@@ -5,6 +5,11 @@
 REFUSED = [
     (["nosuch"], "nosuch"),
     (["--nosuch"], "nosuch"),
+    (["ruqn"], "unknown command ruqn; did you mean runq?"),
+    (["help", "laod"], "unknown command laod; did you mean load?"),
+    (["load", "--comapre"], "unknown option --comapre; did you mean --compare?"),
+    (["runq", "--hist"], "unknown option --hist; did you mean --histogram?"),
+    (["runq", "--xyz"], "unknown option --xyz (see"),
     (["load", "--nosuch"], "nosuch"),
     (["load", "0"], "0"),
     (["load", "-1"], "1"),

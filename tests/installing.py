@@ -21,13 +21,16 @@ COMMANDS = {
     "apt-get": APT_GET, "dpkg-query": "#!/bin/sh\nexit 1\n", "sudo": '#!/bin/sh\nexec "$@"\n',
     "bpftool": "#!/bin/sh\n", "localedef": "#!/bin/sh\n",
     "meson": "#!/bin/sh\nmkdir -p $2\n: >$2/build.ninja\n",
-    "ninja": "#!/bin/sh\necho '[1/1] Linking target subtick'\ncp bin/subtick $2/\n",
-    "subtick": "#!/bin/sh\necho overview\n",
+    "ninja": "#!/bin/sh\nfor i in $(seq 400); do echo \"[$i/400] Compiling $i.c\"; done\n"
+             "if [ -n \"$NINJA_FAILS\" ]; then echo 'x.c:1: error: pretended'; exit 1; fi\ncp bin/subtick $2/\n",
+    "getconf": "#!/bin/sh\necho 64\n",
+    # 64 cores, a table of waits and findings.
+    "subtick": "#!/bin/sh\nseq 80 | sed 's/^/overview /'\n",
 }
 SUITE = "#!/bin/sh\necho 1..1\necho ok 1 - pretended\n"
-LISTS = [f"package lists: downloading, {percent} %" for percent in (0, 20, 60, 80, 100)]
+LISTS = [f"package lists: downloading, {percent} %" for percent in (0, 60)]
 PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "installing")
-            for percent in (0, 20, 60, 80, 100)]
+            for percent in (0, 60)]
 
 
 class Tree:
@@ -51,15 +54,15 @@ class Tree:
     def __exit__(self, *_):
         shutil.rmtree(self.top)
 
-    def _options(self, status):
+    def _options(self, status, **env):
         return {"cwd": self.top, "stdin": subprocess.DEVNULL,
                 "env": {**os.environ, "PATH": f"{self.top}/bin:{os.environ['PATH']}", "APT_STATUS": str(status),
-                        "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache"}}
+                        "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache", **env}}
 
-    def run(self, *command, status=0):
+    def run(self, *command, status=0, **env):
         """(exit code, lines of both outputs), not on a terminal."""
         done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=120, check=False, **self._options(status))
+                              text=True, timeout=120, check=False, **self._options(status, **env))
         return done.returncode, done.stdout.splitlines()
 
     def run_on_terminal(self, *command):
@@ -87,11 +90,19 @@ def in_order(lines, wanted):
 def check_quickstart():
     with Tree() as tree:
         code, lines = tree.run("quickstart")
-        missing = in_order(lines, [*LISTS, *PACKAGES, "[1/1] Linking target subtick", "built: build/subtick", "overview"])
+        missing = in_order(lines, [*LISTS, *PACKAGES, "build: configuring", "build: 0 %", "build: 50 %",
+                                   "built: build/subtick; log: build/quickstart.log", "overview 1",
+                                   "… 64 more lines in build/quickstart.log", "overview 80"])
         if code or missing or not re.fullmatch(r"installing \d\d packages: .*\bclang\b.*", lines[0]):
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
-        if [line for line in lines if " %" in line] != LISTS + PACKAGES:
-            yield f"other steps than every twenty per cent: {lines}"
+        if [line for line in lines if " %" in line] != [*LISTS, *PACKAGES, "build: 0 %", "build: 50 %"]:
+            yield f"other steps than two of each phase: {lines}"
+        if len(lines) > 30:
+            yield f"{len(lines)} lines instead of at most 30: {lines}"
+        with open(f"{tree.top}/build/quickstart.log", encoding="utf-8") as log:
+            missing = in_order(log.read().splitlines(), ["[400/400] Compiling 400.c", "overview 40"])
+            if missing:
+                yield f"not in the log: {missing}"
         with open(f"{tree.top}/bin/apt-get.asked", encoding="utf-8") as asked:
             if "install --no-install-recommends" not in asked.read():
                 yield "nothing was installed"
@@ -104,7 +115,7 @@ def check_terminal():
     for step in ("package lists: downloading, 9 %", "packages: downloading, 37 %", "packages: installing, 99 %"):
         if f"\r\033[K{step}\r\033[K" not in text:
             yield f"{step!r} is not written over the step before it: {text!r}"
-    if "100 %\r\033[K[1/1] Linking" not in text:
+    if "build: 100 %\r\033[Kbuilt: " not in text:
         yield f"the last step stays: {text!r}"
 
 
@@ -131,11 +142,14 @@ def check_failure():
             code, lines = tree.run(*command, status=100)
             if code != 1 or not re.match(rf"{command[0]}: could not install: .*\bclang\b", lines[-1]):
                 yield f"{command[0]}: exit {code}: {lines[-3:]}"
+        code, lines = tree.run("quickstart", NINJA_FAILS="yes")
+        if code != 1 or lines[-1] != "x.c:1: error: pretended" or len(lines) > 40:
+            yield f"a failed build: exit {code}: {lines[-3:]}"
 
 
 CHECKS = [
-    ("./quickstart says how far it is while packages are installed", check_quickstart),
+    ("./quickstart shows its progress in at most 30 lines; the rest is in a log", check_quickstart),
     ("on a terminal it does so in one line", check_terminal),
     ("./check does so, too, and says how long it will take", check_check),
-    ("if packages cannot be installed, both say so and end", check_failure),
+    ("if packages cannot be installed or the build fails, the reason is shown", check_failure),
 ]

@@ -10,55 +10,75 @@
 
 /*
  * X(key, title, help): the JSON key is "key_total", the metric M_key_total, and the exporter shows
- * subtick_losses_total{kind="key"}. The title is the heading in text.
+ * subtick_losses_total{kind="key"}. The title is the heading in text. The help states what was lost
+ * and what that means for the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
-	  "samples given up because the core's data changed during every attempt to read it")      \
-	X(odd_edges, "odd edges", "context exits without their entry, or the reverse")             \
+	  "samples given up because the core's data changed during every attempt to read it; "     \
+	  "that core has no figure in that window")                                                \
+	X(odd_edges, "odd edges",                                                                  \
+	  "context exits without their entry, or the reverse; some time is in the wrong "          \
+	  "context")                                                                               \
 	X(paused_softirq_lost, "lost pauses",                                                      \
-	  "preempted softirqs beyond the four that one core can store")                            \
+	  "preempted softirqs beyond the four that one core can store; the rest of their time "    \
+	  "is in tasks")                                                                           \
 	X(recursion_misses, "misses",                                                              \
-	  "events that the kernel dropped because the program was already running on that core")   \
-	X(read_error, "read errors", "reads that failed")                                          \
-	X(irq_lost, "irq lost", "interrupts whose line found no room in the table")                \
+	  "events that the kernel dropped because the program was already running on that "        \
+	  "core; what they would have counted is missing")                                         \
+	X(read_error, "read errors",                                                               \
+	  "reads that failed; that CPU has no figure in that window")                              \
+	X(irq_lost, "irq lost",                                                                    \
+	  "interrupts whose line found no room in the table; their time is in hardirq and in "     \
+	  "no line")                                                                               \
 	X(unknown_start, "unknown starts",                                                         \
 	  "dispatches with an unknown start of the wait; not counted as waits")                    \
-	X(negative, "negative", "waits that ended before they began; not counted as waits")        \
+	X(negative, "negative",                                                                    \
+	  "waits that ended before they began; not counted as waits")                              \
 	X(table_full, "without a slot",                                                            \
 	  "waits of groups that got no slot; they are in the row (other)")                         \
 	X(blame_full, "blame without room",                                                        \
 	  "charges that did not fit into the blame table; they are in the row (other)")            \
 	X(path_cut, "paths cut",                                                                   \
-	  "groups whose path has more than 11 names or 720 bytes: it begins with the number of "   \
-	  "the cgroup, /…(N)")                                                                     \
+	  "groups whose path has more than 11 names or 720 bytes: it begins with the number "      \
+	  "of the cgroup, /…(N)")                                                                  \
 	X(ring_lost, "events lost",                                                                \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(idle_states_full, "idle states without room",                                            \
-	  "waits for idle cores that found no room in the table of groups and states")             \
+	  "waits for idle cores that found no room in the table of groups and states; the "        \
+	  "list of idle states lacks them")                                                        \
 	X(pressure_full, "pressure without room",                                                  \
 	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested "    \
-	  "too deeply")                                                                            \
+	  "too deeply; pressure lacks them")                                                       \
 	X(pressure_shared, "pressure entries lost",                                                \
-	  "tasks that another one with the same lower bits of its PID replaced while they waited " \
-	  "or ran")                                                                                \
+	  "tasks that another one with the same lower bits of its PID replaced while they "        \
+	  "waited or ran; pressure lacks them")                                                    \
 	X(pressure_crowded, "pressure counts near their limit",                                    \
-	  "changes at which more tasks of a cgroup waited than a count is sure to hold")           \
+	  "changes at which more tasks of a cgroup waited than a count is sure to hold: its "      \
+	  "pressure can be wrong")                                                                 \
 	X(pressure_unstable, "pressure not read",                                                  \
 	  "cgroups whose counts changed under the reader: their time is in the next window")       \
-	X(source_lost, "sources lost", "events whose source found no room in the core's table")    \
-	X(victim_lost, "victims lost", "events whose victim found no room in the core's table")    \
+	X(source_lost, "sources lost",                                                             \
+	  "events whose source found no room in the core's table; no source has their time, "      \
+	  "source_lost_ns is its sum")                                                             \
+	X(victim_lost, "victims lost",                                                             \
+	  "events whose victim found no room in the core's table; their sources have their "       \
+	  "time, nobody is named")                                                                 \
 	X(raise_unseen, "raises unseen",                                                           \
-	  "softirqs without a delay, because their raise was not seen")                            \
+	  "softirqs without a delay, because their raise was not seen; the delays lack them")       \
 	X(queued_lost, "queueings lost",                                                           \
 	  "times of queueing of work that another one overwrote: its execution has no delay, if "  \
 	  "it was not cancelled")                                                                  \
 	X(function_lost, "functions lost",                                                         \
 	  "executions of work whose function found no room in the core's table")                   \
-	X(sender_lost, "senders lost", "IPIs whose sender found no room in its table")             \
-	X(call_lost, "calls lost", "function calls that found no room in the caller's table")      \
+	X(sender_lost, "senders lost",                                                             \
+	  "IPIs whose sender found no room in its table; the list of senders lacks them")          \
+	X(call_lost, "calls lost",                                                                 \
+	  "function calls that found no room in the caller's table; the list of calls lacks "      \
+	  "them")                                                                                  \
 	X(edges_lost, "edges lost",                                                                \
-	  "edges that were overwritten before they were read, or found no room")                   \
+	  "edges that were overwritten before they were read, or found no room; the time of "      \
+	  "each gap is unknown")                                                                   \
 	X(names_lost, "names lost",                                                                \
 	  "tasks whose name was replaced by that of a later one; there is room for 32,768")
 

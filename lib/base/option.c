@@ -223,6 +223,46 @@ const struct opt *opt_find(const struct opt *table, const char *name, size_t len
 	return NULL;
 }
 
+#define WORD_MAX 32 /* longer words have no suggestion */
+
+/* Characters inserted, removed, replaced or swapped with their neighbour to turn one into the other. */
+static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	unsigned int rows[WORD_MAX + 1][WORD_MAX + 1];
+
+	for (size_t i = 0; i <= a_len; i++)
+		for (size_t j = 0; j <= b_len; j++) {
+			unsigned int least = i + j;
+
+			if (i && rows[i - 1][j] + 1 < least)
+				least = rows[i - 1][j] + 1;
+			if (j && rows[i][j - 1] + 1 < least)
+				least = rows[i][j - 1] + 1;
+			if (i && j && rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]) < least)
+				least = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    rows[i - 2][j - 2] + 1 < least)
+				least = rows[i - 2][j - 2] + 1;
+			rows[i][j] = least;
+		}
+	return rows[a_len][b_len];
+}
+
+void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name)
+{
+	size_t name_len = strlen(name);
+	unsigned int d;
+
+	if (!len || len > WORD_MAX || name_len > WORD_MAX)
+		return;
+	/* The beginning of a name is nearer than any typing error. */
+	d = len > 1 && !strncmp(word, name, len) ? 0 : distance(word, len, name, name_len);
+	/* A third of the word may be wrong: with more, any short word is near. */
+	if (d > (len > name_len ? len : name_len) / 3 || (nearest->name && d >= nearest->distance))
+		return;
+	*nearest = (struct opt_nearest){name, d};
+}
+
 void opt_plain(struct err *err)
 {
 	char *dashes;

@@ -87,6 +87,14 @@ bool opt_same(const struct opt *opt, const void *a, const void *b);
 /* Entry of that name in a table, NULL if there is none. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
+/* Name that a mistyped word is nearest to; begin with {0}. NULL: none is near. */
+struct opt_nearest {
+	const char *name;
+	unsigned int distance;
+};
+/* Compares one more name with the first @len bytes of @word. */
+void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
+
 /* For parsers. Calls @fn with each word of a comma-separated list, until one fails. */
 int opt_each(const struct opt *opt, const char *value, void *base, struct err *err, opt_parse *fn);
 /* Index of @value in @words, or -EINVAL. */

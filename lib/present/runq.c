@@ -74,7 +74,7 @@ static const struct column_spec group_columns[] = {
 	COLUMN_NESTED(M_BUCKETS, &buckets_table),
 };
 
-#define GROUPS(title) TABLE("groups", title, group_columns)
+#define GROUPS(title) TABLE("groups", title, group_columns, .rank = "sum_ns")
 static const struct table_spec groups_per[] = {
 	GROUPS("waits for a core by cgroup"),
 	GROUPS("waits for a core by task"),
@@ -87,6 +87,7 @@ static const struct table_spec groups_sum[] = {
 	[ROLLUP_POD] = GROUPS("waits for a core by pod"),
 	[ROLLUP_NAMESPACE] = GROUPS("waits for a core by namespace"),
 	[ROLLUP_QOS] = GROUPS("waits for a core by QoS class"),
+	[ROLLUP_COMM] = GROUPS("waits for a core by command"),
 };
 
 /* True if a row stands for many pods instead of a cgroup. */
@@ -226,7 +227,7 @@ static const struct column_spec blame_columns[] = {
 	COLUMN(struct blame_row, M_COUNT, b.count),
 };
 static const struct table_spec blame_table =
-	TABLE("blame", "who had the core while they waited", blame_columns);
+	TABLE("blame", "who had the core while they waited", blame_columns, .rank = "wait_ns");
 
 static void add_blame(const struct runq_window *w, struct report *report)
 {

@@ -20,7 +20,8 @@ static const struct column_spec idle_columns[] = {
 	COLUMN(struct idle_row, M_AVG_NS, avg_ns, .flags = COLUMN_ROUND),
 };
 const struct table_spec runq_idle_table =
-	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns);
+	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns,
+	      .rank = "wait_ns");
 
 #define LOSS(member, key) COLUMN(struct runq_window, M_##key##_total, member),
 static const struct column_spec loss_columns[] = {RUNQ_IDLE_LOSSES(LOSS)};

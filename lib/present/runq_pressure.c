@@ -31,7 +31,7 @@ static const struct column_spec pressure_columns[] = {
 };
 const struct table_spec runq_pressure_table =
 	TABLE("pressure", "wall time in which somebody waited for a core, with all below",
-	      pressure_columns);
+	      pressure_columns, .rank = "waiting_ns");
 
 #define LOSS(member, key) COLUMN(struct runq_pressure_losses, M_##key##_total, member),
 static const struct column_spec loss_columns[] = {RUNQ_PRESSURE_LOSSES(LOSS)};

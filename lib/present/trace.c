@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cpu_row {
 	uint32_t cpu;
@@ -50,7 +52,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* Without any time, 0/0 is no figure. */
+		/* An empty window gives 0/0, which is null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -58,6 +60,55 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 				 (double)window_ns;
 		columns_row(table, &row);
 	}
+}
+
+const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait)
+{
+	const struct trace_cpu *cpu = &w->cpu[wait->waker_cpu];
+	const struct trace_slice *slice;
+	const char *name;
+	size_t at;
+
+	if (!wait->woken || wait->waker_cpu >= w->nr_cpus)
+		return NULL;
+	at = trace_slice_at(cpu, wait->waking_ns);
+	slice = &cpu->slices[at];
+	if (at == cpu->nr_slices || slice->from_ns > wait->waking_ns)
+		return NULL;
+	if (slice->part == LOAD_PART_HARDIRQ)
+		name = trace_irq_name(w, slice->kind, slice->what);
+	else if (slice->part == LOAD_PART_SOFTIRQ_ON_IDLE ||
+		 slice->part == LOAD_PART_SOFTIRQ_ON_TASK)
+		name = load_vec_name(slice->what);
+	else
+		return NULL;
+	/* arch_timer, local_timer, TIMER, HRTIMER */
+	return strcasestr(name, "timer") ? "timer" : *name ? name : "interrupt";
+}
+
+char *trace_ended(const struct trace_window *w)
+{
+	double at_ms = (double)w->event_ns / 1e6, length_ms = (double)w->event_len_ns / 1e6;
+	char *text;
+	int len;
+
+	if (!w->event)
+		return NULL;
+	if (w->event == TRACE_EVENT_PERCENTILE)
+		len = asprintf(&text,
+			       "ended at %.3f ms: %llu of %llu waits of %s in %.3g s took %.3g ms or "
+			       "longer",
+			       at_ms, (unsigned long long)w->event_long,
+			       (unsigned long long)w->event_waits, w->event_cgroup,
+			       (double)w->event_window_ns / 1e9, length_ms);
+	else
+		len = asprintf(&text, "ended at %.3f ms by %s of %.3g ms on CPU %u: task %s (%u)",
+			       at_ms,
+			       w->event == TRACE_EVENT_WAIT   ? "a wait"
+			       : w->event == TRACE_EVENT_WAKE ? "a wait after a wake-up"
+							      : "noise",
+			       length_ms, w->event_cpu, trace_comm(w, w->event_pid), w->event_pid);
+	return len < 0 ? NULL : text;
 }
 
 struct wait_row {
@@ -100,6 +151,10 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 	row.idle_cpu = wait->avoidable.cpu;
 	row.idle_cpu_ns = wait->avoidable.ns ? wait->avoidable.cpu_ns : UINT64_MAX;
 	row.placed_by = placed_by(wait);
+	if (trace_waker_irq(w, wait)) {
+		row.waker = trace_waker_irq(w, wait);
+		row.waker_pid = UINT32_MAX;
+	}
 	trace_wait_chain(w, wait, &row.chain);
 	row.culprit_pid = row.chain.culprit;
 	row.culprit = row.chain.culprit == UINT32_MAX ? NULL : trace_comm(w, row.chain.culprit);
@@ -197,7 +252,9 @@ struct event_row {
 	struct trace_window w;
 };
 
-#define FIELD(id, member, if_) COLUMN(struct event_row, id, member, .when = if_)
+/* Text has them in a sentence. */
+#define FIELD(id, member, if_) \
+	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {
 	COLUMN(struct event_row, M_AVOIDABLE_NS, w.avoidable_ns, .flags = COLUMN_LATER),
 	FIELD(M_EVENT, event, ANY_EVENT),
@@ -284,6 +341,7 @@ static void add_asked(const struct trace_window *w, struct report *report)
 int trace_report(const struct trace_window *w, uint32_t top, struct report **ret_report)
 {
 	struct report *report = report_new("trace");
+	char *ended;
 	int rc;
 
 	if (!report)
@@ -303,5 +361,11 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 	add_picture(w, report);
 	add_avoidable(w, report);
 	add_asked(w, report);
+	ended = trace_ended(w);
+	if (ended)
+		report_note(report, "%s", ended);
+	else
+		report->failed |= w->event != TRACE_EVENT_NONE;
+	free(ended);
 	return report_finish(report, ret_report);
 }

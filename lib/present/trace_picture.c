@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Some time of the trace, with its slices. */
+/* Interval of the trace. */
 struct range {
 	uint64_t from_ns, to_ns;
 };
@@ -17,7 +17,7 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
 		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
 
-		/* The one that goes on at its end belongs to it, unless it begins there. */
+		/* A slice across the end of the range counts; a slice that begins there does not. */
 		end += end < w->cpu[cpu].nr_slices &&
 		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
 		nr += end - trace_slice_at(&w->cpu[cpu], range->from_ns);
@@ -36,7 +36,7 @@ static struct range around(const struct trace_window *w, uint64_t centre_ns, uin
 	return range;
 }
 
-/* The longest range around a point in time that has no more than @max slices. */
+/* Longest range around @centre_ns with at most @max slices. */
 static struct range choose(const struct trace_window *w, uint64_t centre_ns, size_t max)
 {
 	uint64_t low = 0, high = w->to_ns - w->from_ns;
@@ -105,6 +105,7 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.held_ns = wait->held_ns,
 			.waker = wait->waker,
 			.waker_cpu = wait->waker_cpu,
+			.waker_irq = trace_waker_irq(w, wait),
 			.culprit = chain.culprit,
 			.culprit_ns = chain.culprit_ns,
 			.irq_ns = chain.irq_ns,

@@ -30,7 +30,7 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/* As ftrace shows states: what is above is modifiers, such as that a sleep does not count as load. */
+/* State bits that ftrace shows. Higher bits are modifiers, such as TASK_NOLOAD. */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;
@@ -67,7 +67,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
-/* As if the programs had written it: at the wake-up or migration that tells it. */
+/* Adds the waking event that the programs omit, with the stamp of the wake-up or migration. */
 static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		       struct timeline *timeline)
 {
@@ -76,7 +76,7 @@ static void add_waking(const struct trace_window *w, uint32_t cpu, const struct 
 	fill(w, cpu, edge, event);
 	event->kind = TIMELINE_WAKING;
 	event->held = false;
-	/* The CPU of the task so far: TRACE_WAKES says that it was this one. */
+	/* TRACE_WAKES: the task was on this CPU before. */
 	event->arg = cpu;
 }
 
@@ -103,7 +103,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* Is in the wait that ends with the next edge. */
+		/* The hold is part of the wait that ends with the next edge. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))
@@ -145,15 +145,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 		.unix_ns = w->time_unix_ns,
 		.lost = w->losses.edges + w->losses.recursion_misses,
 		.unknown_starts = w->losses.unknown_start,
-		.event = trace_event_name(w->event),
-		.event_ns = w->start_mono_ns + w->event_ns,
-		.event_len_ns = w->event_len_ns,
-		.event_cpu = w->event_cpu,
-		.event_pid = w->event_pid,
-		.event_cgroup = w->event_cgroup,
-		.event_waits = w->event_waits,
-		.event_long = w->event_long,
-		.event_window_ns = w->event_window_ns,
+		.ended = trace_ended(w),
 	};
 	size_t nr = 1;
 
@@ -163,7 +155,8 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
 	timeline.holds = calloc(w->waits.nr + w->avoidable.nr + 1, sizeof(*timeline.holds));
-	if (!timeline.events || !timeline.tasks || !timeline.holds) {
+	if (!timeline.events || !timeline.tasks || !timeline.holds ||
+	    (w->event && !timeline.ended)) {
 		trace_timeline_free(&timeline);
 		return -ENOMEM;
 	}
@@ -184,5 +177,6 @@ void trace_timeline_free(struct timeline *timeline)
 	free(timeline->holds);
 	free(timeline->slices);
 	free(timeline->waits);
+	free(timeline->ended);
 	*timeline = (struct timeline){0};
 }

@@ -2,9 +2,13 @@
 /* Builds lists of a report from their specifications, and fills rows from plain structs. */
 #include "report/columns.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cmp.h"
 
 /* Whole numbers become integers in JSON and CSV; from 2^63 on a double is not exact anyway. */
 void columns_f64(struct value *value, double f64)
@@ -111,6 +115,7 @@ struct table *columns_percentiles(struct report *report, const struct table_spec
 	if (report->failed)
 		return NULL;
 	table->text_hidden = spec->text_hidden;
+	table->rank = spec->rank;
 	return table;
 }
 
@@ -176,3 +181,63 @@ static const struct column_spec bucket_columns[] = {
 	COLUMN(struct bucket_row, M_COUNT, count),
 };
 const struct table_spec buckets_table = TABLE("le", NULL, bucket_columns);
+
+static int descending(const void *a, const void *b)
+{
+	return CMP(*(const double *)b, *(const double *)a);
+}
+
+/* The @most-th largest rank, and the number of rows of that rank to keep. */
+static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
+		      size_t *ret_equal)
+{
+	double *ranks = calloc(table->nr_rows, sizeof(*ranks));
+	size_t above = 0;
+
+	if (!ranks)
+		return -ENOMEM;
+	for (size_t row = 0; row < table->nr_rows; row++)
+		ranks[row] = value_number(table_cell(table, row, col));
+	qsort(ranks, table->nr_rows, sizeof(*ranks), descending);
+	while (ranks[above] > ranks[most - 1])
+		above++;
+	*ret_limit = ranks[most - 1];
+	*ret_equal = most - above;
+	free(ranks);
+	return 0;
+}
+
+static void table_top(struct report *report, struct table *table, size_t most)
+{
+	size_t col = table_find(table, table->rank), nr = table->nr_rows, equal, left = 0;
+	double limit, largest = 0;
+
+	if (rank_limit(table, col, most, &limit, &equal)) {
+		report->failed = true;
+		return;
+	}
+	for (size_t row = 0; row < nr; row++) {
+		struct value *cells = table_cell(table, row, 0);
+		double rank = value_number(&cells[col]);
+
+		if (rank > limit || (rank == limit && equal && equal--)) {
+			memmove(table_cell(table, left++, 0), cells,
+				table->nr_cols * sizeof(*cells));
+			continue;
+		}
+		largest = fmax(largest, rank);
+		for (size_t i = 0; i < table->nr_cols; i++)
+			value_null(&cells[i]);
+	}
+	table->nr_rows = left;
+	report_note(report, "%s: %zu of %zu rows are left out, each with at most %.3g ms; "
+			    "--top 0 shows all",
+		    table->title ?: table->key, nr - left, nr, largest / 1e6);
+}
+
+void columns_top(struct report *report, size_t most)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (report->tables[i]->rank && report->tables[i]->nr_rows > most)
+			table_top(report, report->tables[i], most);
+}

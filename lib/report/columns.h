@@ -56,6 +56,7 @@ struct table_spec {
 	size_t nr;
 	bool optional;	  /* "" and "quality": some reports of the command lack the keys */
 	bool text_hidden; /* in text only with --all */
+	const char *rank; /* see struct table */
 };
 
 /* Specification of a list with the columns @specs, an array. */
@@ -115,6 +116,13 @@ void columns_f64(struct value *value, double f64);
  * nulls. The table shares its columns with the table of the row before. Add rows only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
+
+/*
+ * Leaves the @most rows with the largest rank in each list that has one, in their order. A note
+ * states how many rows were left out. A list with nested lists must be sorted by rank: the nested
+ * list of the first row owns the columns of the others.
+ */
+void columns_top(struct report *report, size_t most);
 
 /* Sets keys at the top of the report or of its quality, by the key of @spec. */
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,

@@ -540,7 +540,7 @@ enum unit {
 	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
 	  "how much of the wait the CPU quota held the task, from its beginning")                  \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
-	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
+	  "task that woke it; timer, or the name of another interrupt or softirq, if one did")     \
 	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
 	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
 	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "its PID")                             \

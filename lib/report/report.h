@@ -55,6 +55,7 @@ struct table {
 	 * one column, all of them with --wide. Equal: none.
 	 */
 	size_t parts_first, parts_end;
+	const char *rank; /* key of the column by which columns_top() ranks rows; NULL if it keeps all */
 	bool text_hidden; /* in text only on request, such as with --all */
 	bool sentences;	  /* rows are sentences: no table in text, and not in CSV */
 	bool sum;	  /* one row, the sum of the table before; text shows it on top of those */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace as the writers of files see it: what happened on which CPU at which time. */
+/* A trace for the writers of files: events, slices and waits by CPU and time. */
 #ifndef SUBTICK_REPORT_TIMELINE_H
 #define SUBTICK_REPORT_TIMELINE_H
 
@@ -8,20 +8,20 @@
 #include <stdint.h>
 
 enum timeline_kind {
-	TIMELINE_SWITCH,	/* pid leaves, other comes; arg: state of the first, 0: runnable */
-	TIMELINE_WAKING,	/* pid is to be woken by other; arg: CPU */
-	TIMELINE_WAKEUP,	/* pid is queued; other was current; arg: CPU */
+	TIMELINE_SWITCH,	/* from pid to other; arg is the state of pid, 0 if runnable */
+	TIMELINE_WAKING,	/* other wakes pid; arg is the CPU of pid */
+	TIMELINE_WAKEUP,	/* pid is enqueued on CPU arg while other is current */
 	TIMELINE_WAKEUP_NEW,
-	TIMELINE_MIGRATE,	/* pid goes to CPU arg */
-	TIMELINE_IRQ_ENTER,	/* arg: line; name: of the handler, or what an IPI is for */
+	TIMELINE_MIGRATE,	/* pid moves to CPU arg */
+	TIMELINE_IRQ_ENTER,	/* arg is the line, name the handler or the reason of an IPI */
 	TIMELINE_IRQ_LEAVE,
-	TIMELINE_SOFTIRQ_ENTER, /* arg: vector; name */
+	TIMELINE_SOFTIRQ_ENTER, /* arg is the vector, name its name */
 	TIMELINE_SOFTIRQ_LEAVE,
-	TIMELINE_IDLE_ENTER,	/* arg: state */
+	TIMELINE_IDLE_ENTER,	/* arg is the idle state */
 	TIMELINE_IDLE_LEAVE,
 	TIMELINE_FREQUENCY,	/* CPU other is set to arg kHz */
 	TIMELINE_TICK,
-	TIMELINE_GAP,		/* before the next event of this CPU some are missing */
+	TIMELINE_GAP,		/* events of this CPU are missing before the next one */
 	TIMELINE_NR_KINDS,
 };
 
@@ -30,7 +30,7 @@ struct timeline_event {
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
-	bool held;	  /* SWITCH, WAKEUP: the CPU quota of pid, which can run, is used up */
+	bool held;	  /* SWITCH, WAKEUP: the CPU quota of the runnable pid is used up */
 	const char *name; /* or NULL */
 };
 
@@ -39,26 +39,27 @@ struct timeline_task {
 	const char *comm;
 };
 
-/* A time in which a CPU did one thing. */
+/* Interval of a CPU in one context. */
 struct timeline_slice {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	const char *part;	 /* as the parts of `load`: "task", "hardirq" and so on */
-	const char *name;	 /* of an interrupt or a softirq; else NULL */
+	const char *part;	 /* part of `load`: "task", "hardirq" and so on */
+	const char *name;	 /* interrupt or softirq, else NULL */
 	uint32_t cpu;
-	uint32_t pid;		 /* of the task, also if something else is on top of it; 0: idle */
-	uint32_t state;		 /* of idle */
+	uint32_t pid;		 /* current task, also below interrupts; 0 if idle */
+	uint32_t state;		 /* idle state */
 };
 
 /* A wait of a task for a CPU, and its chain. */
 struct timeline_wait {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not woken */
+	uint64_t waking_ns;	 /* start of the wake-up, 0 if preempted */
 	uint32_t cpu, pid;
-	bool woken;		 /* it slept before; else it lost a core */
-	bool held;		 /* its CPU quota was used up then, */
-	uint64_t held_ns;	 /* and kept it for so long; 0: not known */
+	bool woken;		 /* the task slept before, else it was preempted */
+	bool held;		 /* the CPU quota was used up at from_ns */
+	uint64_t held_ns;	 /* throttled time from from_ns on, 0 if unknown */
 	uint32_t waker, waker_cpu;
-	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
+	const char *waker_irq;	 /* interrupt or softirq that woke the task; NULL: the waker did */
+	uint32_t culprit;	 /* pid with the largest part of the wait, UINT32_MAX if none */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
 	uint64_t avoidable_ns;	 /* part in which another CPU that the task may use was idle */
 	uint32_t idle_cpu;	 /* that CPU; UINT32_MAX: none */
@@ -80,23 +81,19 @@ struct timeline {
 	size_t nr_events;
 	struct timeline_task *tasks; /* by pid */
 	size_t nr_tasks;
-	struct timeline_hold *holds; /* by the end of the waits that they are in */
+	struct timeline_hold *holds; /* by the end of their waits */
 	size_t nr_holds;
-	/* For pictures: those around what matters most, by CPU and time; and the longest waits. */
+	/* For pictures: slices around the event or the longest wait, and the longest waits. */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;
 	size_t nr_waits, all_waits;
-	uint64_t start_ns;		 /* CLOCK_MONOTONIC: of time 0 in reports */
-	uint64_t from_ns, to_ns;	 /* what the slices cover */
-	uint64_t lost;			 /* events that are missing */
+	uint64_t start_ns;		 /* CLOCK_MONOTONIC at time 0 of reports */
+	uint64_t from_ns, to_ns;	 /* range of the slices */
+	uint64_t lost;			 /* number of missing events */
 	uint64_t unknown_starts;	 /* waits that began before the recording, or in a gap */
-	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
-	uint64_t event_ns, event_len_ns;
-	uint32_t event_cpu, event_pid;
-	/* Of a percentile: instead of a CPU and a task, whose, and how many waits of how many were too long. */
-	const char *event_cgroup;
-	uint64_t event_waits, event_long, event_window_ns;
+	char *ended;			 /* sentence on the event that ended the recording, or NULL */
+	const char *machine;		 /* host and kernel, or NULL */
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

@@ -3,6 +3,7 @@
 #include "view/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -135,7 +136,8 @@ static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
 	size_t nr = findings ? findings->nr_rows : 0;
-	size_t shown = view->all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
+	bool all = view->all || view->top == VIEW_TOP_ALL;
+	size_t shown = all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
 
 	for (size_t row = 0; row < shown; row++) {
 		const char *next = table_str(findings, row, "next");
@@ -154,7 +156,31 @@ static int text_findings(struct view *view, const struct report *report)
 		free(line);
 	}
 	if (shown < nr)
-		fprintf(view->out, "and %zu findings of less time: --json has all\n", nr - shown);
+		fprintf(view->out, "and %zu findings of less time: %s\n", nr - shown,
+			view->top ? "--top 0 shows them" : "--json has them");
+	return 0;
+}
+
+/* Prints each loss of this window, and its effect on the figures. */
+static int text_losses(struct view *view, const struct table *quality)
+{
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct column *col = &quality->cols[i];
+		const struct value *value = table_cell(quality, 0, i);
+		uint64_t lost;
+		char *text;
+
+		if (col->data_only || !text_is_loss(col, value))
+			continue;
+		lost = text_lost_now(&view->losses, col, value);
+		if (!lost)
+			continue;
+		if (asprintf(&text, "%s %" PRIu64 ": %s", col->title, lost, col->metric->help) < 0)
+			return -ENOMEM;
+		text_put(view, SGR_YELLOW, "lost: ");
+		text_wrap(view, text, 6);
+		free(text);
+	}
 	return 0;
 }
 
@@ -280,8 +306,6 @@ int view_text(struct view *view, const struct report *report)
 	rc = text_findings(view, report);
 	if (rc)
 		return rc;
-	if (text_pairs(view, report->quality,
-		       view->color ? SGR_YELLOW "lost:" SGR_RESET " " : "lost: ", text_lost))
-		fputc('\n', view->out);
-	return text_notes(view, report);
+	rc = text_losses(view, report->quality);
+	return rc ?: text_notes(view, report);
 }

@@ -23,6 +23,12 @@ bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /* True if the column counts losses, and there are some. */
 bool text_lost(const struct column *col, const struct value *value);
+/*
+ * Growth of a loss counter since the previous report. The whole count in the first report, after a
+ * reset, and where @seen is full.
+ */
+uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
+		       const struct value *value);
 
 #define TEXT_BAR_MIN 24 /* columns, edges included */
 #define TEXT_BAR_MAX 62

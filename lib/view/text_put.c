@@ -60,3 +60,20 @@ bool text_lost(const struct column *col, const struct value *value)
 {
 	return text_is_loss(col, value) && !text_is_zero(value);
 }
+
+uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
+		       const struct value *value)
+{
+	uint64_t total = value->kind == VALUE_U64 ? value->u64 : (uint64_t)value_number(value);
+	uint64_t key = text_hash(HASH_START, col->key), before;
+
+	for (size_t i = 0; i < sizeof(seen->of) / sizeof(seen->of[0]); i++) {
+		if (seen->of[i].key && seen->of[i].key != key)
+			continue;
+		before = seen->of[i].total;
+		seen->of[i].key = key;
+		seen->of[i].total = total;
+		return total - (total < before ? 0 : before);
+	}
+	return total;
+}

@@ -17,6 +17,15 @@ enum view_format {
 };
 
 #define VIEW_MAX_WIDTHS 32
+#define VIEW_TOP_ALL	UINT32_MAX /* --top 0: all rows, and in text all findings */
+
+/* Loss counters of the previous report, which count since the start of the measurement. */
+struct losses_seen {
+	struct {
+		uint64_t key; /* hash, 0 if unused */
+		uint64_t total;
+	} of[24];
+};
 
 struct view {
 	enum view_format format;
@@ -26,7 +35,9 @@ struct view {
 	bool all;	       /* text: also tables marked text_hidden */
 	bool wide;	       /* text: every part of a sum in a column of its own */
 	int width;	       /* text: columns of the terminal, 0 if there is none */
+	uint32_t top;	       /* maximum rows of each ranked list; 0 in commands without --top */
 	unsigned long written; /* reports so far */
+	struct losses_seen losses;
 	/* Private to the views: what was printed last, so that it is not repeated. */
 	struct {
 		uint64_t columns, legend, notes; /* hashes */

@@ -33,7 +33,11 @@ static int render(FILE *out)
 {
 	static const struct html_missing missing[] = {{"crit", "no \"module\" & <no> reason\n\xff"}};
 	struct html_doc doc = {
-		.machine = "host<b>, a machine", .missing = missing, .nr_missing = 1};
+		.machine = "host<b>, a machine",
+		.findings = "/a<b> waits. Next: subtick runq\n",
+		.missing = missing,
+		.nr_missing = 1,
+	};
 	char *windows = NULL, *text = NULL;
 	size_t text_size;
 	FILE *data = open_memstream(&windows, &doc.windows_size),

@@ -189,6 +189,21 @@ static void check_forms(const char *cgroup)
 	}
 }
 
+/* Of all tasks of that name only those in the cgroup count: here one burner, and nobody else. */
+static void check_comm_of_cgroup(const char *cgroup)
+{
+	const char *const args[] = {"runq", "--json", "--per", "comm", "-c", cgroup, "0.5", "1", NULL};
+	json_t *root = live_json(args), *groups = json_object_get(root, "groups");
+	json_t *first = json_array_get(groups, 0);
+	const char *comm = json_string_value(json_object_get(first, "comm"));
+
+	live_ok(root && json_array_size(groups) == 1 && live_number(first, "count") > 0 && comm &&
+			live_number(root, "waits_seen") > live_number(first, "count"),
+		"--per comm --cgroup counts one cgroup: %zu rows, the first is %s",
+		json_array_size(groups), comm ? comm : "none");
+	json_decref(root);
+}
+
 int main(void)
 {
 	const char *one, *two;
@@ -207,6 +222,7 @@ int main(void)
 	check_verdict(&(struct victim){one, pids[0]}, cpu);
 	check_stream(one);
 	check_forms(two);
+	check_comm_of_cgroup(two);
 	load_kill(pids[0]);
 	load_kill(pids[1]);
 	return live_done();

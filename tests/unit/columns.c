@@ -224,6 +224,38 @@ TEST(test_percentiles)
 	}
 }
 
+/* The largest stay in their order, of equal ones the first; a list without rank stays whole. */
+TEST(test_top)
+{
+	static const uint64_t counts[] = {5, 9, 2, 9, 5, 1, 5};
+	static const struct column_spec counted[] = {COLUMN(struct row, M_CPU, cpu),
+						   COLUMN(struct row, M_COUNT, count)};
+	static const struct table_spec ranked = TABLE("a", "first", counted, .rank = "count");
+	static const struct table_spec plain = TABLE("b", "second", counted);
+	static const uint64_t kept[] = {0, 1, 3, 4};
+	struct report *report = report_new("load");
+	struct table *a = columns_table(report, &ranked, 0), *b = columns_table(report, &plain, 0);
+
+	for (uint32_t i = 0; i < 7; i++) {
+		struct row row = {.cpu = i, .count = counts[i]};
+
+		columns_row(a, &row);
+		columns_row(b, &row);
+	}
+	columns_top(report, 7);
+	assert_int_equal(a->nr_rows, 7);
+	assert_int_equal(report->nr_notes, 0);
+	columns_top(report, 4);
+	assert_int_equal(a->nr_rows, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(table_cell(a, i, 0)->u64, kept[i]);
+	assert_int_equal(b->nr_rows, 7);
+	assert_int_equal(report->nr_notes, 1);
+	assert_string_equal(report->notes[0], "first: 3 of 7 rows are left out, each with at most "
+					      "5e-06 ms; --top 0 shows all");
+	report_free(report);
+}
+
 static struct report *build(void)
 {
 	struct row row = {.source = "bpf", .owned = own, .comm = "sh"};
@@ -253,6 +285,25 @@ TEST(test_without_memory)
 		report_free(report);
 	}
 	assert_true(at > 20);
+}
+
+/* The rows left out are freed with their nested lists, and the report fails without memory. */
+TEST(test_top_without_memory)
+{
+	unsigned long failed = 1, at;
+
+	for (at = 0; failed; at++) {
+		struct report *report = build();
+
+		report->tables[0]->rank = "cpu";
+		oom_arm(at, false);
+		columns_top(report, 1);
+		failed = oom_disarm();
+		assert_int_equal(report_check(report), failed ? -ENOMEM : 0);
+		assert_true(failed || report->tables[0]->nr_rows == 1);
+		report_free(report);
+	}
+	assert_true(at > 2);
 }
 
 TEST_MAIN()

@@ -196,7 +196,7 @@ static void removed_cgroup_v1(void **state)
 /* --per task, comm and cpu: who is one and who is another. */
 static void other_groups(void **state)
 {
-	struct task_struct same = task[1], renamed = task[1], later = task[1];
+	struct task_struct same = task[1], renamed = task[1], later = task[1], elsewhere = task[2];
 
 	same.pid = 99;
 	strcpy(renamed.comm, "taskXXXXXXXXXXX");
@@ -208,6 +208,13 @@ static void other_groups(void **state)
 	per = RUNQ_PER_COMM;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
+	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
+	/* The same name in another cgroup is another group. */
+	per = RUNQ_PER_CGROUP_COMM;
+	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
+	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
+	strcpy(elsewhere.comm, task[1].comm);
+	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &elsewhere, 0));
 	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
 	per = RUNQ_PER_CPU;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 1), 2);

@@ -259,6 +259,51 @@ TEST(blame)
 	finish();
 }
 
+/* Groups without a name are one victim and one culprit. */
+TEST(blame_of_gone)
+{
+	struct err err = {0};
+
+	begin(ROLLUP_NONE);
+	two_pods();
+	charged(1, 99, 11);
+	charged(1, 98, 5);
+	charged(97, 1, 2);
+	charged(96, 1, 3);
+	charged(95, 94, 4);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, NULL, 8, &err), 0);
+	assert_int_equal(window.nr_blame, 3);
+	assert_int_equal(blamed(groups[0]->path, "(gone)"), 16);
+	assert_int_equal(blamed("(gone)", groups[0]->path), 5);
+	assert_int_equal(blamed("(gone)", "(gone)"), 4);
+	finish();
+}
+
+/* --per comm with --cgroup: the same name in several cgroups, of which only some count. */
+TEST(commands)
+{
+	begin(ROLLUP_COMM);
+	ask_for("/app");
+	waited(1, "/app/a", 3, 500, RUNQ_SAME);
+	waited(2, "/app/b", 4, 500, RUNQ_SAME);
+	waited(3, "/other", 100, 500, RUNQ_SAME);
+	waited(4, "/app/a", 1, 700, RUNQ_SAME);
+	for (size_t i = 0; i < 3; i++)
+		strcpy(groups[i]->comm, "nginx");
+	strcpy(groups[3]->comm, "sh");
+	window.per = RUNQ_PER_COMM;
+	charged(1, 3, 20);
+	charged(2, 3, 3);
+	charged(3, 1, 1000);
+	close_window();
+	assert_int_equal(window.nr_groups, 2);
+	assert_int_equal(row("nginx")->count, 7);
+	assert_int_equal(row("sh")->count, 1);
+	assert_int_equal(window.nr_blame, 1);
+	assert_int_equal(blamed("nginx", "nginx"), 23);
+	finish();
+}
+
 TEST(depth)
 {
 	begin(ROLLUP_DEPTH);

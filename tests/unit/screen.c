@@ -514,6 +514,15 @@ TEST(test_losses)
 	screen_show(&screen, 0, report);
 	assert_true(drawn(&screen, "lost: overview odd edges 17"));
 	assert_false(drawn(&screen, "lost: nothing"));
+	/* The counter is since the start: what it had before is no loss of the next window. */
+	report = make_cores(2, 0.5, 0.5);
+	value_u64(report_quality(report, M_odd_edges_total), 19);
+	screen_show(&screen, 0, report);
+	assert_true(drawn(&screen, "lost: overview odd edges 2"));
+	report = make_cores(2, 0.5, 0.5);
+	value_u64(report_quality(report, M_odd_edges_total), 19);
+	screen_show(&screen, 0, report);
+	assert_true(drawn(&screen, "lost: nothing"));
 	screen_free(&screen);
 }
 
@@ -656,6 +665,12 @@ TEST(test_stack)
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
+	/* The flood of rows ended: the other panes come back after some windows. */
+	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
+		assert_int_equal(line_of(&screen, "cpus: source"), -1);
+		screen_show(&screen, 1, make_names(names, counts, 4));
+	}
+	assert_int_equal(line_of(&screen, "cpus: source"), cores);
 	/* The reader's selection stays. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);

@@ -45,6 +45,8 @@ static struct timeline_slice page_slices[] = {
 static struct timeline_wait waits[] = {
 	{.from_ns = 1003, .to_ns = 1100, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
 	 .culprit = 9, .culprit_ns = 60, .held = true, .held_ns = 50},
+	{.from_ns = 1003, .to_ns = 1050, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
+	 .waker_irq = "timer", .culprit = UINT32_MAX},
 };
 
 static struct timeline_hold holds[] = {{.from_ns = 1010, .to_ns = 1060, .cpu = 1, .pid = 7}};
@@ -56,8 +58,10 @@ static const struct timeline timeline = {
 	.nr_slices = sizeof(page_slices) / sizeof(page_slices[0]),
 	.all_slices = 7,
 	.waits = waits,
-	.nr_waits = 1,
+	.nr_waits = 2,
 	.all_waits = 4,
+	.machine = "a host, Linux 6.18",
+	.ended = (char *)"ended at 1 ms by a wait",
 	.start_ns = 400,
 	.from_ns = 1000,
 	.to_ns = 4000,
@@ -319,7 +323,15 @@ TEST(the_page_has_every_slice)
 	assert_int_equal(json_integer_value(json_object_get(wait, "from")), 603);
 	assert_int_equal(json_integer_value(json_object_get(wait, "waking")), 602);
 	assert_true(page_has("The picture has 5 of 7 slices"));
-	assert_true(page_has("1 of 4 waits"));
+	assert_true(page_has("2 of 4 waits"));
+	assert_true(page_has("a host, Linux 6.18, 1970-01-01 00:00:00 UTC: 4.60 µs of every context "
+			     "change, ended at 1 ms by a wait."));
+	assert_true(page_has("<td>nine (9)</td><td class=\"number\">0</td><td>nine (9)</td>"));
+	assert_true(page_has("<td>timer</td><td class=\"number\">0</td>"));
+	assert_null(json_object_get(wait, "by"));
+	wait = json_array_get(json_object_get(root, "waits"), 1);
+	assert_string_equal(json_string_value(json_object_get(wait, "by")), "timer");
+	wait = json_array_get(json_object_get(root, "waits"), 0);
 	assert_int_equal(json_integer_value(json_object_get(wait, "hold")), 50);
 	assert_true(page_has("<td>nine (9)</td><td class=\"number\">60 ns</td><td class=\"number\">50 ns</td>"));
 	json_decref(root);

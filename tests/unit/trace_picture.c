@@ -122,4 +122,60 @@ TEST(waking_has_the_stamp_of_what_follows)
 	trace_timeline_free(&t);
 }
 
+/* What interrupted a task woke the other one; the interrupted task did not. */
+TEST(woken_by_interrupt)
+{
+	static struct trace_irq irqs[] = {{TRACE_IRQ_ENTER, 11, "arch_timer"},
+					  {TRACE_IRQ_ENTER, 12, "eth0"}};
+	static struct trace_slice done[] = {
+		{.from_ns = 0, .to_ns = 10, .part = LOAD_PART_TASK, .pid = 9},
+		{.from_ns = 10, .to_ns = 20, .part = LOAD_PART_HARDIRQ, .what = 11,
+		 .kind = TRACE_IRQ_ENTER},
+		{.from_ns = 20, .to_ns = 30, .part = LOAD_PART_SOFTIRQ_ON_TASK, .what = 3},
+		{.from_ns = 30, .to_ns = 40, .part = LOAD_PART_HARDIRQ, .what = 12,
+		 .kind = TRACE_IRQ_ENTER},
+		{.from_ns = 40, .to_ns = 50, .part = LOAD_PART_SOFTIRQ_ON_IDLE, .what = 1},
+		{.from_ns = 50, .to_ns = 60, .part = LOAD_PART_KSOFTIRQD, .pid = 10},
+	};
+	static const char *const wakers[] = {NULL,   "timer", "NET_RX", "eth0",
+					     "timer", NULL,    NULL};
+	struct trace_window w = {.cpu = cpus, .nr_cpus = 2, .irqs = irqs, .nr_irqs = 2};
+
+	memset(cpus, 0, sizeof(cpus));
+	cpus[1] = (struct trace_cpu){.slices = done, .nr_slices = 6};
+	for (size_t i = 0; i < 7; i++) {
+		struct trace_wait wait = {.woken = true, .waker = 9, .waker_cpu = 1,
+					  .waking_ns = 10 * i + 5};
+		const char *waker = trace_waker_irq(&w, &wait);
+
+		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
+		wait.woken = false;
+		assert_null(trace_waker_irq(&w, &wait));
+		/* A core that was not recorded. */
+		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
+		assert_null(trace_waker_irq(&w, &wait));
+	}
+}
+
+TEST(what_ended_it)
+{
+	static struct trace_task names[] = {{.pid = 7, .comm = "web"}};
+	struct trace_window w = {.names = names, .nr_names = 1, .event_ns = 2070123,
+				 .event_len_ns = 330000, .event_cpu = 3, .event_pid = 7,
+				 .event_cgroup = "/web", .event_waits = 100, .event_long = 2,
+				 .event_window_ns = 1000000000};
+	char *text;
+
+	assert_null(trace_ended(&w));
+	w.event = TRACE_EVENT_WAIT;
+	text = trace_ended(&w);
+	assert_string_equal(text, "ended at 2.070 ms by a wait of 0.33 ms on CPU 3: task web (7)");
+	free(text);
+	w.event = TRACE_EVENT_PERCENTILE;
+	text = trace_ended(&w);
+	assert_string_equal(text, "ended at 2.070 ms: 2 of 100 waits of /web in 1 s took 0.33 ms "
+				  "or longer");
+	free(text);
+}
+
 TEST_MAIN()

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "report/findings.h"
 #include "view/view.h"
 
 static struct report *make(double busy, const char *source)
@@ -340,6 +341,67 @@ static void test_long_names(void **state)
 	}
 }
 
+/* Losses are those of the window, with what they mean; the counters are since the start. */
+static void test_losses(void **state)
+{
+	static const uint64_t totals[] = {12, 12, 15, 1};
+	static const char *const expected[] = {
+		"\nlost: without a slot 12: waits of groups that got no slot; they are in the row "
+		"(other)\n",
+		NULL, "\nlost: without a slot 3: waits", "\nlost: without a slot 1: waits"};
+	struct view view = {.format = VIEW_TEXT};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct report *report = report_new("runq");
+		char *text = NULL;
+		size_t size;
+
+		value_u64(report_quality(report, M_table_full_total), totals[i]);
+		view.out = open_memstream(&text, &size);
+		assert_int_equal(view_write(&view, report), 0);
+		fclose(view.out);
+		assert_true(expected[i] ? !!strstr(text, expected[i]) : !strstr(text, "lost"));
+		free(text);
+		report_free(report);
+	}
+}
+
+/* Text shows five findings and names the option that shows the rest. */
+static void test_more_findings(void **state)
+{
+	static const struct finding_rule rule = {.name = "rule", .next = "look"};
+	static const struct {
+		uint32_t top;
+		size_t shown;
+		const char *rest;
+	} rows[] = {
+		{0, 5, "and 2 findings of less time: --json has them\n"},
+		{10, 5, "and 2 findings of less time: --top 0 shows them\n"},
+		{VIEW_TOP_ALL, 7, NULL},
+	};
+	struct report *report = report_new("runq");
+
+	report->window_ns = 1000;
+	findings_begin(report);
+	for (uint64_t i = 1; i <= 7; i++)
+		findings_add(report, &rule, i, "lost");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct view view = {.format = VIEW_TEXT, .top = rows[i].top};
+		size_t size, nr = 0;
+		char *text = NULL;
+
+		view.out = open_memstream(&text, &size);
+		assert_int_equal(view_write(&view, report), 0);
+		fclose(view.out);
+		for (const char *at = text; (at = strstr(at, "finding: ")); at++)
+			nr++;
+		assert_int_equal(nr, rows[i].shown);
+		assert_true(rows[i].rest ? !!strstr(text, rows[i].rest) : !strstr(text, "less time"));
+		free(text);
+	}
+	report_free(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,7 +410,8 @@ int main(void)
 		cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
 		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_long_names),    cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_more_findings),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

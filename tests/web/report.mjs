@@ -86,7 +86,7 @@ async function hostile(browser, folder) {
 	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>", "/new\\u000aline", "x".repeat(254),
 		"/bad\ufffd\ufffd utf8"])
 		ok(text.includes(part), `report: shows ${JSON.stringify(part.slice(0, 40))} as text`);
-	ok(text.includes("12 waits of groups"), "report: losses are above every view", text.slice(-400));
+	ok(text.includes("12 since the start: waits of groups"), "report: losses are above every view", text.slice(-400));
 	ok(text.includes("waits <i>640</i> ms per second."), "report: findings are above every view", text.slice(-400));
 	ok(text.includes("Who waited (rows) behind whom (columns)"), "report: has the map of victims and culprits");
 	await drawer(browser, out);
@@ -161,9 +161,11 @@ async function recorded(browser, folder) {
 	const later = {schema: "subtick.later/1", time_unix_ns: 1, new_ns: 1500, rows: [{"name": "</script><!--\u2028", share_ratio: 0.5}],
 		quality: {}, notes: ["from a later version"]};
 
-	writeFileSync(file, [...runs, points, later].map((one) => JSON.stringify(one)).join("\n"));
+	const doctor = {schema: "subtick.doctor/1", time_unix_ns: 1, checks: [], commands: [], quality: {}, notes: []};
+
+	writeFileSync(file, [doctor, ...runs, points, later].map((one) => JSON.stringify(one)).join("\n"));
 	make(join(folder, "more.html"), "--from", "tests/golden/report-in.jsonl", file);
-	const text = await look(browser, join(folder, "more.html"), "recorded", ["wake", "noise", "audit", "crit", "other"]);
+	const text = await look(browser, join(folder, "more.html"), "recorded", ["wake", "noise", "audit", "crit", "other", "doctor"]);
 
 	for (const part of ["procstat: <b>not</b> to be trusted below 1 s", "Time between increments: user+idle: all", "Accounted ÷ true",
 		"Largest error of each source", "there (a model): C6", "\nhere (a model): C6", "there 2 (a model): C6", "Wake latency against silent time, by run",

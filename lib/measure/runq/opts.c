@@ -64,20 +64,21 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 
 int runq_opts_check(const struct runq_opts *opts, struct err *err)
 {
-	bool of_cgroups = opts->per == RUNQ_PER_CGROUP || opts->per == RUNQ_PER_TASK;
+	bool per_cpu = opts->per == RUNQ_PER_CPU;
 	const struct {
 		bool wrong;
 		const char *what;
 	} checks[] = {
-		{opts->nr_cgroups && !of_cgroups,
-		 "--cgroup goes with --per cgroup, task, pod, namespace or qos"},
-		{opts->rules && opts->rules->nr && !of_cgroups,
-		 "--include and --exclude go with --per cgroup, task, pod, namespace or qos"},
+		{opts->nr_cgroups && per_cpu,
+		 "--cgroup goes with --per cgroup, task, comm, pod, namespace or qos"},
+		{opts->rules && opts->rules->nr && per_cpu,
+		 "--include and --exclude go with --per cgroup, task, comm, pod, namespace or qos"},
 		{opts->tree && !opts->nr_cgroups, "--tree needs --cgroup"},
 		{opts->depth && (opts->per != RUNQ_PER_CGROUP || opts->sum || opts->tree),
 		 "--depth goes with --per cgroup, without --tree"},
 		{opts->depth >= RUNQ_DEPTH, "--depth must be below " STRING(RUNQ_DEPTH)},
-		{opts->tree && opts->sum, "--tree goes with --per cgroup or --per task"},
+		{opts->tree && (opts->sum || opts->per == RUNQ_PER_COMM),
+		 "--tree goes with --per cgroup or --per task"},
 		{opts->idle_states && opts->per != RUNQ_PER_CGROUP,
 		 "--idle-states goes with --per cgroup, pod, namespace or qos"},
 		{!(opts->sample_ratio >= 0.0 && opts->sample_ratio <= 1.0),
@@ -103,6 +104,11 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 	return check_le(opts->le_ns, opts->nr_le, err);
 }
 
+static bool has_filter(const struct runq_opts *opts)
+{
+	return opts->nr_cgroups || (opts->rules && opts->rules->nr);
+}
+
 void runq_opts_defaults(struct runq_opts *opts)
 {
 	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
@@ -121,6 +127,11 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
+	/* A name alone is in many cgroups: count it in each, and add up those that pass the filter. */
+	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
+		opts->per = RUNQ_PER_CGROUP_COMM;
+		opts->sum = ROLLUP_COMM;
+	}
 	if (opts->per != RUNQ_PER_CGROUP || opts->sum != ROLLUP_NONE)
 		return;
 	if (opts->depth)
@@ -131,7 +142,7 @@ void runq_opts_defaults(struct runq_opts *opts)
 
 bool runq_opts_filter(const struct runq_opts *opts)
 {
-	return (opts->nr_cgroups || (opts->rules && opts->rules->nr)) && opts->per == RUNQ_PER_CGROUP &&
+	return has_filter(opts) && opts->per == RUNQ_PER_CGROUP &&
 	       opts->source == RUNQ_SOURCE_SCHED_INFO && !opts->causes && !opts->threshold_ns &&
 	       !opts->steps_only && !cpuset_count(&opts->cpus) &&
 	       (opts->sample_ratio <= 0.0 || opts->sample_ratio >= 1.0);

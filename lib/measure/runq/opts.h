@@ -26,7 +26,7 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* Groups of cgroups that rows sum over. BPF programs count each cgroup alone. */
+/* Rows that are sums over groups. BPF programs count each group alone. */
 enum runq_rollup_by {
 	ROLLUP_NONE,
 	ROLLUP_REQUESTED, /* each of opts->cgroups with everything below it */
@@ -34,6 +34,7 @@ enum runq_rollup_by {
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
+	ROLLUP_COMM, /* with RUNQ_PER_CGROUP_COMM: tasks of the same name */
 };
 
 /* Row of cgroups outside pods, where rows are namespaces or QoS classes. */

@@ -57,6 +57,8 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 			return label_word(RUNQ_NO_POD);
 		return label_word(group->names && group->names->namespace ? group->names->namespace
 									  : RUNQ_NO_NAMESPACE);
+	case ROLLUP_COMM:
+		return label_word(group->comm);
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rollups: one row for all cgroups of a pod, namespace or QoS class, or below a path. */
+/* Rollups: one row for all groups of a pod, namespace, QoS class or name, or below a path. */
 #ifndef SUBTICK_MEASURE_RUNQ_ROLLUP_H
 #define SUBTICK_MEASURE_RUNQ_ROLLUP_H
 

@@ -175,7 +175,7 @@ static void window_init(struct runq_meter *m)
 	uint32_t causes = m->opts.causes ? (1u << RUNQ_NR_CAUSES) - 1 : 0;
 
 	m->window = (struct runq_window){
-		.per = m->opts.per,
+		.per = m->opts.sum == ROLLUP_COMM ? RUNQ_PER_COMM : m->opts.per,
 		.sum = m->opts.sum,
 		.source = m->opts.source,
 		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
@@ -444,7 +444,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	m->filter.rules = m->opts.rules;
 	if (!rc)
 		rc = pick_source(m, err);
-	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
+	if (!rc && m->opts.per != RUNQ_PER_COMM && m->opts.per != RUNQ_PER_CPU) {
 		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)
 			err_set(err, rc, "out of memory");

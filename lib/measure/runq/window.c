@@ -167,13 +167,23 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
+/* Gives all groups without a name one key; true if the key changes. */
+static bool fold_gone(const struct runq_party *party, __u64 *key)
+{
+	if (party->kind != RUNQ_PARTY_GONE || *key == KEY_GONE)
+		return false;
+	*key = KEY_GONE;
+	return true;
+}
+
 int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      unsigned int per_victim, struct err *err)
 {
 	struct runq_blame *blame;
 	struct runq_row *rows;
-	size_t nr, left = 0;
+	size_t nr, left;
+	bool gone;
 	int rc;
 
 	rc = runq_kernel_blame(kernel, &rows, &nr, err);
@@ -185,18 +195,28 @@ int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 	blame = calloc(nr + 1, sizeof(*blame));
 	if (!blame)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr; i++) {
-		struct runq_party victim = row_party(kernel, rollup, rows[i].pair.victim);
+	/* Again if groups without a name became one: their rows are merged and ranked anew. */
+	do {
+		gone = false;
+		left = 0;
+		for (size_t i = 0; i < nr; i++) {
+			struct runq_party victim = row_party(kernel, rollup, rows[i].pair.victim);
+			struct runq_party culprit = row_party(kernel, rollup, rows[i].pair.culprit);
 
-		if (!rollup && !victim_passes(filter, &victim))
-			continue;
-		blame[left++] = (struct runq_blame){
-			.victim = victim,
-			.culprit = row_party(kernel, rollup, rows[i].pair.culprit),
-			.wait_ns = scaled(w, rows[i].charge.wait_ns),
-			.count = scaled(w, rows[i].charge.count),
-		};
-	}
+			if (!rollup && !victim_passes(filter, &victim))
+				continue;
+			gone |= fold_gone(&victim, &rows[i].pair.victim);
+			gone |= fold_gone(&culprit, &rows[i].pair.culprit);
+			rows[left] = rows[i];
+			blame[left++] = (struct runq_blame){
+				.victim = victim,
+				.culprit = culprit,
+				.wait_ns = scaled(w, rows[i].charge.wait_ns),
+				.count = scaled(w, rows[i].charge.count),
+			};
+		}
+		nr = gone ? runq_rows_rank(rows, runq_rows_merge(rows, left), per_victim) : left;
+	} while (gone);
 	free(w->blame);
 	w->blame = blame;
 	w->nr_blame = left;

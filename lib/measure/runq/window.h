@@ -73,7 +73,7 @@ struct runq_window {
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_rollup_by sum;	  /* with per cgroup: what the rows sum over */
+	enum runq_rollup_by sum;	  /* what the rows sum over */
 	enum runq_source source;	  /* in use */
 	const struct err *sched_info_err; /* why it is unavailable; NULL if available */
 	enum runq_hierarchy hierarchy;	  /* in use */

@@ -44,10 +44,10 @@ class App {
 			wake: new Wake(byId("view-wake")),
 			noise: new Noise(byId("view-noise")),
 			trace: new Trace(byId("view-trace"), this.feed),
-			doctor: new Doctor(byId("view-doctor"), this.feed),
 			audit: new Results(byId("view-audit"), "How wrong the kernel's own figures are"),
 			crit: new Results(byId("view-crit"), "What disabling interrupts and preemption costs"),
 			other: new Results(byId("view-other"), "Other results"),
+			doctor: new Doctor(byId("view-doctor"), this.feed),
 		};
 		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake,
 			"wake.points": this.views.wake, noise: this.views.noise};

@@ -33,6 +33,7 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 	fputs("<noscript>\n<p>", out);
 	html_text(out, doc->machine ?: "");
 	fputs("</p>\n", out);
+	rc = doc->findings && *doc->findings ? put_lines(out, doc->findings) : 0;
 	for (size_t i = 0; i < doc->nr_missing; i++) {
 		fputs("<p>", out);
 		html_text(out, doc->missing[i].command);
@@ -40,7 +41,8 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 		html_text(out, doc->missing[i].why);
 		fputs("</p>\n", out);
 	}
-	rc = doc->text ? put_lines(out, doc->text) : 0;
+	if (!rc && doc->text)
+		rc = put_lines(out, doc->text);
 	fputs("<p>Charts and tables need JavaScript.</p>\n</noscript>\n", out);
 	return rc;
 }

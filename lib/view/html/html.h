@@ -16,7 +16,8 @@ struct html_doc {
 	const char *machine; /* one line that describes the machine; NULL: unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	const char *text; /* for readers without JavaScript; NULL: none */
+	/* For readers without JavaScript, NULL for none: sentences of all windows, and their text view. */
+	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;
 };

@@ -8,12 +8,6 @@ const SCHEDSTAT = 0.05;
 // Not a loss: if a pair costs less than one step of the clock, half of its samples are below the overhead.
 const NO_LOSS = "below_overhead_total";
 
-function words(key, value) {
-	const many = metric(key).help;
-
-	return value === 1 ? many.replace(/^(sample|event|wait|read|charge)s\b/, "$1") : many;
-}
-
 // Totals are since the start of the measurement: an old loss must not look like a new one.
 function doubts(noun, quality, before) {
 	const found = [];
@@ -22,8 +16,8 @@ function doubts(noun, quality, before) {
 		const more = value - (before?.[key] ?? 0);
 
 		if (key.endsWith("_total") && key !== NO_LOSS && known(value) && value > 0)
-			found.push({now: !before || more > 0, text: `${count(value)} ${words(key, value)} since the start` +
-				(before ? `, ${more > 0 ? count(more) : "none"} in the last window` : "")});
+			found.push({now: !before || more > 0, text: `${count(value)} since the start` +
+				(before ? `, ${more > 0 ? count(more) : "none"} in the last window` : "") + `: ${metric(key).help}`});
 	}
 	if (quality?.closure_error_max_ratio > CLOSURE)
 		found.push({now: true, text: `the parts are up to ${percent(quality.closure_error_max_ratio)} away from summing to the window`});

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/grow.h"
 #include "view/html/assets.h"
@@ -27,14 +28,14 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* The parts and names in the data, by the numbers that stand for them there. */
+/* Strings of the data; slices refer to them by index. */
 struct words {
 	const char **list;
 	size_t nr;
 	bool failed;
 };
 
-/* There are few: parts of the time, interrupts and softirqs. */
+/* A linear search: a trace has tens of parts, interrupts and softirqs. */
 static size_t word(struct words *words, const char *text)
 {
 	const char **list;
@@ -102,6 +103,10 @@ static void put_waits(FILE *out, const struct timeline *t)
 			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false", w->held_ns,
 			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu,
 			w->irq_ns, w->softirq_ns, w->idle_ns);
+		if (w->waker_irq) {
+			fputs(",\"by\":", out);
+			html_json_text(out, w->waker_irq);
+		}
 		if (w->culprit != UINT32_MAX)
 			fprintf(out, ",\"culprit\":%" PRIu32 ",\"of_it\":%" PRIu64, w->culprit,
 				w->culprit_ns);
@@ -114,7 +119,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* By CPU, each as the time since the one before it. */
+/* Ticks by CPU, each as the distance to the tick before it. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;
@@ -139,37 +144,21 @@ static void put_ticks(FILE *out, const struct timeline *t)
 	fputs(last_ns ? "]}]" : "]", out);
 }
 
-/* A text about the recording, which the markup and the data both have. */
+/* Writes a sentence on the recording, for markup and data. */
 typedef void said(FILE *out, const struct timeline *t);
-
-static void say_event(FILE *out, const struct timeline *t)
-{
-	char length[32], window[32];
-
-	html_ns((double)t->event_len_ns, length, sizeof(length));
-	if (t->event_cgroup)
-		fprintf(out,
-			"Ended by a %s of %s: %" PRIu64 " of %" PRIu64
-			" waits in %s took %s or longer, ",
-			t->event, t->event_cgroup, t->event_long, t->event_waits,
-			html_ns((double)t->event_window_ns, window, sizeof(window)), length);
-	else
-		fprintf(out, "Ended by %s of %s, ", t->event, length);
-	fprintf(out, "at %.6f ms", (double)(t->event_ns - t->start_ns) / 1e6);
-	if (!t->event_cgroup)
-		fprintf(out, " on CPU %" PRIu32 ", task %s (%" PRIu32 ")", t->event_cpu,
-			timeline_comm(t, t->event_pid), t->event_pid);
-	putc('.', out);
-}
 
 static void say_about(FILE *out, const struct timeline *t)
 {
-	char length[32];
+	time_t seconds = t->unix_ns / 1000000000;
+	char length[32], when[40] = "";
+	struct tm tm;
 
-	fprintf(out, "%s of every context change. ",
-		html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
-	if (t->event)
-		say_event(out, t);
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%F %T UTC", &tm);
+	fprintf(out, "%s%s%s: %s of every context change%s%s.", t->machine ?: "",
+		t->machine ? ", " : "", when,
+		html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)),
+		t->ended ? ", " : "", t->ended ?: "");
 }
 
 static bool is_whole(const struct timeline *t)
@@ -284,7 +273,13 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	put_task(out, t, w->pid);
 	fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->cpu);
 	if (w->woken) {
-		put_task(out, t, w->waker);
+		if (w->waker_irq) {
+			fputs("<td>", out);
+			html_text(out, w->waker_irq);
+			fputs("</td>", out);
+		} else {
+			put_task(out, t, w->waker);
+		}
 		fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->waker_cpu);
 	} else {
 		fprintf(out, "<td>lost its core%s</td><td class=\"number\">-</td>",
@@ -322,7 +317,7 @@ static void put_table(FILE *out, const struct timeline *t)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* What the picture does not show, first. */
+/* The first line states what the picture lacks. */
 static void put_left_out(FILE *out, const struct timeline *t)
 {
 	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "status good" : "status bad");

@@ -294,7 +294,7 @@ export class Timeline {
 		let shown = 0, more = 0;
 
 		yield wait.woken ?
-			`${point(wait.waking || wait.from)}: ${this.task(wait.waker)} on CPU ${wait.waker_cpu} wakes ${this.task(wait.pid)}` :
+			`${point(wait.waking || wait.from)}: ${wait.by ?? this.task(wait.waker)} on CPU ${wait.waker_cpu} wakes ${this.task(wait.pid)}` :
 			`${point(wait.from)}: ${this.task(wait.pid)} loses its core, although it could run`;
 		if (wait.held)
 			yield `${point(wait.from)}: its CPU quota is used up` + (wait.hold ? ` and holds it for ${time(wait.hold)}` : "");

@@ -171,7 +171,7 @@ export class Trace {
 		const heads = ["ended at", "wait", "task", "CPU", "woken by", "behind whom", "of it", "quota", "irq", "softirq", "idle"];
 		const time = (value) => value ? ns(value) : "–";
 		const cells = (wait) => [ns(wait.to - wait.from), task(wait.pid), String(wait.cpu),
-			wait.woken ? `${task(wait.waker)} on CPU ${wait.waker_cpu}` : `lost its core${wait.held ? " to its CPU quota" : ""}`,
+			wait.woken ? `${wait.by ? printable(wait.by) : task(wait.waker)} on CPU ${wait.waker_cpu}` : `lost its core${wait.held ? " to its CPU quota" : ""}`,
 			wait.culprit === undefined ? "–" : task(wait.culprit), time(wait.of_it), time(wait.hold), time(wait.irq),
 			time(wait.softirq), time(wait.idle)];
 

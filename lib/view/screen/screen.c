@@ -8,6 +8,7 @@
 
 #include "view/cells.h"
 #include "view/screen/draw.h"
+#include "view/text.h"
 
 void screen_init(struct screen *screen, uint64_t interval_ns)
 {
@@ -90,6 +91,33 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
+/* Turns totals since the start into losses of this window: an old loss is no doubt about it. */
+static void losses_of_window(struct screen_slot *slot, struct table *quality)
+{
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		struct value *value = table_cell(quality, 0, i);
+
+		if (text_is_loss(&quality->cols[i], value))
+			value_u64(value, text_lost_now(&slot->losses, &quality->cols[i], value));
+	}
+}
+
+/* A pane gives up the lines of a flood of rows after some windows without it. */
+static void panes_shrink(struct screen *screen, size_t slot)
+{
+	for (size_t i = 0; i < screen->nr_panes; i++) {
+		struct screen_pane *pane = &screen->panes[i];
+		const struct table *table = screen_table(screen, pane);
+
+		if (pane->slot != slot)
+			continue;
+		if (table && table->nr_rows >= pane->rows_had)
+			pane->fewer = 0;
+		else if (++pane->fewer == SCREEN_KEEP_ROWS)
+			pane->rows_had = pane->fewer = 0;
+	}
+}
+
 int screen_show(struct screen *screen, size_t slot, struct report *report)
 {
 	struct screen_slot *to = &screen->slots[slot];
@@ -108,6 +136,8 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 	}
 	report_free(to->report);
 	to->report = report;
+	losses_of_window(to, report->quality);
+	panes_shrink(screen, slot);
 	cores = screen_cores(screen, &shown);
 	return cores && shown == report ? screen_history_add(&screen->history, cores) : 0;
 }

@@ -10,10 +10,12 @@
 #include "base/err.h"
 #include "report/report.h"
 #include "view/screen/canvas.h"
+#include "view/view.h"
 
 #define SCREEN_MAX_SLOTS  8
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
+#define SCREEN_KEEP_ROWS  10 /* windows after which a pane with fewer rows becomes smaller */
 
 /* Keys are code points; special keys have numbers above the last code point. */
 enum {
@@ -40,7 +42,8 @@ enum screen_action {
 /* One measurement: its last report, or the reason why there is none. */
 struct screen_slot {
 	char *command;
-	struct report *report;
+	struct report *report; /* loss counters are deltas of the window */
+	struct losses_seen losses;
 	char *refused, *fix;
 };
 
@@ -54,7 +57,9 @@ struct screen_pane {
 	bool follow_sort; /* make the sort column visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	size_t rows_had; /* the most rows since the reader last selected a pane or a filter */
+	/* The most rows of the last windows, since the reader last selected a pane or a filter. */
+	size_t rows_had;
+	unsigned int fewer; /* consecutive windows with fewer rows than that */
 };
 
 #define SCREEN_HISTORY 60 /* windows */

@@ -13,11 +13,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Before term.h, which makes "columns" and others macros. */
+#include "view/screen/screen.h"
+
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <term.h>
-
-#include "view/screen/screen.h"
 
 /* Signals that end a process by default and are not handled elsewhere. */
 static const int crashes[] = {

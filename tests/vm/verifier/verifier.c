@@ -73,6 +73,8 @@ static const struct runq_choice runq_choices[] = {
 	{"runq --per task", BRIEF, {.per = RUNQ_PER_TASK}},
 	{"runq --per task --blame", 0, {.per = RUNQ_PER_TASK, .blame = true}},
 	{"runq --per comm", 0, {.per = RUNQ_PER_COMM}},
+	{"runq --per comm --cgroup", 0,
+	 {.per = RUNQ_PER_COMM, .cgroups = some_cgroup, .nr_cgroups = 1}},
 	{"runq --per cpu", 0, {.per = RUNQ_PER_CPU}},
 	{"runq --threshold", 0, {.threshold_ns = 1000000}},
 	{"runq --threshold --blame", 0, {.threshold_ns = 1000000, .blame = true}},

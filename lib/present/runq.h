@@ -15,6 +15,10 @@ int runq_report_waits(const struct runq_window *window, struct report **ret_repo
 /* Adds the findings of @window to @report. */
 void runq_findings(const struct runq_window *window, struct report *report);
 
+/* Quality of the waits: losses, comparison with the kernel, memory. */
+extern const struct table_spec runq_quality_table, runq_losses_table;
+void runq_report_quality(const struct runq_window *window, struct report *report);
+
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
 	runq_pressure_losses_table;
 /* Adds the table of waits per idle state. */

@@ -14,7 +14,8 @@
 /* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN: unknown, fewer than two pairs. */
 struct paired {
 	unsigned int nr; /* pairs in which both values are positive */
-	double ratio, low, high; /* geometric mean, and its interval */
+	double original, changed; /* geometric means */
+	double ratio, low, high;  /* their ratio, and its interval */
 	double p;		 /* exact, two-sided; NAN without @permute */
 	/* An effect of this size would have been found in 95 of 100 experiments. */
 	double detectable;

@@ -31,7 +31,7 @@ double student_quantile(double confidence, unsigned int df)
 
 	while (student_within(high, df) < confidence)
 		high *= 2.0;
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2.0;
 
 		if (student_within(middle, df) < confidence)

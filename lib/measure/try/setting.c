@@ -30,6 +30,11 @@ static const struct {
 	{"cpu.cfs_burst_us", "cpu.max.burst"},
 };
 
+static bool is_cgroup_file(const char *file)
+{
+	return !strncmp(file, "cpu.", 4) || !strncmp(file, "cpuset.", 7);
+}
+
 static bool is_machine_file(const char *path)
 {
 	for (const char *const *pattern = machine_files; *pattern; pattern++)
@@ -109,7 +114,7 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	bool in_v1, in_v2;
 	int rc;
 
-	if (strncmp(file, "cpu.", 4) && strncmp(file, "cpuset.", 7))
+	if (!is_cgroup_file(file))
 		return err_set(err, -EINVAL,
 			       "%s is no file of the controllers cpu and cpuset, of an interrupt's "
 			       "affinity or of a latency limit: use --a and --b",
@@ -127,21 +132,32 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
+/* Splits at the first = after the name of a known file: cgroups and values may have one, too. */
+static bool split(const char *text, struct try_setting *s)
+{
+	bool known = false;
+
+	for (const char *at = text; !known && (at = strchr(at, '=')); at++) {
+		memcpy(s->name, text, at - text);
+		s->name[at - text] = '\0';
+		strcpy(s->value, at + 1);
+		known = is_machine_file(s->name) ||
+			(s->name[0] == '/' && is_cgroup_file(strrchr(s->name, '/') + 1));
+	}
+	return s->name[0] == '/' && s->value[0];
+}
+
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err)
 {
-	const char *slash = strrchr(text, '/'), *equals = slash ? strchr(slash, '=') : NULL;
 	struct try_setting *s = ret_setting;
 
-	if (text[0] != '/' || !equals || equals == slash + 1 || !equals[1])
+	s->name[0] = s->value[0] = '\0';
+	if (strlen(text) >= sizeof(s->value) || strpbrk(text, "\t\n") || strstr(text, "/../"))
+		return err_set(err, -EINVAL, "too long, or it has a tab, a newline or /../");
+	if (!split(text, s))
 		return err_set(err, -EINVAL,
 			       "expected PATH=VALUE, such as /batch/cpu.weight=50");
-	if ((size_t)(equals - text) >= sizeof(s->name) || strlen(equals) > sizeof(s->value) ||
-	    strpbrk(text, "\t\n") || strstr(text, "/../"))
-		return err_set(err, -EINVAL, "too long, or it has a tab, a newline or /../");
-	memcpy(s->name, text, equals - text);
-	s->name[equals - text] = '\0';
-	strcpy(s->value, equals + 1);
 	if (!is_machine_file(s->name))
 		return find_cgroup_file(root, s->name, s->path, err);
 	strcpy(s->path, s->name);

@@ -232,11 +232,7 @@ static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 
 int cmd_try(int argc, char **argv)
 {
-	static struct try_cmd cmd = {
-		.try = {.settings = cmd.settings, .watch = cmd.watch, .rounds = 10,
-			.each_ns = NSEC_PER_SEC, .settle_ns = 100 * NSEC_PER_MSEC,
-			.budget_ns = 300 * NSEC_PER_SEC, .wait = run_wait_fd},
-	};
+	struct try_cmd *cmd = calloc(1, sizeof(*cmd)); /* large: contents of files */
 	struct view view;
 	struct err err = {0};
 	struct opts_state state = {
@@ -252,12 +248,26 @@ int cmd_try(int argc, char **argv)
 	};
 	int code;
 
-	cmd.try.seed = clock_unix_ns() % 1000000;
-	code = opts_walk(&state, argc, argv, &cmd);
-	if (code != OPTS_PARSED)
-		return code;
-	if (isatty(STDERR_FILENO))
-		cmd.try.progress = progress;
-	run_signals();
-	return prepare(&cmd, &view, &err) ? opts_fail("try", &err) : EXIT_SUCCESS;
+	if (!cmd) {
+		err_set(&err, -ENOMEM, "out of memory");
+		return opts_fail("try", &err);
+	}
+	cmd->try = (struct try_opts){
+		.settings = cmd->settings,
+		.watch = cmd->watch,
+		.rounds = 10,
+		.each_ns = NSEC_PER_SEC,
+		.settle_ns = 100 * NSEC_PER_MSEC,
+		.budget_ns = 300 * NSEC_PER_SEC,
+		.seed = clock_unix_ns() % 1000000,
+		.wait = run_wait_fd,
+		.progress = isatty(STDERR_FILENO) ? progress : NULL,
+	};
+	code = opts_walk(&state, argc, argv, cmd);
+	if (code == OPTS_PARSED) {
+		run_signals();
+		code = prepare(cmd, &view, &err) ? opts_fail("try", &err) : EXIT_SUCCESS;
+	}
+	free(cmd);
+	return code;
 }

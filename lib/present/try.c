@@ -299,10 +299,10 @@ static void conclude(const struct try_group *group, const char *name, FILE *out)
 			group->path, wait->nr, PAIRED_MIN);
 	else if (!wait->found)
 		fprintf(out,
-			"with %s no effect on the waits of %s found (%s%s to %s%s); %s or more would "
-			"have been seen",
+			"with %s no effect on the waits of %s found (%s%s to %s%s, p %.2g); %s or "
+			"more would have been seen",
 			name, group->path, wait->low < 0 ? "−" : "", percent(wait->low, low),
-			wait->high < 0 ? "−" : "", percent(wait->high, high),
+			wait->high < 0 ? "−" : "", percent(wait->high, high), wait->p,
 			percent(wait->detectable, text));
 	else
 		fprintf(out, "with %s %s waits %s, p99 %s → %s", name, group->path,

@@ -19,6 +19,7 @@
 	X(noise, "what takes time from the tasks of each core, and from whom")   \
 	X(wake, "idle wake latency per idle state")                              \
 	X(trace, "every context change of a core, until something happens")      \
+	X(try, "the effect of a changed setting, by an experiment that restores it") \
 	X(audit, "how wrong the kernel's own CPU figures are on this machine")   \
 	X(crit, "cost of disabling and enabling interrupts and preemption")      \
 	X(doctor, "what this machine can measure, and how to fix what it can't") \

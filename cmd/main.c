@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "opts.h"
+#include "sys/journal.h"
 #include "version.h"
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
@@ -126,6 +127,22 @@ static void occupy_standard_descriptors(void)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
+/* Restores settings of a run that was killed together with its guard. */
+static void restore_settings(void)
+{
+	int rc = journal_replay(NULL);
+
+	if (rc > 0)
+		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
+			rc);
+	/* -EAGAIN: another run holds the lock, so its changes are not left over. */
+	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
+		fprintf(stderr,
+			"subtick: settings that an earlier run left changed cannot be restored "
+			"(%s): see /run/subtick/restore\n",
+			strerror(-rc));
+}
+
 /* Flushes stdout: write errors may show only now. */
 static int check_written(int code)
 {
@@ -141,5 +158,6 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
+	restore_settings();
 	return check_written(run(argc, argv));
 }

@@ -74,7 +74,7 @@ bool run_stopped(void)
 	return stop_signal != 0;
 }
 
-static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
+bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	struct timespec left;
@@ -104,7 +104,7 @@ bool run_wait(uint64_t until_ns)
 {
 	bool readable;
 
-	return wait_fd(until_ns, -1, &readable);
+	return run_wait_fd(until_ns, -1, &readable);
 }
 
 void run_avoid(const struct cpuset *measured)
@@ -130,7 +130,7 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 	int rc;
 
 	for (;;) {
-		*ret_stop = wait_fd(until_ns, fd, &readable);
+		*ret_stop = run_wait_fd(until_ns, fd, &readable);
 		if (!readable)
 			return 0;
 		rc = meter->ops->event(meter, err);

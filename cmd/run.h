@@ -14,6 +14,8 @@
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns or a signal; returns true when it is time to stop. */
 bool run_wait(uint64_t until_ns);
+/* The same; returns false earlier if @fd, which may be -1, is readable. */
+bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable);
 bool run_stopped(void);
 
 /* Also stops when the terminal hangs up, and wakes when its size changes. */

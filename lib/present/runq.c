@@ -263,15 +263,15 @@ static const struct column_spec quality_columns[] = {
 	COLUMN(struct quality_row, M_SAMPLE_RATIO, sample_ratio),
 	COLUMN(struct quality_row, M_KERNEL_BYTES, kernel_bytes),
 };
-static const struct table_spec quality_table =
+const struct table_spec runq_quality_table =
 	TABLE("quality", NULL, quality_columns, .optional = true);
 
 #define LOSS(member, key, from) COLUMN(struct runq_losses, M_##key##_total, member),
 static const struct column_spec loss_columns[] = {RUNQ_LOSSES(LOSS)};
-static const struct table_spec losses_table =
+const struct table_spec runq_losses_table =
 	TABLE("quality", NULL, loss_columns, .optional = true);
 
-static void add_quality(const struct runq_window *w, struct report *report)
+void runq_report_quality(const struct runq_window *w, struct report *report)
 {
 	struct quality_row row = {
 		.schedstat_ratio = w->schedstat_ratio,
@@ -282,8 +282,8 @@ static void add_quality(const struct runq_window *w, struct report *report)
 		.kernel_bytes = w->kernel_bytes,
 	};
 
-	columns_set(report, &quality_table, 0, &row);
-	columns_set(report, &losses_table, 0, &w->losses);
+	columns_set(report, &runq_quality_table, 0, &row);
+	columns_set(report, &runq_losses_table, 0, &w->losses);
 }
 
 static void add_verdict(const struct runq_window *w, struct report *report)
@@ -389,7 +389,7 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	add_groups(w, report);
 	if (w->has_blame)
 		add_blame(w, report);
-	add_quality(w, report);
+	runq_report_quality(w, report);
 	findings_begin(report);
 	runq_findings(w, report);
 	if (w->has_idle_states)
@@ -435,8 +435,8 @@ const struct table_spec *const runq_tables[] = {
 	&runq_pressure_table,
 	&waits_table,
 	&findings_table,
-	&quality_table,
-	&losses_table,
+	&runq_quality_table,
+	&runq_losses_table,
 	&runq_idle_losses_table,
 	&runq_pressure_losses_table,
 	NULL,

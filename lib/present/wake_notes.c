@@ -145,14 +145,6 @@ static void note_run(const struct wake_window *w, struct report *report)
 			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
 	if (w->stopped)
 		report_note(report, "stopped before the end of the run");
-	if (w->replayed)
-		report_note(report, "restored %u settings that an earlier run had left changed",
-			    w->replayed);
-	if (w->replay_error)
-		report_note(report,
-			    "settings that an earlier run left changed could not be restored "
-			    "(%s): see /run/subtick/restore",
-			    strerror(-w->replay_error));
 }
 
 void wake_notes(const struct wake_window *w, struct report *report)

@@ -114,6 +114,41 @@ enum unit {
 	X(M_NEXT_SETTING, "next_setting", "setting", UNIT_TEXT,                                    \
 	  "PATH=VALUE: file to write, and the value that mends it")                                \
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
+	X(M_TRY_SETTING, "setting", "setting", UNIT_TEXT, "file that the experiment changed, as given") \
+	X(M_TRY_WAS, "original", "original", UNIT_TEXT, "value before and after the experiment")   \
+	X(M_TRY_NOW, "changed", "changed", UNIT_TEXT, "value in the changed rounds")               \
+	X(M_TRY_A, "a", "a", UNIT_TEXT, "command before each original round; null with --set")     \
+	X(M_TRY_B, "b", "b", UNIT_TEXT, "command before each changed round; null with --set")      \
+	X(M_TRY_ROUNDS, "rounds", "pairs", UNIT_COUNT, "complete pairs of an original and a changed round") \
+	X(M_TRY_PLANNED, "planned_rounds", "of", UNIT_COUNT, "pairs that were planned")            \
+	X(M_TRY_EACH_NS, "each_ns", "each", UNIT_NS, "length of a round")                          \
+	X(M_TRY_SETTLE_NS, "settle_ns", "settle", UNIT_NS, "time after each change that is not measured") \
+	X(M_TRY_SEED, "seed", "seed", UNIT_ID, "seed of the order of rounds")                      \
+	X(M_TRY_RESTORED, "restored", "restored", UNIT_BOOL,                                       \
+	  "whether every setting had its original value at the end; false also if another program changed one") \
+	X(M_TRY_ENDED, "ended_early", "ended early", UNIT_TEXT, "why the experiment ended early; null if it did not") \
+	X(M_TRY_WATCHED, "watched", "watched", UNIT_BOOL,                                          \
+	  "named with --watch, with everything below it; false: another cgroup that the change affected") \
+	X(M_TRY_FIGURE, "figure", "figure", UNIT_TEXT,                                             \
+	  "wait: mean wait for a core; p99: 99th percentile of the waits; cpu: CPU time per second") \
+	X(M_TRY_ORIGINAL_NS, "original_ns", "original", UNIT_NS, "geometric mean over the original rounds") \
+	X(M_TRY_CHANGED_NS, "changed_ns", "changed", UNIT_NS, "geometric mean over the changed rounds") \
+	X(M_TRY_EFFECT_RATIO, "effect_ratio", "effect", UNIT_RATIO, "changed ÷ original − 1")      \
+	X(M_TRY_LOW_RATIO, "effect_low_ratio", "from", UNIT_RATIO,                                 \
+	  "lower end of the interval of the effect: 95 %, for cgroups that are not watched all together") \
+	X(M_TRY_HIGH_RATIO, "effect_high_ratio", "to", UNIT_RATIO, "upper end of the interval")    \
+	X(M_TRY_P_RATIO, "p_ratio", "p", UNIT_RATIO,                                               \
+	  "exact permutation test, two-sided: chance of an effect this large without any; watched cgroups only") \
+	X(M_TRY_FOUND, "found", "found", UNIT_BOOL,                                                \
+	  "the interval excludes 0 and p is at most 5 %; null with fewer than 6 pairs")            \
+	X(M_TRY_DETECTABLE_RATIO, "detectable_ratio", "detectable", UNIT_RATIO,                    \
+	  "an effect of this size would have been found in 95 of 100 experiments")                 \
+	X(M_TRY_USED, "pairs_total", "used", UNIT_COUNT, "pairs in which both rounds have the figure") \
+	X(M_TRY_CONTROL_RATIO, "control_ratio", "control", UNIT_RATIO,                             \
+	  "A/A control: every second original round against the one before it")                    \
+	X(M_TRY_ARM, "arm", "rounds", UNIT_TEXT, "original or changed")                            \
+	X(M_TRY_PAIR, "pair", "pair", UNIT_ID, "number of the pair, from 1")                       \
+	X(M_TRY_FIRST, "first", "first", UNIT_TEXT, "which of the two rounds was first: original or changed") \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
 	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \

@@ -59,6 +59,28 @@ int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 	return 0;
 }
 
+struct v1_search {
+	const char *controller;
+	char *point;
+};
+
+static int find_v1(const struct mount *mount, void *arg)
+{
+	struct v1_search *search = arg;
+
+	if (strcmp(mount->fstype, "cgroup") || !mount_has_option(mount->options, search->controller))
+		return 0;
+	strcpy(search->point, mount->point);
+	return 1;
+}
+
+int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX])
+{
+	int rc = mountinfo_each(root, find_v1, &(struct v1_search){controller, ret_point});
+
+	return rc < 0 ? rc : rc ? 0 : -ENOENT;
+}
+
 static size_t count_at(int dir, const char *name, int depth)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -26,6 +26,8 @@ struct cgroup_layout {
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
+/* Mount point of the v1 hierarchy with @controller; -ENOENT if there is none. */
+int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX]);
 /*
  * Whether v1 controls the CPU: its controller cpu is mounted, unless that has no cgroup but its root
  * while v2 has some.

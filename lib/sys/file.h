@@ -32,7 +32,7 @@ int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* The same of an open regular file, from its start; NULL for any failure. */
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
-/* Replaces the content of an existing file. 0 or -errno. */
+/* Replaces the content of an existing file. Empty text becomes a newline. 0 or -errno. */
 int sys_write_file(const char *root, const char *path, const char *text);
 /* Decimal, or hexadecimal after 0x; -EINVAL if the file contains anything else. */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);

@@ -21,7 +21,6 @@
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
 #define JOURNAL_MAX   (16 << 20) /* enough for ten idle states of 20,000 CPUs */
-#define VALUE_MAX     4096	 /* the largest sysfs file */
 #define NETLINK	    "netlink"
 #define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
@@ -57,28 +56,44 @@ static int play_txstamp(const char *value)
 	return rc == -ENODEV ? 0 : rc;
 }
 
-static int play_line(const char *root, const char *path, const char *value)
+/* The directories whose files we ever change. */
+static bool is_allowed(const char *path)
 {
+	return (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/irq/", 10)) &&
+	       !strstr(path, "..");
+}
+
+/* @value is the old value. With a tab and our value after it, it applies only to our value. */
+static int play_line(const char *root, const char *path, char *value)
+{
+	char now[JOURNAL_VALUE], *ours;
 	int rc;
 
 	if (!strcmp(path, NETLINK))
 		return play_netlink(value);
 	if (!strcmp(path, TXSTAMP))
 		return play_txstamp(value);
-	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
+	if (!is_allowed(path))
 		return -EPERM;
+	ours = strchr(value, '\t');
+	if (ours) {
+		*ours++ = '\0';
+		rc = sys_read_file(root, path, now, sizeof(now));
+		if (rc >= 0 && strcmp(now, ours))
+			return 0;
+	}
 	rc = sys_write_file(root, path, value);
-	/* The device or driver is gone, and our change with it. */
-	return rc == -ENOENT ? 0 : rc;
+	/* The device, driver or cgroup is gone, and our change with it. */
+	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
 
 /*
  * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
  * its first value. A line that a crash cut off has no newline, and its file was not changed yet.
- * Writes only below the two directories that we ever change. The journal stays if something could
- * not be restored, for a person to read. Returns the number of failures.
+ * Leaves the file @keep alone, which may be NULL. The journal stays if something could not be
+ * restored, for a person to read. Returns the number of failures.
  */
-static unsigned int play(const char *root, int fd, unsigned int *ret_done)
+static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {
 	size_t size;
 	char *text = sys_read_fd(fd, JOURNAL_MAX, &size), *end, *line, *tab;
@@ -96,7 +111,9 @@ static unsigned int play(const char *root, int fd, unsigned int *ret_done)
 			const char *path = line ? line + 1 : text;
 
 			*tab = '\0';
-			if (play_line(root, path, tab + 1))
+			if (keep && !strcmp(path, keep))
+				;
+			else if (play_line(root, path, tab + 1))
 				failed++;
 			else
 				++*ret_done;
@@ -139,13 +156,13 @@ static int undo_journal(const void *arg)
 	const struct journal *journal = arg;
 	unsigned int done;
 
-	return play(journal->root, journal->fd, &done) ? -EIO : 0;
+	return play(journal->root, journal->fd, NULL, &done) ? -EIO : 0;
 }
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
 {
 	struct timespec delay = clock_timespec(LOCK_RETRY_NS);
-	unsigned int failed;
+	unsigned int failed, done;
 	int rc = 0;
 
 	*journal = (struct journal){.fd = -1};
@@ -172,7 +189,7 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		return err_set(err, rc, "cannot write the journal %s: %s", journal->path,
 			       strerror(-rc));
 	journal->fd = rc;
-	failed = play(root, journal->fd, &journal->replayed);
+	failed = play(root, journal->fd, NULL, &done);
 	rc = failed ? -EIO : guard_start(&journal->guard, journal->fd, undo_journal, journal);
 	if (!rc)
 		return 0;
@@ -214,7 +231,7 @@ static int journal_add(struct journal *journal, const char *line, size_t len, of
 
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err)
 {
-	char was[VALUE_MAX], line[PATH_MAX + VALUE_MAX];
+	char was[JOURNAL_VALUE], line[PATH_MAX + JOURNAL_VALUE];
 	int len, rc;
 	off_t end;
 
@@ -235,8 +252,54 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 		journal_cut(journal, end);
 		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 	}
-	journal->changed++;
 	return 0;
+}
+
+static int trial_line(struct journal *journal, const char *path, const char *was,
+		      const char *now, struct err *err)
+{
+	char *line;
+	off_t end;
+	int len = asprintf(&line, "%s\t%s\t%s\n", path, was, now), rc;
+
+	if (len < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = journal_add(journal, line, len, &end, err);
+	free(line);
+	return rc;
+}
+
+int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
+		  char *ret_now, struct err *err)
+{
+	off_t end = lseek(journal->fd, 0, SEEK_END);
+	int rc;
+
+	if (!is_allowed(path))
+		return err_set(err, -EPERM, "%s is not below /sys or /proc/irq", path);
+	rc = sys_read_file(journal->root, path, ret_was, JOURNAL_VALUE);
+	if (rc < 0)
+		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	if (strpbrk(ret_was, "\t\n"))
+		return err_set(err, -EINVAL, "%s has more than one line: it is no setting", path);
+	rc = journal_set(journal, path, value, err);
+	if (rc == -EINVAL || rc == -ERANGE || rc == -EOVERFLOW)
+		return err_set(err, rc, "the kernel refuses %s for %s: out of range", value, path);
+	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		return err_unsupported(err, rc, "run as root, with the file system writable",
+				       "no permission to write %s: %s", path, strerror(-rc));
+	if (rc)
+		return rc;
+	rc = sys_read_file(journal->root, path, ret_now, JOURNAL_VALUE);
+	if (rc >= 0)
+		rc = sys_write_file(journal->root, path, ret_was);
+	if (rc)
+		return err_set(err, rc, "cannot restore %s: %s", path, strerror(-rc));
+	journal_cut(journal, end);
+	if (!strcmp(ret_was, ret_now))
+		return err_set(err, -EALREADY, "%s is %s already: nothing would change", path,
+			       ret_was);
+	return trial_line(journal, path, ret_was, ret_now, err);
 }
 
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err)
@@ -252,7 +315,6 @@ int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct
 	for (size_t i = 0; i < undo->nlmsg_len; i++)
 		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
 	line[len++] = '\n';
-	journal->changed++;
 	return journal_add(journal, line, len, &end, err);
 }
 
@@ -262,7 +324,6 @@ int journal_txstamp(struct journal *journal, const char *device, int tx_type, st
 	int len = snprintf(line, sizeof(line), TXSTAMP "\t%s %d\n", device, tx_type);
 	off_t end;
 
-	journal->changed++;
 	return journal_add(journal, line, len, &end, err);
 }
 
@@ -272,12 +333,11 @@ void journal_close(struct journal *journal)
 
 	if (journal->fd < 0)
 		return;
-	journal->failed = play(journal->root, journal->fd, &done);
+	journal->failed = play(journal->root, journal->fd, journal->keep, &done);
 	/* What we could not restore the guard cannot either: it stays in the journal. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;
-	journal->changed = 0;
 }
 
 int journal_replay(const char *root)
@@ -293,7 +353,7 @@ int journal_replay(const char *root)
 	fd = open_file(root, path, sizeof(path));
 	if (fd < 0)
 		return fd;
-	failed = play(root, fd, &done);
+	failed = play(root, fd, NULL, &done);
 	close(fd);
 	return failed ? -EIO : (int)done;
 }

@@ -2,6 +2,9 @@
 /* Builds the reports of sample.h. */
 #include "sample.h"
 
+#include <string.h>
+
+#include "present/try.h"
 #include "report/findings.h"
 
 #define SAMPLE_TIME_NS 1700000000123456789ULL
@@ -226,4 +229,57 @@ struct report *sample_edges(void)
 	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.00312);
 	value_u64(report_quality(report, M_torn_total), UINT64_MAX);
 	return report;
+}
+
+#define TRY_PAIRS 8
+
+/* Figures of a round: @base, and in changed rounds @factor of it, with some noise. */
+static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
+{
+	for (int i = 0; i < 2 * TRY_PAIRS; i++)
+		group->value[figure][i / 2][i % 2] =
+			base * (i % 2 ? factor : 1.0) * (1.0 + 0.01 * (i * 7 % 5));
+}
+
+struct report *sample_try(void)
+{
+	static struct try_setting setting = {
+		.name = "/batch/cpu.weight", .was = "100", .now = "50"};
+	static struct try_group groups[2];
+	static char app[] = "/app", batch[] = "/batch";
+	struct try_blame blame = {.culprit = batch, .wait_ns = {3200000000, 1200000000}};
+	struct try_opts opts = {.settings = &setting, .nr_settings = 1, .rounds = TRY_PAIRS,
+				.each_ns = 1000000000, .settle_ns = 100000000, .seed = 7};
+	struct runq_window runq = {.source = RUNQ_SOURCE_SCHED_INFO,
+				   .causes_known = ~(1u << RUNQ_THROTTLED),
+				   .sample_ratio = 1.0,
+				   .schedstat_ratio = 1.0,
+				   .unbooked_ratio = 0.0001};
+	struct try_window w = {
+		.time_unix_ns = 1700000000000000000,
+		.window_ns = 17600000000,
+		.groups = {.usage_mount = "/sys/fs/cgroup", .groups = groups, .nr = 2,
+			   .nr_watched = 1, .blame = &blame, .nr_blame = 1},
+		.nr_pairs = TRY_PAIRS,
+		.first = {TRY_CHANGED, TRY_ORIGINAL},
+		.restored = true,
+		.runq = &runq,
+	};
+	struct report *report;
+
+	memset(groups, 0, sizeof(groups));
+	groups[0] = (struct try_group){
+		.path = app,
+		.watched = true,
+		.cause_ns = {{[RUNQ_OTHER] = 3200000000, [RUNQ_IDLE] = 1000},
+			     {[RUNQ_OTHER] = 1200000000, [RUNQ_IDLE] = 2000}}};
+	groups[1] = (struct try_group){.path = batch};
+	for (int i = 0; i < TRY_PAIRS; i++)
+		groups[0].count[i][0] = groups[0].count[i][1] = 400;
+	try_figure(&groups[0], TRY_WAIT, 1e6, 0.39);
+	try_figure(&groups[0], TRY_P99, 14e6, 0.36);
+	try_figure(&groups[0], TRY_CPU, 3e8, 1.0);
+	try_figure(&groups[1], TRY_CPU, 6e8, 0.9);
+	try_groups_compare(&w.groups, TRY_PAIRS);
+	return try_report(&opts, &w, &report) ? NULL : report;
 }

@@ -12,6 +12,8 @@ struct report *sample_compare(void);
 struct report *sample_doctor(void);
 /* Histograms in cells, and names that attack the terminal, the parser and the layout. */
 struct report *sample_runq(void);
+/* An experiment with an effect on /app, which costs /batch CPU time. */
+struct report *sample_try(void);
 /* Fields and quality without any table; numbers at the edges of their types. */
 struct report *sample_edges(void);
 

@@ -108,6 +108,8 @@ static const struct golden {
 	{"runq-narrow.txt", sample_runq, {.format = VIEW_TEXT, .width = 60, .all = true}, 0},
 	{"runq.json", sample_runq, {.format = VIEW_JSON}, 0},
 	{"runq.csv", sample_runq, {.format = VIEW_CSV}, 0},
+	{"try.txt", sample_try, {.format = VIEW_TEXT}, 0},
+	{"try.json", sample_try, {.format = VIEW_JSON}, 0},
 	{"edges.txt", sample_edges, {.format = VIEW_TEXT}, 2},
 	{"edges.json", sample_edges, {.format = VIEW_JSON}, 0},
 	{"edges.csv", sample_edges, {.format = VIEW_CSV}, 0},

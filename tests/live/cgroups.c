@@ -127,6 +127,17 @@ bool cgroups_remove(const char *path)
 	return false;
 }
 
+void cgroups_read(const char *path, const char *file, char ret_word[64])
+{
+	char full[PATH_MAX];
+	FILE *text = full_path(path, file, full) ? fopen(full, "re") : NULL;
+
+	if (!text || fscanf(text, "%63s", ret_word) != 1)
+		ret_word[0] = '\0';
+	if (text)
+		fclose(text);
+}
+
 double cgroups_stat(const char *path, const char *file, const char *word)
 {
 	char full[PATH_MAX], key[64];

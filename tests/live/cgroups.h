@@ -22,6 +22,8 @@ bool cgroups_mkdir(const char *path);
 bool cgroups_enter(const char *path, pid_t pid);
 bool cgroups_remove(const char *path);
 bool cgroups_write(const char *path, const char *file, const char *text);
+/* First word of a file; "" if the file is missing or empty. */
+void cgroups_read(const char *path, const char *file, char ret_word[64]);
 /* A number after @word in a file such as cpu.stat; -1 without. */
 double cgroups_stat(const char *path, const char *file, const char *word);
 /* CPU quota, whatever the hierarchy calls it. */

@@ -115,16 +115,10 @@ static int open_journal(struct wake_meter *m, struct err *err)
 {
 	int rc;
 
-	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC)) {
-		rc = journal_replay(m->opts.root);
-		m->window.replayed = rc > 0 ? rc : 0;
-		/* -EAGAIN: another run holds the lock, so these changes are not left over. */
-		m->window.replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
+	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC))
 		return 0;
-	}
 	rc = journal_open(&m->journal, m->opts.root, err);
 	m->restoring = !rc;
-	m->window.replayed = m->journal.replayed;
 	if (!rc)
 		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
 				      sender_to_keep(m), err);

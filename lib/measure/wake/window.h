@@ -132,8 +132,6 @@ struct wake_window {
 	bool sender_near;      /* remote: the sender's core shared a package with a measured one */
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
 	bool stopped;	       /* before its end */
-	unsigned int replayed; /* settings of an earlier run that were restored */
-	int replay_error;      /* -errno if that failed */
 	unsigned int unrestored; /* settings of this run that could not be restored */
 
 	struct wake_state *states;

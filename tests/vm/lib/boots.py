@@ -16,6 +16,8 @@ BOOTS = {b.name: b for b in (
          says="virtual time, 2 processors, the second one nohz_full"),
     Boot("truthkern", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels of other configurations"),
+    Boot("truthlong", smp=1, icount=0,
+         says="virtual time, 1 processor, tests of many minutes: on request only"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
     Boot("incident2", smp=2, icount=3, devices=("edu",),
          says="virtual time, 2 processors, 8 ns an instruction"),
@@ -39,7 +41,7 @@ ONLY = {
 }
 LIVE = {
     "smp8": ["doctor", "load", "runq", "wake"],
-    "cgroup1": ["doctor", "noise", "runq", "wake_place"],
+    "cgroup1": ["doctor", "noise", "runq", "try", "wake_place"],
     "hybrid": ["doctor", "noise", "runq", "wake_place"],
     "idle": ["doctor", "load", "wake"],
 }
@@ -47,7 +49,7 @@ LIVE = {
 # Live tests that take long in an emulated guest, where most of their figures are not judged:
 # ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
 LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "noise_rtla",
-        "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
+        "try", "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
         "wake", "wake_cyclictest"]
 
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Figures of cgroups per round: the watched ones and all others that wait or run. */
+#ifndef SUBTICK_MEASURE_TRY_GROUPS_H
+#define SUBTICK_MEASURE_TRY_GROUPS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "measure/runq/window.h"
+#include "stats/paired.h"
+
+enum try_arm {
+	TRY_ORIGINAL,
+	TRY_CHANGED,
+	TRY_NR_ARMS,
+};
+
+enum try_figure {
+	TRY_WAIT, /* mean wait for a core */
+	TRY_P99,
+	TRY_CPU, /* CPU time per second of wall time, ns */
+	TRY_NR_FIGURES,
+};
+
+#define TRY_MAX_WATCHED 16
+#define TRY_MAX_GROUPS	1024
+/* Other cgroups: rounds with fewer waits or less CPU time per second give no figure. */
+#define TRY_OTHER_WAITS 20
+#define TRY_OTHER_CPU	1e6
+/* Other cgroups: smaller changes are not reported. */
+#define TRY_OTHER_RATIO 0.01
+
+struct try_group {
+	char *path;
+	bool watched; /* with everything below it; else one cgroup */
+	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS]; /* by pair; NAN: unknown */
+	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* waits */
+	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];	       /* of watched ones, all rounds */
+	struct paired effect[TRY_NR_FIGURES];
+	struct paired control[TRY_NR_FIGURES]; /* original rounds against each other */
+	uint64_t usage_ns; /* CPU time since its creation, at the start of the round */
+	/* Waits of the current round, of watched ones. */
+	struct runq_group_window round;
+};
+
+/* Time that tasks of a watched cgroup waited while @culprit had the core, all rounds. */
+struct try_blame {
+	size_t victim; /* index of the watched group */
+	char *culprit;
+	uint64_t wait_ns[TRY_NR_ARMS];
+};
+
+struct try_groups {
+	char mount[PATH_MAX]; /* of the hierarchy whose paths the groups have */
+	char usage_mount[PATH_MAX]; /* "": no CPU time */
+	bool usage_v2; /* cpu.stat of v2, else cpuacct.usage of v1 */
+	struct try_group *groups; /* watched ones first */
+	size_t nr, nr_watched;
+	bool full; /* there were more than TRY_MAX_GROUPS */
+	struct try_blame *blame;
+	size_t nr_blame;
+	uint64_t time_ns[TRY_NR_ARMS]; /* of all rounds */
+};
+
+/* Finds @watch, cgroups of the hierarchy that @hierarchy names. */
+int try_groups_open(struct try_groups *groups, enum runq_hierarchy hierarchy,
+		    const char *const *watch, size_t nr, struct err *err);
+void try_groups_close(struct try_groups *groups);
+/* At the start of a round. -ENOENT if a watched cgroup was removed. */
+int try_groups_begin(struct try_groups *groups, struct err *err);
+/* At its end: adds the figures of @window. */
+int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
+		   enum try_arm arm, struct err *err);
+/*
+ * Computes effect and control of each group from @nr_pairs pairs. Intervals of watched groups have
+ * 95 %. Those of all other groups are simultaneous (Bonferroni): one of them lacks its true value in
+ * at most 5 % of experiments.
+ */
+void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A setting of an experiment: one file of a cgroup, an interrupt or a CPU, and its new value. */
+#ifndef SUBTICK_MEASURE_TRY_SETTING_H
+#define SUBTICK_MEASURE_TRY_SETTING_H
+
+#include <limits.h>
+
+#include "base/err.h"
+#include "sys/journal.h"
+
+struct try_setting {
+	char name[PATH_MAX]; /* as the user wrote it, without the value */
+	char path[PATH_MAX]; /* the file */
+	char value[JOURNAL_VALUE];
+	/* Contents of the file, set by journal_trial(): the original, and with the new value. */
+	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
+};
+
+/*
+ * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
+ * "/batch/cpu.weight", or an absolute path of such a file, of an interrupt's affinity, of a CPU's
+ * latency limit (pm_qos_resume_latency_us) or of an idle state's disable file. Refuses a file that
+ * the machine lacks, with the reason. @root as in sys/file.h.
+ */
+int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
+		      struct err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick try`: rounds with the original and with a changed setting, in random order. */
+#ifndef SUBTICK_MEASURE_TRY_H
+#define SUBTICK_MEASURE_TRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "measure/try/groups.h"
+#include "measure/try/setting.h"
+
+#define TRY_MAX_SETTINGS 16
+
+struct try_opts {
+	struct try_setting *settings; /* journal_trial() fills was and now */
+	size_t nr_settings;
+	/* Or shell commands that make the original and the changed state; both or none. */
+	const char *a, *b;
+	const char *const *watch; /* cgroups */
+	size_t nr_watch;
+	uint32_t rounds; /* pairs, PAIRED_MIN to PAIRED_MAX */
+	uint64_t each_ns, settle_ns, budget_ns;
+	uint64_t seed; /* of the order of rounds */
+	/*
+	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the user
+	 * stopped the run.
+	 */
+	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
+	void (*progress)(unsigned int done, unsigned int total); /* in rounds; may be NULL */
+};
+
+struct try_window {
+	uint64_t time_unix_ns, window_ns;
+	struct try_groups groups;
+	unsigned int nr_pairs;		  /* complete */
+	enum try_arm first[PAIRED_MAX];   /* of each pair */
+	struct err ended;		  /* why the run ended early; code 0: it did not */
+	bool stopped;			  /* by the user */
+	bool restored;			  /* every setting has its original value */
+	const struct try_setting *foreign; /* changed by another program and left alone; NULL: none */
+	const struct runq_window *runq;	  /* of the last round: source and losses */
+};
+
+struct try_run;
+
+/* -EINVAL with the reason if the options name no complete experiment that fits into the budget. */
+int try_opts_check(const struct try_opts *opts, struct err *err);
+/*
+ * Checks the options, the settings and the cgroups, and changes nothing for longer than it takes to
+ * read a file back. -EBUSY if another subtick has changed settings on this machine. @opts must
+ * outlive the run.
+ */
+int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
+/*
+ * Runs all rounds, then restores the settings. Fails only if no round could be measured; otherwise
+ * window.ended has the reason for an early end.
+ */
+int try_measure(struct try_run *run, struct err *err);
+/* Valid until try_close(). */
+const struct try_window *try_window(const struct try_run *run);
+/* NULL is allowed. */
+void try_close(struct try_run *run);
+
+/* "/batch/cpu.weight=50, /batch/cpu.idle=1", or the command of the changed state. */
+void try_name(const struct try_opts *opts, char *buf, size_t size);
+
+#endif

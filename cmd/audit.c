@@ -76,68 +76,60 @@ static const struct audit_experiment experiments[] = {
 	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-static int plot_path(const char *path, const char *experiment, char *buf, size_t size)
+/*
+ * The file for the plots of @experiment: --plot itself, or a file per experiment if all run: "x.svg"
+ * becomes "x-ticks.svg" and so on.
+ */
+static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
+		     struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+	const char *path = cmd->plot, *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
 	int stem = dot && dot > (slash ?: path) ? (int)(dot - path) : (int)strlen(path);
+	int len = cmd->only ? snprintf(buf, size, "%s", path)
+			    : snprintf(buf, size, "%.*s-%s%s", stem, path, experiment, path + stem);
 
-	return snprintf(buf, size, "%.*s-%s%s", stem, path, experiment, path + stem) < (int)size
-		       ? 0
-		       : -ENAMETOOLONG;
+	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/*
- * Opens @path for experiment @only, or one file per experiment if that is NULL: "x.svg" becomes
- * "x-ticks.svg" and so on. These functions print their errors and return 0 or -errno.
- */
-static int plots_open(struct audit_plots *plots, const char *path, const char *only)
+/* An error should show before a minute of measuring, not after it. */
+static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
+	char path[4096];
 	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES && !rc; i++) {
-		char own[4096];
+	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
+		const char *experiment = audit_figures[i].experiment;
 
-		if (only && strcmp(only, audit_figures[i].experiment))
+		if (cmd->only && strcmp(cmd->only, experiment))
 			continue;
-		if (!only)
-			rc = plot_path(path, audit_figures[i].experiment, own, sizeof(own));
-		if (!rc) {
-			plots->file[i] = fopen(only ? path : own, "we");
-			rc = plots->file[i] ? 0 : -errno;
-		}
+		rc = plot_path(cmd, experiment, path, sizeof(path), err);
+		if (!rc)
+			rc = output_check(path, err);
 	}
-	if (rc)
-		fprintf(stderr, "subtick audit: cannot write --plot %s: %s\n", path, strerror(-rc));
 	return rc;
 }
 
-/* Draws the plots of @experiment if its file is open, and closes the file. */
-static int plots_draw(struct audit_plots *plots, const char *experiment,
-		      const struct report *report)
+/* Draws the plots of @experiment, if it has any and --plot is set. */
+static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
+		      const struct report *report, struct err *err)
 {
 	struct audit_drawing drawing;
+	struct output_file file;
+	char path[4096];
 	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++) {
-		if (!plots->file[i] || strcmp(audit_figures[i].experiment, experiment))
+	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
+		if (strcmp(audit_figures[i].experiment, experiment))
 			continue;
 		audit_drawing_init(&drawing, &audit_figures[i], report);
-		rc = svg_write(plots->file[i], report, drawing.plots, drawing.nr);
-		if (fclose(plots->file[i]) && !rc)
-			rc = -errno;
-		plots->file[i] = NULL;
+		rc = plot_path(cmd, experiment, path, sizeof(path), err);
+		if (!rc)
+			rc = output_open(&file, path, err);
+		if (!rc)
+			rc = output_close(&file, svg_write(file.out, report, drawing.plots, drawing.nr),
+					  err);
 	}
-	if (rc)
-		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
 	return rc;
-}
-
-static void plots_close(struct audit_plots *plots)
-{
-	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++)
-		if (plots->file[i])
-			fclose(plots->file[i]);
-	*plots = (struct audit_plots){0};
 }
 
 static void show_progress(const char *what)
@@ -174,8 +166,9 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
+	struct err err = {0};
 	/* Print the results even if the plot failed. */
-	bool undrawn = plots_draw(&cmd->plots, e->name, report) != 0;
+	int undrawn = plots_draw(cmd, e->name, report, &err) ? opts_fail("audit", &err) : 0;
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
@@ -186,7 +179,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 		code = show(cmd, report, ret_gone);
 	if (cmd->rows.failed.code)
 		return opts_fail("audit", &cmd->rows.failed);
-	return code || !undrawn ? code : EXIT_ERROR;
+	return code ?: undrawn;
 }
 
 /* An experiment that has too little time is run as well: its report says what was left out. */
@@ -268,7 +261,7 @@ static int run(struct audit_cmd *cmd)
 	int code;
 
 	cmd->opts.brief = !cmd->only;
-	if (audit_rows_check(&cmd->rows, &err) ||
+	if (plots_check(cmd, &err) || output_check(cmd->rows.save, &err) ||
 	    (cmd->rows.resume && audit_rows_resume(&cmd->rows, &cmd->opts, &err)))
 		return opts_fail("audit", &err);
 	run_signals();
@@ -342,9 +335,7 @@ int cmd_audit(int argc, char **argv)
 	if (cmd.command)
 		return audit_command_run(cmd.command, cmd.cpu_given ? (int)cmd.opts.cpu : -1,
 					 &cmd.view);
-	/* Open the files first: an error should show before a minute of measuring, not after it. */
-	code = cmd.plot && plots_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
-	plots_close(&cmd.plots);
+	code = run(&cmd);
 	audit_rows_free(&cmd.rows);
 	return code;
 }

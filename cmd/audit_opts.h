@@ -5,20 +5,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "audit_rows.h"
 #include "present/audit.h"
-#include "view/svg/audit.h"
 #include "view/view.h"
 
 #define AUDIT_MAX_DELAYS 256
 #define AUDIT_MAX_SLACKS 4
-
-/* One SVG file per experiment that has plots. */
-struct audit_plots {
-	FILE *file[AUDIT_NR_FIGURES];
-};
 
 struct audit_cmd {
 	struct audit_opts opts;
@@ -30,7 +23,6 @@ struct audit_cmd {
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
-	struct audit_plots plots;
 	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;

@@ -3,12 +3,10 @@
 #include "audit_rows.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "input.h"
 #include "output.h"
@@ -37,66 +35,22 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 	return rc;
 }
 
-/* To the disk before it gets its name: after a power cut the file is the old or the new one. */
-static int sync_close(FILE *file, int rc)
-{
-	if (!rc && (fflush(file) || fsync(fileno(file))))
-		rc = -errno;
-	if (fclose(file) && !rc)
-		rc = -errno;
-	return rc;
-}
-
-static FILE *open_part(const char *path, char part[4096])
-{
-	FILE *file;
-	int fd;
-
-	if (snprintf(part, 4096, "%s.part", path) >= 4096) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
-}
-
 static int save(struct audit_rows *rows, const struct audit_delays *delays)
 {
 	struct view view = {.format = VIEW_JSON};
+	struct output_file file;
 	struct report *report;
-	char part[4096];
 	int rc;
 
 	rc = audit_delays_report(rows->opts, rows->findings, delays, &report, &rows->failed);
 	if (rc)
 		return rc;
-	view.out = open_part(rows->save, part);
-	rc = view.out ? sync_close(view.out, view_write(&view, report)) : -errno;
+	rc = output_open(&file, rows->save, &rows->failed);
+	view.out = file.out;
+	if (!rc)
+		rc = output_close(&file, view_write(&view, report), &rows->failed);
 	report_free(report);
-	if (!rc && rename(part, rows->save))
-		rc = -errno;
-	return rc ? err_set(&rows->failed, rc, "cannot write --save %s: %s", rows->save,
-			    strerror(-rc))
-		  : 0;
-}
-
-int audit_rows_check(const struct audit_rows *rows, struct err *err)
-{
-	char part[4096];
-	FILE *file;
-
-	if (!rows->save)
-		return 0;
-	file = open_part(rows->save, part);
-	if (!file)
-		return err_set(err, -errno, "cannot write --save %s: %s", rows->save,
-			       strerror(errno));
-	fclose(file);
-	unlink(part);
-	return 0;
+	return rc;
 }
 
 bool audit_rows_done(void *arg, const struct audit_delays *delays)

@@ -19,8 +19,6 @@ struct audit_rows {
 
 /* Reads rows->resume and checks that it is from a run like this one. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
-/* Checks before anything is measured that the file of --save can be written. */
-int audit_rows_check(const struct audit_rows *rows, struct err *err);
 /* Called by the experiment; @arg is struct audit_rows. */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);

@@ -218,6 +218,7 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	/* Check the file first: a mistake should show before the measurement, not after it. */
 	if (cmd->against)
 		rc = crit_against_read(cmd->against, &cmd->baseline, &err);
+	run_signals();
 	if (!rc)
 		rc = crit_open(&cmd->crit, &engine, &err);
 	if (!rc)
@@ -256,6 +257,5 @@ int cmd_crit(int argc, char **argv)
 		return code;
 	if (isatty(STDERR_FILENO))
 		cmd.crit.progress = progress;
-	run_signals();
 	return run(&cmd, &view);
 }

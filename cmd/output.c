@@ -3,7 +3,13 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/columns.h"
 
@@ -20,18 +26,109 @@ int output_report(struct view *view, struct report *report, struct err *err)
 	return rc;
 }
 
-FILE *output_open(const char *path, struct err *err)
+int output_check(const char *path, struct err *err)
 {
-	FILE *out = fopen(path, "we");
+	struct stat st;
+	int fd;
 
-	if (!out)
-		err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0) {
+		close(fd);
+		unlink(path);
+		return 0;
+	}
+	if (errno == EEXIST && !access(path, W_OK) && !stat(path, &st)) {
+		if (!S_ISDIR(st.st_mode))
+			return 0;
+		errno = EISDIR;
+	}
+	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* Not through a link: the rename would replace /dev/stdout itself. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
+static FILE *open_part(struct output_file *file)
+{
+	mode_t mask = umask(0);
+	FILE *out = NULL;
+	int fd = -1;
+
+	umask(mask);
+	if (snprintf(file->part, sizeof(file->part), "%s.XXXXXX", file->path) <
+	    (int)sizeof(file->part))
+		fd = mkostemp(file->part, O_CLOEXEC);
+	if (fd >= 0) {
+		/* The mode that open() would give; mkostemp() gives the owner access only. */
+		fchmod(fd, 0666 & ~mask);
+		out = fdopen(fd, "w");
+	}
+	if (out)
+		return out;
+	if (fd >= 0) {
+		close(fd);
+		unlink(file->part);
+	}
+	file->part[0] = '\0';
+	return NULL;
+}
+
+/* A signal ends the wait for the reader of a named pipe. */
+static FILE *open_direct(const char *path)
+{
+	sigset_t stop, before;
+	FILE *out;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &stop, &before);
+	out = fopen(path, "we");
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return out;
 }
 
-int output_close(FILE *out, const char *path, int rc, struct err *err)
+int output_open(struct output_file *file, const char *path, struct err *err)
 {
-	if (fclose(out) && !rc)
+	*file = (struct output_file){.path = path};
+	if (!strcmp(path, "-"))
+		file->out = stdout;
+	else if (is_file(path))
+		file->out = open_part(file);
+	/* Also where the directory is read-only and the file is not. */
+	if (!file->out)
+		file->out = open_direct(path);
+	return file->out ? 0
+			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* Removes what a failed write left. The target of a link stays, but empty. */
+static void discard(const struct output_file *file)
+{
+	if (file->part[0])
+		unlink(file->part);
+	else if (file->out != stdout)
+		(void)!truncate(file->path, 0); /* fails for devices and pipes */
+}
+
+int output_close(struct output_file *file, int rc, struct err *err)
+{
+	if (!rc && (fflush(file->out) || (file->part[0] && fsync(fileno(file->out)))))
 		rc = -errno;
-	return rc ? err_set(err, rc, "cannot write %s: %s", path, strerror(-rc)) : 0;
+	if (file->out != stdout && fclose(file->out) && !rc)
+		rc = -errno;
+	if (!rc && file->part[0] && rename(file->part, file->path))
+		rc = -errno;
+	if (!rc)
+		return 0;
+	discard(file);
+	return rc == -EPIPE ? rc
+			    : err_set(err, rc, "cannot write %s: %s", file->path, strerror(-rc));
 }

@@ -13,9 +13,27 @@
  * closed the pipe: the command then ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
-/* Creates or truncates a file; NULL with the reason in @err. */
-FILE *output_open(const char *path, struct err *err);
-/* Closes the file. @rc is the result of the writes: 0 or -errno. */
-int output_close(FILE *out, const char *path, int rc, struct err *err);
+/*
+ * A file that a command writes. It is written under a temporary name, synced and renamed, so that
+ * under its name it is always complete, also after a full disk or a power cut. A link, terminal, device or
+ * named pipe is written to directly.
+ */
+struct output_file {
+	const char *path; /* "-": standard output */
+	FILE *out;
+	char part[4096]; /* temporary name; "" if written directly */
+};
+
+/*
+ * Checks before a measurement that @path (NULL: none) can be written. Leaves no file behind, because
+ * the measurement may fail.
+ */
+int output_check(const char *path, struct err *err);
+int output_open(struct output_file *file, const char *path, struct err *err);
+/*
+ * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new file.
+ * Returns -EPIPE with @err untouched if the reader has closed the pipe.
+ */
+int output_close(struct output_file *file, int rc, struct err *err);
 
 #endif

@@ -3,15 +3,14 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input.h"
 #include "opts.h"
+#include "output.h"
 #include "report_run.h"
 #include "run.h"
 #include "version.h"
@@ -85,81 +84,13 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 	return 0;
 }
 
-/*
- * Where the document goes. A file is written under a temporary name and then renamed, so that it is
- * always complete. A terminal, device or named pipe is written to directly.
- */
-struct output {
-	const char *path;
-	char part[4096]; /* "" when written directly */
-	FILE *file;
-};
-
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
-}
-
-static int output_open(struct output *output, struct err *err)
-{
-	mode_t mask = umask(0);
-	int fd = -1;
-
-	umask(mask);
-	if (!strcmp(output->path, "-")) {
-		output->file = stdout;
-	} else if (!is_file(output->path)) {
-		output->file = fopen(output->path, "we");
-	} else if (snprintf(output->part, sizeof(output->part), "%s.XXXXXX", output->path) >=
-		   (int)sizeof(output->part)) {
-		errno = ENAMETOOLONG;
-	} else if ((fd = mkostemp(output->part, O_CLOEXEC)) >= 0) {
-		/* The mode that open() would give; mkostemp() gives the owner access only. */
-		fchmod(fd, 0666 & ~mask);
-		output->file = fdopen(fd, "w");
-	}
-	if (output->file)
-		return 0;
-	err_set(err, -errno, "cannot write %s: %s", output->path, strerror(errno));
-	if (fd >= 0) {
-		close(fd);
-		unlink(output->part);
-	}
-	return err->code;
-}
-
-static int output_close(struct output *output, int rc, struct err *err)
-{
-	if (output->file != stdout && fclose(output->file) && !rc)
-		rc = -errno;
-	if (!rc && output->part[0] && rename(output->part, output->path))
-		rc = -errno;
-	if (rc && output->part[0])
-		unlink(output->part);
-	if (rc && rc != -EPIPE && !err->code)
-		err_set(err, rc, "cannot write %s: %s", output->path, strerror(-rc));
-	return rc;
-}
-
-/* Checks before the measurement that the file can be written, and leaves no file behind. */
-static int output_try(const char *path, struct err *err)
-{
-	struct output output = {.path = path};
-
-	if (!strcmp(path, "-") || !is_file(path) || output_open(&output, err))
-		return err->code;
-	fclose(output.file);
-	unlink(output.part);
-	return 0;
 }
 
 static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
 {
 	char machine[512];
-	struct output output = {.path = cmd->output};
-	int rc = output_try(cmd->output, err);
+	struct output_file file;
+	int rc = output_check(cmd->output, err);
 
 	if (rc)
 		return rc;
@@ -170,7 +101,9 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	g->doc.machine = cmd->nr_from ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);
-	else if ((rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
+	/* After --from: a signal ends the program while it waits for the writer of a named pipe. */
+	run_signals();
+	if (!cmd->nr_from && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
 	if (!rc && !g->nr_windows)
 		rc = err_unsupported(err, -ENODATA, "run subtick doctor to see what is missing",
@@ -179,9 +112,9 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 						       : "nothing was selected");
 	if (!rc)
 		rc = gathered_finish(g, err);
-	if (rc || (rc = output_open(&output, err)))
+	if (rc || (rc = output_open(&file, cmd->output, err)))
 		return rc;
-	return output_close(&output, html_write(output.file, &g->doc), err);
+	return output_close(&file, html_write(file.out, &g->doc), err);
 }
 
 static void print_result(const struct report_cmd *cmd, const struct gathered *g)
@@ -214,7 +147,6 @@ int cmd_report(int argc, char **argv)
 	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))
 		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
 					  "--collect");
-	run_signals();
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);

@@ -129,7 +129,7 @@ static int write_file(const struct trace_window *window, const char *path, struc
 	timeline_writer *write = writer_of(path);
 	struct timeline timeline;
 	char machine[512];
-	FILE *out;
+	struct output_file file;
 	int rc = trace_timeline(window, &timeline);
 
 	if (rc)
@@ -142,8 +142,9 @@ static int write_file(const struct trace_window *window, const char *path, struc
 		err_set(err, rc, "out of memory");
 		goto out;
 	}
-	out = output_open(path, err);
-	rc = out ? output_close(out, path, write(out, &timeline), err) : err->code;
+	rc = output_open(&file, path, err);
+	if (!rc)
+		rc = output_close(&file, write(file.out, &timeline), err);
 out:
 	trace_timeline_free(&timeline);
 	return rc;
@@ -173,7 +174,9 @@ static int run(const struct trace_cmd *cmd, struct view *view)
 	struct err err = {0};
 	int rc;
 
-	rc = trace_open(&cmd->trace, &trace, &err);
+	rc = output_check(cmd->file, &err);
+	if (!rc)
+		rc = trace_open(&cmd->trace, &trace, &err);
 	if (rc)
 		goto out;
 	trace_start(trace);

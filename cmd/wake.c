@@ -251,7 +251,7 @@ int cmd_wake(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (wake_file_check(cmd.points_file, &err) || wake_file_check(cmd.plot_file, &err) ||
+	if (output_check(cmd.points_file, &err) || output_check(cmd.plot_file, &err) ||
 	    (cmd.against_file && wake_file_read(cmd.against_file, &cmd.earlier, &err)))
 		return opts_fail("wake", &err);
 	run_signals();

@@ -9,11 +9,6 @@
 #include "measure/meter.h"
 #include "report/report.h"
 
-/*
- * Checks before a measurement of two minutes that @path (NULL: none) can be written. Leaves no file
- * behind, because the measurement may fail.
- */
-int wake_file_check(const char *path, struct err *err);
 /* Reads the points that --points FILE.json of an earlier run wrote. */
 int wake_file_read(const char *path, struct report **ret_points, struct err *err);
 /* Writes every point of @meter as CSV, or as JSON if the name ends in .json. */

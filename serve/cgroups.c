@@ -31,7 +31,7 @@ static uint64_t key_of(const char *path)
 	return labels_hash(&(struct label){.value = path}, 1);
 }
 
-/* @path: UTF-8. */
+/* @path: as utf8_printable() returns it. */
 static struct cgroup_series *add(struct store *store, const char *path)
 {
 	static const char *const names[] = {
@@ -56,18 +56,18 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
 	struct cgroup_series *cgroup = NULL;
 	struct series_row *row;
-	char *valid;
+	char *shown;
 
 	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
 		return cgroup_of(table->rows[*hint]);
-	/* Two paths that are not UTF-8 can have the same label, and so the same series. */
-	valid = utf8_valid(path);
-	row = valid ? series_find(table, key_of(valid), valid) : NULL;
+	/* Paths that differ only in how they spell an escape have the same label, and so the same series. */
+	shown = utf8_printable(path, 0);
+	row = shown ? series_find(table, key_of(shown), shown) : NULL;
 	if (row)
 		cgroup = cgroup_of(row);
-	else if (valid && may_add)
-		cgroup = add(store, valid);
-	free(valid);
+	else if (shown && may_add)
+		cgroup = add(store, shown);
+	free(shown);
 	if (cgroup)
 		*hint = cgroup->row.index;
 	return cgroup;

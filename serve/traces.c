@@ -20,7 +20,6 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "report/report.h"
-#include "view/utf8.h"
 
 #define MAX_LISTED 200
 /* Entries of the directory that a request looks at: they take 8 ms of the event loop. */
@@ -151,14 +150,6 @@ static void free_files(struct trace_files *files)
 	free(files->list);
 }
 
-static void put_name(struct value *value, const char *name)
-{
-	char *valid = utf8_valid(name);
-
-	value_str(value, valid ?: "?");
-	free(valid);
-}
-
 /* A file without read permission is listed: the administrator can change that. */
 static bool is_readable(const struct server *server, const char *name)
 {
@@ -189,7 +180,7 @@ static struct report *make_report(const struct server *server, const struct trac
 		const struct trace_file *file = &files->list[i];
 		size_t row = table_row(table);
 
-		put_name(table_cell(table, row, name), file->name);
+		value_str(table_cell(table, row, name), file->name);
 		if (!is_readable(server, file->name)) {
 			value_str(table_cell(table, row, detail), UNREADABLE);
 			continue;

@@ -12,6 +12,7 @@ extern "C" {
 /*
  * One context belongs to one thread at a time: calls on the same context must not overlap.
  * Different contexts are independent. After fork(), only one side may use a context.
+ * With a NULL context or result pointer a function returns -EINVAL, -1.0 or NULL, by its type.
  * See cpu_load(3).
  */
 struct cpu_load;

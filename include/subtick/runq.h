@@ -13,6 +13,7 @@ extern "C" {
 /*
  * One context belongs to one thread at a time: calls on the same context must not overlap.
  * Different contexts are independent. See subtick-runq(8) for what is measured.
+ * With a NULL context or result pointer a function returns -EINVAL, -1.0 or NULL, by its type.
  */
 struct runq_latency;
 

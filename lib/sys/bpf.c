@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -54,6 +56,19 @@ void sys_bpf_log_begin(void)
 	libbpf_set_print(keep_log);
 }
 
+/* No command opens more than this many at once, but for one per CPU or per connection. */
+#define DESCRIPTORS_NEEDED 64
+
+static bool few_descriptors(void)
+{
+	struct rlimit limit;
+	int next = epoll_create1(EPOLL_CLOEXEC);
+
+	if (next < 0 || close(next) || getrlimit(RLIMIT_NOFILE, &limit))
+		return true;
+	return limit.rlim_cur < (rlim_t)next + DESCRIPTORS_NEEDED;
+}
+
 int sys_bpf_fail(struct err *err, int code, const char *what)
 {
 	/*
@@ -65,6 +80,12 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",
 				       "%s: not permitted to use BPF", what);
+	/* What libbpf says of it is wrong, too: without a descriptor for a probe, a feature is missing. */
+	if (code == -EMFILE || few_descriptors())
+		return err_set(err, code,
+			       "%s: %s, and few file descriptors are free: raise the limit "
+			       "(LimitNOFILE= of systemd, ulimit -n)",
+			       what, strerror(-code));
 	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
 		return err_unsupported(
 			err, code,

@@ -10,7 +10,9 @@
  *					an earlier column has gets the table's name as prefix
  *   quality.*				of the report, so that losses stay next to the figures
  * A report without tables is one line. The header comes first, and again when the columns change.
- * Bytes that control a terminal become \\xNN, as in text: names may hold any. Null is an empty field; a table in a cell is "le=count;le=count".
+ * Bytes that control a terminal become \\xNN, as in text: names may hold any. So does the first character
+ * of a text that a spreadsheet would take for a formula. Null is an empty field; a table in a cell is
+ * "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -49,22 +51,23 @@ static bool csv_needs_quotes(const char *str)
 
 static int csv_text(FILE *out, const char *str)
 {
-	char *valid = utf8_printable(str, 0);
+	char *shown = utf8_printable(str, 0);
+	const char *quote, *p = shown;
 
-	if (!valid)
+	if (!shown)
 		return -ENOMEM;
-	if (!csv_needs_quotes(valid)) {
-		fputs(valid, out);
-	} else {
-		fputc('"', out);
-		for (const char *p = valid; *p; p++) {
-			if (*p == '"')
-				fputc('"', out);
-			fputc(*p, out);
-		}
-		fputc('"', out);
+	quote = csv_needs_quotes(shown) ? "\"" : "";
+	fputs(quote, out);
+	/* The start of a formula; tab and line feed are escaped already. */
+	if (*p && strchr("=+-@", *p))
+		fprintf(out, "\\x%02x", *p++);
+	for (; *p; p++) {
+		if (*p == '"')
+			fputc('"', out);
+		fputc(*p, out);
 	}
-	free(valid);
+	fputs(quote, out);
+	free(shown);
 	return 0;
 }
 

@@ -19,13 +19,13 @@ char *labels_escape(char *to, const char *value)
 	return to;
 }
 
-/* The value as UTF-8, allocated. */
+/* The value as every view shows it, allocated. */
 static char *value_of(const struct label *label)
 {
 	char number[16];
 
 	if (label->value)
-		return utf8_valid(label->value);
+		return utf8_printable(label->value, 0);
 	snprintf(number, sizeof(number), "%u", label->number);
 	return strdup(number);
 }
@@ -67,13 +67,23 @@ struct labels *labels_new(const struct label *pairs, size_t nr)
 	return labels;
 }
 
+static bool same_value(const char *shown, const struct label *label)
+{
+	bool same = !strcmp(shown, label->value);
+	char *value = same ? NULL : value_of(label);
+
+	same |= value && !strcmp(shown, value);
+	free(value);
+	return same;
+}
+
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr)
 {
 	const char *name = labels_first(labels), *value;
 
 	for (size_t i = 0; i < nr; i++) {
 		value = labels_next(name);
-		if (strcmp(name, pairs[i].name) || strcmp(value, pairs[i].value))
+		if (strcmp(name, pairs[i].name) || !same_value(value, &pairs[i]))
 			return false;
 		name = labels_next(value);
 	}

@@ -26,11 +26,11 @@ struct labels {
 	char data[];
 };
 
-/* Bytes of a value that are not UTF-8 become U+FFFD. NULL if out of memory. */
+/* Values are escaped as by utf8_printable(). NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
 /* True if labels_new() would return the same. @labels: NULL for no labels. No numbers. */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
-/* Hash of the values. Only values of the kernel and of subtick: UTF-8, and none chosen to collide. */
+/* Hash of the values. Only values of the kernel and of subtick: printable, and none chosen to collide. */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
 /* Writes a value as the text has it; returns the end. @to needs twice the room. */
 char *labels_escape(char *to, const char *value);

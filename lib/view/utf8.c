@@ -35,12 +35,13 @@ static const struct range double_width[] = {
 /* Four bytes as \xNN each, and sprintf()'s NUL; the ellipsis fits too. */
 #define PRINTABLE_MAX (4 * 4 + 1)
 
+/* Ranges are in ascending order. */
 #define IN(code, ranges) in_ranges(code, ranges, sizeof(ranges) / sizeof((ranges)[0]))
 
 static bool in_ranges(uint32_t code, const struct range *ranges, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (code >= ranges[i].first && code <= ranges[i].last)
+	for (size_t i = 0; i < nr && code >= ranges[i].first; i++)
+		if (code <= ranges[i].last)
 			return true;
 	return false;
 }
@@ -201,29 +202,4 @@ char *utf8_printable_path(const char *str, size_t max)
 	path = shorten(whole, max);
 	free(whole);
 	return path;
-}
-
-char *utf8_valid(const char *str)
-{
-	char *out = malloc(3 * strlen(str) + 1);
-	char *to = out;
-	uint32_t code;
-	size_t len;
-
-	if (!out)
-		return NULL;
-	for (; *str; str += len ?: 1) {
-		len = utf8_decode(str, UTF8_LONGEST, &code);
-		to = mempcpy(to, len ? str : "\xef\xbf\xbd", len ?: 3);
-	}
-	*to = '\0';
-	return out;
-}
-
-char *utf8_document(const char *str, size_t max)
-{
-	char *valid = utf8_valid(str), *safe = valid ? utf8_printable(valid, max) : NULL;
-
-	free(valid);
-	return safe;
 }

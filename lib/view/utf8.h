@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 /*
- * For terminals: bytes that are invalid, control the terminal or reorder text become \xNN. Cut to
- * @max columns with a final "…"; 0: no limit. Allocated; NULL if out of memory.
+ * For every output but JSON, which has its own escapes: bytes that are invalid UTF-8, control a terminal
+ * or reorder text become \xNN. So the result is UTF-8 that any reader can show. Cut to @max columns
+ * with a final "…"; 0: no limit. Allocated; NULL if out of memory.
  */
 char *utf8_printable(const char *str, size_t max);
 /*
@@ -22,10 +23,5 @@ void utf8_print(FILE *out, const char *str);
 size_t utf8_width(const char *str);
 /* The same for the first @len bytes, which must end at a character. */
 size_t utf8_width_of(const char *str, size_t len);
-
-/* For data formats: invalid bytes become U+FFFD. Allocated; NULL if out of memory. */
-char *utf8_valid(const char *str);
-/* For HTML and SVG: utf8_printable() of utf8_valid(). */
-char *utf8_document(const char *str, size_t max);
 
 #endif

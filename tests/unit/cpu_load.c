@@ -44,6 +44,26 @@ TEST(test_figures)
 	cpu_load_destroy(load);
 }
 
+/* Every function of the header. */
+TEST(test_null)
+{
+	struct cpu_load *load = open_procidle();
+	struct cpu_load_split split;
+
+	assert_int_equal(cpu_load_init(NULL), -EINVAL);
+	assert_int_equal(cpu_load_init_tsc(NULL), -EINVAL);
+	assert_int_equal(cpu_load_open(NULL, NULL), -EINVAL);
+	assert_non_null(strstr(cpu_load_strerror(), "NULL"));
+	cpu_load_update(NULL);
+	assert_true(cpu_load_get(NULL, 0) == -1.0f);
+	assert_int_equal(cpu_load_nr(NULL), -EINVAL);
+	assert_null(cpu_load_source(NULL));
+	assert_int_equal(cpu_load_get_split(NULL, 0, &split), -EINVAL);
+	assert_int_equal(cpu_load_get_split(load, 0, NULL), -EINVAL);
+	cpu_load_destroy(NULL);
+	cpu_load_destroy(load);
+}
+
 TEST(test_range)
 {
 	struct cpu_load *load = open_procidle();

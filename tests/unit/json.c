@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "view/utf8.h"
+#include "tests/utf8_valid.h"
 #include "view/view.h"
 
 #define FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY)

@@ -140,11 +140,14 @@ TEST(test_parts)
 
 TEST(test_labels)
 {
-	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw"), LABEL("b", "\xff<script>")};
+	/* A terminal that shows the page must not run names: CSI as one byte, as ESC and as U+009B. */
+	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
+					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
 	struct labels *labels = labels_new(pairs, 2);
 
-	assert_string_equal(labels->data, "a=\"x\\\\y\\\"z\\nw\",b=\"\xef\xbf\xbd<script>\"");
-	assert_true(labels_equal(labels, (struct label[]){pairs[0], LABEL("b", "\xef\xbf\xbd<script>")}, 2));
+	assert_string_equal(labels->data, "a=\"x\\\\y\\\"z\\\\x0aw\\\\x1b[2J\",b=\"\\\\xff<script>\\\\x9b\\\\xc2\\\\x9b\"");
+	assert_true(labels_equal(labels, pairs, 2));
+	assert_true(labels_equal(labels, (struct label[]){pairs[0], LABEL("b", "\\xff<script>\\x9b\\xc2\\x9b")}, 2));
 	assert_false(labels_equal(labels, pairs, 1));
 	assert_false(labels_equal(NULL, pairs, 2));
 	assert_true(labels_equal(NULL, NULL, 0));

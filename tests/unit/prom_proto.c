@@ -87,15 +87,15 @@ TEST(test_nearest)
 	series_free(&table);
 }
 
-/* Names are bytes, not escaped; what is shown beside the labels is one of them. */
+/* Names have no quotes and no escapes of the text format; what is shown beside the labels is one of them. */
 TEST(test_labels)
 {
 	begin(F_UP, NULL, 0);
 	ADD(LABEL("a", "x\\y\"z\nw"), LABEL("b", ""))->words->u64 = 1;
 	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	ENDS(render(), "\x18\x01" /* gauge */
-			 "\x22\x2c"
-			 "\x0a\x0c\x0a\x01" "a" "\x12\x07" "x\\y\"z\nw"
+			 "\x22\x2f"
+			 "\x0a\x0f\x0a\x01" "a" "\x12\x0a" "x\\y\"z\\x0aw"
 			 "\x0a\x05\x0a\x01" "b" "\x12\x00"
 			 "\x0a\x0a\x0a\x03" "pod" "\x12\x03" "web"
 			 "\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");

@@ -220,6 +220,45 @@ static void test_pressure_refused(void **state)
 	}
 }
 
+/* Every function of the header. */
+static void test_null(void **state)
+{
+	static const char *const one[] = {NULL};
+	const struct runq_latency_opts bad[] = {
+		{.size = sizeof(bad[0]), .nr_cgroups = 1},
+		{.size = sizeof(bad[0]), .nr_cgroups = 1, .cgroups = one},
+		{.size = sizeof(bad[0]), .nr_le = 1},
+	};
+	const struct runq_latency_opts opts = {.size = sizeof(opts), .pressure = 1, .blame = 1};
+	struct runq_latency_window w = {0};
+	struct runq_latency_pressures pressures;
+	struct runq_latency_blames blames;
+	struct runq_latency *ctx;
+
+	assert_int_equal(runq_latency_open(NULL, NULL), -EINVAL);
+	assert_non_null(strstr(runq_latency_strerror(), "NULL"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(runq_latency_open(&ctx, &bad[i]), -EINVAL);
+		assert_non_null(strstr(runq_latency_strerror(), "NULL"));
+	}
+	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
+	assert_int_equal(runq_latency_read(NULL, &w), -EINVAL);
+	assert_int_equal(runq_latency_read(ctx, NULL), -EINVAL);
+	assert_int_equal(runq_latency_pressure(NULL, &pressures), -EINVAL);
+	assert_int_equal(runq_latency_pressure(ctx, NULL), -EINVAL);
+	assert_int_equal(runq_latency_blame(NULL, &blames), -EINVAL);
+	assert_int_equal(runq_latency_blame(ctx, NULL), -EINVAL);
+	assert_null(runq_latency_find(NULL, "/"));
+	assert_null(runq_latency_find(&w, NULL));
+	assert_true(runq_latency_percentile(NULL, 50.0) == -1.0);
+	assert_true(runq_latency_average(NULL) == -1.0);
+	assert_int_equal(runq_latency_fd(NULL), -EINVAL);
+	assert_int_equal(runq_latency_service(NULL), -EINVAL);
+	assert_null(runq_latency_source(NULL));
+	runq_latency_close(NULL);
+	runq_latency_close(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_causes), cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_not_asked),
 		cmocka_unit_test(test_pressure_refused),
+		cmocka_unit_test(test_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,10 +105,10 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", 4), 20);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 20);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le + 1), 2000);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/\\\"b\\\"\\n\"", config.nr_le), 10);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/\\\"b\\\"\\\\x0a\"", config.nr_le), 10);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0), 2000);
 	assert_null(find(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"throttled\""));
-	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\\\x0a\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
 	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);

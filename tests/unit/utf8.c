@@ -14,15 +14,6 @@ static void check_printable(const char *in, size_t max, const char *out)
 	free(text);
 }
 
-static void check_valid(const char *in, const char *out)
-{
-	char *text = utf8_valid(in);
-
-	assert_non_null(text);
-	assert_string_equal(text, out);
-	free(text);
-}
-
 TEST(test_decode)
 {
 	static const struct {
@@ -134,16 +125,6 @@ TEST(test_width)
 	assert_int_equal(utf8_width("e\xcc\x81"), 1);
 	assert_int_equal(utf8_width("█▓·"), 3);
 	assert_int_equal(utf8_width_of("größe und", 7), 5);
-}
-
-TEST(test_valid)
-{
-	check_valid("größe \033", "größe \033");
-	check_valid("a\xff"
-		    "b",
-		    "a\xef\xbf\xbd"
-		    "b");
-	check_valid("\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 TEST_MAIN()

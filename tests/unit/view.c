@@ -182,6 +182,35 @@ static void test_csv_header_again(void **state)
 	free(text);
 }
 
+/* A name must not be a formula of a spreadsheet; a negative number stays one. */
+static void test_csv_formula(void **state)
+{
+	static const char *const names[][2] = {
+		{"=1+1", "\\x3d1+1"},
+		{"+a", "\\x2ba"},
+		{"-a", "\\x2da"},
+		{"@SUM(A1)", "\\x40SUM(A1)"},
+		{"\t=a", "\\x09=a"},
+		{"\r=a", "\\x0d=a"},
+		{"=a,b", "\"\\x3da,b\""},
+		{"a=b", "a=b"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *text = NULL, expected[64];
+		size_t size;
+		struct view view = {.format = VIEW_CSV, .out = open_memstream(&text, &size)};
+		struct report *report = make(-0.5, names[i][0]);
+
+		assert_int_equal(view_write(&view, report), 0);
+		report_free(report);
+		fclose(view.out);
+		snprintf(expected, sizeof(expected), "\n1,1000000000,%s,0,-0.5\n", names[i][1]);
+		assert_string_equal(strchr(text, '\n'), expected);
+		free(text);
+	}
+}
+
 /* Every line must parse on its own and have the exact numbers. */
 static void test_json_lines(void **state)
 {
@@ -408,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_reader_gone),   cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_headings),      cmocka_unit_test(test_event_headings),
 		cmocka_unit_test(test_csv_header_again),
+		cmocka_unit_test(test_csv_formula),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
 		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_long_names),    cmocka_unit_test(test_losses),

@@ -19,7 +19,7 @@ const NAMES = [
 ];
 // What a name must read like on the page: text, controls as codes, invalid bytes as U+FFFD.
 export const shown = ["<script>document.title='owned'</script>", "onerror=\"document.title='owned'\">",
-	"quotes\"'`><b>bold</b>", "return\\u000dtab\\u0009two  spaces", "x".repeat(255 - tag.length - 1),
+	"quotes\"'`><b>bold</b>", "return\\x0dtab\\x09two  spaces", "x".repeat(255 - tag.length - 1),
 	"bad\ufffd\ufffd\ufffd"];
 
 function hasCgroups(root) {

@@ -214,7 +214,7 @@ async function hostile(page) {
 	ok(found.title === "<b>web-7</b> – subtick" && found.inside === 0 && found.scripts === 1,
 		"page: hostile names are text, never markup", JSON.stringify(found));
 	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>",
-		"/new\\u000aline\\u000d\\u0009tab", "x".repeat(254), "/bad\ufffd\ufffd utf8", "\\u202edesrever",
+		"/new\\x0aline\\x0d\\x09tab", "x".repeat(254), "/bad\ufffd\ufffd utf8", "\\xe2\\x80\\xaedesrever",
 		"(empty)", "__proto__"])
 		ok(found.names.some((name) => name.includes(part)), `page: shows ${JSON.stringify(part.slice(0, 40))}`,
 			found.names.slice(0, 12).join("\n"));

@@ -83,7 +83,7 @@ async function hostile(browser, folder) {
 	make(out, "--from", ...files);
 	const text = await look(browser, out, "hostile", ["cores", "runq", "wake", "noise", "doctor"]);
 
-	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>", "/new\\u000aline", "x".repeat(254),
+	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>", "/new\\x0aline", "x".repeat(254),
 		"/bad\ufffd\ufffd utf8"])
 		ok(text.includes(part), `report: shows ${JSON.stringify(part.slice(0, 40))} as text`);
 	ok(text.includes("12 since the start: waits of groups"), "report: losses are above every view", text.slice(-400));
@@ -170,7 +170,7 @@ async function recorded(browser, folder) {
 	for (const part of ["procstat: <b>not</b> to be trusted below 1 s", "Time between increments: user+idle: all", "Accounted ÷ true",
 		"Largest error of each source", "there (a model): C6", "\nhere (a model): C6", "there 2 (a model): C6", "Wake latency against silent time, by run",
 		"Residency against silent time, by run", "Cost of one pair of disable and enable", "2.68 ns", "from a later version", "1.50 µs",
-		"</script><!--\\u2028", "50.0 %", "worst_error_ratio", "largest error of the columns of /proc/stat"])
+		"</script><!--\\xe2\\x80\\xa8", "50.0 %", "worst_error_ratio", "largest error of the columns of /proc/stat"])
 		ok(text.includes(part), `report: has ${JSON.stringify(part)}`);
 }
 

@@ -78,6 +78,8 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 	int rc;
 
 	last_err = (struct err){0};
+	if (!ret)
+		return err_set(&last_err, -EINVAL, "the pointer for the context is NULL");
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, &last_err);
 	if (rc)
 		return rc;
@@ -142,23 +144,25 @@ void cpu_load_update(struct cpu_load *load)
 {
 	struct context *ctx = to_context(load);
 
+	if (!ctx)
+		return;
 	ctx->sampled = true;
 	sample(ctx);
 }
 
 float cpu_load_get(struct cpu_load *load, int cpu)
 {
-	return cpu < 0 || cpu >= load->nr_cpus ? -1.0f : load->cpus[cpu].load;
+	return !load || cpu < 0 || cpu >= load->nr_cpus ? -1.0f : load->cpus[cpu].load;
 }
 
 int cpu_load_nr(struct cpu_load *load)
 {
-	return load->nr_cpus;
+	return load ? load->nr_cpus : -EINVAL;
 }
 
 const char *cpu_load_source(const struct cpu_load *load)
 {
-	return to_context(load)->source->ops->name;
+	return load ? to_context(load)->source->ops->name : NULL;
 }
 
 const char *cpu_load_strerror(void)
@@ -182,11 +186,12 @@ int cpu_load_get_split(struct cpu_load *load, int cpu, struct cpu_load_split *re
 	};
 	struct context *ctx = to_context(load);
 	struct load_cpu_window w;
-	uint32_t parts = ctx->source->parts;
+	uint32_t parts;
 	bool figure;
 
-	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
+	if (!ctx || !ret_split || cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -EINVAL;
+	parts = ctx->source->parts;
 	window_of(ctx, cpu, &w);
 	figure = !(w.flags & LOAD_NO_FIGURE);
 	if (steal_known(&ctx->steal))

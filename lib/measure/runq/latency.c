@@ -20,6 +20,15 @@ struct runq_latency {
 
 static __thread struct err last_err;
 
+/* Begins a call; false with -EINVAL in last_err if one of the two pointers that it needs is NULL. */
+static bool begin(const void *one, const void *two)
+{
+	last_err = (struct err){0};
+	if (!one || !two)
+		err_set(&last_err, -EINVAL, "a pointer is NULL");
+	return one && two;
+}
+
 /* Index in @words, 0 for NULL. */
 static int word_index(const char *word, const char *const *words, const char *what)
 {
@@ -36,6 +45,11 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 
 	if (source < 0 || hierarchy < 0 || per < 0)
 		return -EINVAL;
+	if ((from->nr_cgroups && !from->cgroups) || (from->nr_le && !from->le_ns))
+		return err_set(&last_err, -EINVAL, "a list of cgroups or boundaries is NULL");
+	for (size_t i = 0; i < from->nr_cgroups; i++)
+		if (!from->cgroups[i])
+			return err_set(&last_err, -EINVAL, "cgroup %zu is NULL", i);
 	if (from->nr_le > RUNQ_NR_LE)
 		return err_set(&last_err, -EINVAL, "at most %d boundaries", RUNQ_NR_LE);
 	*to = (struct runq_opts){
@@ -71,7 +85,8 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 	struct runq_latency *ctx;
 	int rc;
 
-	last_err = (struct err){0};
+	if (!begin(ret, ret))
+		return -EINVAL;
 	if (opts) {
 		/* Fields this library does not know must not have been asked for. */
 		if (opts->size > sizeof(own) || opts->size < sizeof(opts->size))
@@ -137,14 +152,16 @@ static void group_fill(const struct runq_group_window *from, bool causes,
 
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)
 {
-	const struct runq_window *w = runq_window(ctx->meter);
+	const struct runq_window *w;
 	size_t nr = 0;
 	int rc;
 
-	last_err = (struct err){0};
+	if (!begin(ctx, ret_window))
+		return -EINVAL;
 	rc = ctx->meter->ops->read(ctx->meter, &last_err);
 	if (rc)
 		return rc;
+	w = runq_window(ctx->meter);
 	free(ctx->groups);
 	ctx->groups = calloc(w->nr_groups + 1, sizeof(*ctx->groups));
 	if (!ctx->groups)
@@ -215,9 +232,11 @@ static void pressure_fill(const struct runq_pressed *from, struct runq_latency_p
 
 int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressures *ret_pressures)
 {
-	const struct runq_window *w = runq_window(ctx->meter);
+	const struct runq_window *w;
 
-	last_err = (struct err){0};
+	if (!begin(ctx, ret_pressures))
+		return -EINVAL;
+	w = runq_window(ctx->meter);
 	if (!w->has_pressure)
 		return err_set(&last_err, -EINVAL, "the context was opened without pressure");
 	free(ctx->pressures);
@@ -239,9 +258,11 @@ int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressure
 
 int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret_blames)
 {
-	const struct runq_window *w = runq_window(ctx->meter);
+	const struct runq_window *w;
 
-	last_err = (struct err){0};
+	if (!begin(ctx, ret_blames))
+		return -EINVAL;
+	w = runq_window(ctx->meter);
 	if (!w->has_blame)
 		return err_set(&last_err, -EINVAL, "the context was opened without blame");
 	free(ctx->blames);
@@ -266,7 +287,7 @@ int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup)
 {
-	for (size_t i = 0; i < window->nr_groups; i++)
+	for (size_t i = 0; window && cgroup && i < window->nr_groups; i++)
 		if (!strcmp(window->groups[i].cgroup, cgroup))
 			return &window->groups[i];
 	return NULL;
@@ -274,30 +295,29 @@ const struct runq_latency_group *runq_latency_find(const struct runq_latency_win
 
 double runq_latency_percentile(const struct runq_latency_group *group, double percent)
 {
-	const struct runq_group_window *row = group->histogram;
+	const struct runq_group_window *row = group ? group->histogram : NULL;
 
 	return row ? hist_value_at(&hist_fine, &row->hist, row->max_ns, percent) : -1.0;
 }
 
 double runq_latency_average(const struct runq_latency_group *group)
 {
-	return group->count ? (double)group->sum_ns / (double)group->count : -1.0;
+	return group && group->count ? (double)group->sum_ns / (double)group->count : -1.0;
 }
 
 int runq_latency_fd(const struct runq_latency *ctx)
 {
-	return ctx->meter->ops->event_fd(ctx->meter);
+	return begin(ctx, ctx) ? ctx->meter->ops->event_fd(ctx->meter) : -EINVAL;
 }
 
 int runq_latency_service(struct runq_latency *ctx)
 {
-	last_err = (struct err){0};
-	return ctx->meter->ops->event(ctx->meter, &last_err);
+	return begin(ctx, ctx) ? ctx->meter->ops->event(ctx->meter, &last_err) : -EINVAL;
 }
 
 const char *runq_latency_source(const struct runq_latency *ctx)
 {
-	return runq_source_names[runq_window(ctx->meter)->source];
+	return ctx ? runq_source_names[runq_window(ctx->meter)->source] : NULL;
 }
 
 const char *runq_latency_strerror(void)

@@ -111,7 +111,7 @@ static int need_atomics(struct err *err)
 		close(fd);
 		return 0;
 	}
-	if (fd == -EPERM)
+	if (fd == -EPERM || fd == -EMFILE)
 		return sys_bpf_fail(err, fd, "cannot load the programs for pressure");
 	return err_unsupported(err, -EOPNOTSUPP,
 			       "use Linux 5.12 or later (arm64: 5.18), or leave out --pressure",

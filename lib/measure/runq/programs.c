@@ -184,8 +184,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	size_t page = getpagesize();
 	int rc;
 
-	area->declared = bpf_map__value_size(section->map);
-	area->fd = map_make(section->name, section->bytes);
+	area->none = map_make("runq_none", bpf_map__value_size(section->map));
+	area->fd = area->none < 0 ? area->none : map_make(section->name, section->bytes);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/* libbpf can resize such a map since 1.3; every version takes one that exists. */
@@ -200,15 +200,21 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	return sys_bpf_fail(err, -errno, "cannot map memory of the runq programs");
 }
 
-/* After loading: libbpf unmaps the declared size of the section, whatever is there. */
-static int area_release(const struct runq_area *area, struct bpf_map *map, struct err *err)
+/*
+ * After loading: libbpf has mapped the declared size of the section and unmaps the size of its map.
+ * Needs no more descriptors than are open: reuse_fd() takes one, and our own is closed before.
+ */
+static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
-	int fd = map_make("runq_none", area->declared), rc;
+	int rc = 0;
 
-	if (fd < 0)
-		return sys_bpf_fail(err, fd, "cannot make a map");
-	rc = bpf_map__reuse_fd(map, fd);
-	close(fd);
+	if (area->fd > 0)
+		close(area->fd);
+	if (area->none > 0) {
+		rc = bpf_map__reuse_fd(map, area->none);
+		close(area->none);
+	}
+	area->fd = area->none = 0;
 	return rc ? sys_bpf_fail(err, rc, "cannot release a map") : 0;
 }
 
@@ -217,8 +223,6 @@ void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS])
 	for (int i = 0; i < RUNQ_NR_AREAS; i++) {
 		if (areas[i].pages)
 			munmap(areas[i].pages, areas[i].len);
-		if (areas[i].fd > 0)
-			close(areas[i].fd);
 		areas[i] = (struct runq_area){0};
 	}
 }
@@ -284,8 +288,8 @@ static int load_with_areas(struct runq_bpf *skel, const struct runq_opts *opts,
 		rc = load_with_chunk(skel, shape, err);
 	}
 	/* Also after a failure libbpf must not unmap more than it mapped. */
-	for (int i = 0; !released && i < RUNQ_NR_AREAS; i++)
-		released = area_release(&areas[i], sections[i].map, rc ? NULL : err);
+	for (int i = 0; i < RUNQ_NR_AREAS; i++)
+		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;
 }
 

@@ -20,10 +20,10 @@ enum runq_area_id {
 };
 
 struct runq_area {
-	int fd; /* of the map behind it */
 	void *pages;
 	size_t len;
-	unsigned int declared; /* bytes of the section in the object file */
+	int fd;	  /* of the map behind it, while loading */
+	int none; /* of a map with the declared size of the section, while loading */
 };
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);

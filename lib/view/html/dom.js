@@ -23,12 +23,14 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
-// Shows control and bidirectional characters as codes: they would vanish or reorder the line.
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+// Characters that would vanish or reorder the line. The list and the codes are those of utf8_printable() in utf8.c.
+const HIDDEN = new RegExp("[\\0-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
+	"\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
+const BYTES = new TextEncoder();
 
 export function printable(name) {
 	const text = String(name ?? "(none)").replace(HIDDEN, (c) =>
-		"\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+		[...BYTES.encode(c)].map((byte) => "\\x" + byte.toString(16).padStart(2, "0")).join(""));
 
 	return text === "" ? "(empty)" : text;
 }

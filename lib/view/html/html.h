@@ -30,9 +30,9 @@ int html_write(FILE *out, const struct html_doc *doc);
 
 /* Writes JSON into a script element: "<" becomes \u003c, so that no name can end the element. */
 void html_json(FILE *out, const char *json, size_t size);
-/* @text as a JSON string for a script element; invalid UTF-8 becomes U+FFFD, controls \xNN. */
+/* @text as a JSON string for a script element; escaped as by utf8_printable() before. */
 void html_json_text(FILE *out, const char *text);
-/* @text escaped for content and quoted attributes; invalid UTF-8 becomes U+FFFD, controls \xNN. */
+/* @text escaped for content and quoted attributes; escaped as by utf8_printable() before. */
 void html_text(FILE *out, const char *text);
 /* A duration as in the text view, but with µs. */
 const char *html_ns(double ns, char *buf, size_t size);

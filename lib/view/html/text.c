@@ -12,7 +12,7 @@ void html_text(FILE *out, const char *text)
 {
 	static const char special[] = "<>&\"'";
 	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
-	char *safe = utf8_document(text, 0);
+	char *safe = utf8_printable(text, 0);
 
 	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
 		const char *at = strchr(special, *p);
@@ -37,7 +37,7 @@ void html_json(FILE *out, const char *json, size_t size)
 
 void html_json_text(FILE *out, const char *text)
 {
-	char *safe = utf8_document(text, 0), *json = NULL;
+	char *safe = utf8_printable(text, 0), *json = NULL;
 	size_t size = 0;
 	FILE *buffer = open_memstream(&json, &size);
 

@@ -45,7 +45,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 {
 	static const char special[] = "<>&";
 	static const char *const names[] = {"&lt;", "&gt;", "&amp;"};
-	char *safe = utf8_document(text, max);
+	char *safe = utf8_printable(text, max);
 
 	for (const char *p = safe ?: ""; *p; p++) {
 		const char *at = strchr(special, *p);
@@ -67,7 +67,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 /* Width of a label with its escapes. Without memory it is 0; put_text() returns the error. */
 static double label_columns(const char *label)
 {
-	char *safe = utf8_document(label, LABEL_MAX);
+	char *safe = utf8_printable(label, LABEL_MAX);
 	double columns = safe ? (double)utf8_width(safe) : 0.0;
 
 	free(safe);

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks of files that commands write and read, for tests/suites/cli: full disks and named pipes."""
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import tap
+from cli_run import SUBTICK, run
+
+
+def check_pipe_interrupted():
+    """Ctrl-C ends a command that waits for the other end of a named pipe."""
+    with tempfile.TemporaryDirectory() as folder:
+        pipe, page = os.path.join(folder, "pipe"), os.path.join(folder, "a.html")
+        os.mkfifo(pipe)
+        for args in (["report", "--from", pipe, "-o", page], ["report", "--collect", "doctor", "-o", pipe],
+                     ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
+                     ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
+            child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # More than one signal: the first one may end a measurement before the wait.
+            end = time.monotonic() + tap.PATIENCE
+            while child.poll() is None and time.monotonic() < end:
+                time.sleep(1)
+                child.send_signal(signal.SIGINT)
+            if child.returncode is None:
+                yield f"{args}: not ended by SIGINT"
+                child.kill()
+                child.wait()
+            elif not child.returncode:
+                yield f"{args}: success without the other end of the pipe"
+        if os.listdir(folder) != ["pipe"]:
+            yield f"left behind: {os.listdir(folder)}"
+
+
+def check_full_disk_file():
+    """A file that does not fit on its disk is not there at all, and the file before it stays."""
+    if os.geteuid():
+        raise tap.Skip("needs root, to mount a small disk")
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=True)
+        stack.callback(subprocess.run, ["umount", folder], check=True)
+        commands = [["trace", "--for", "100ms", "-o", os.path.join(folder, "t.json")],
+                    ["report", "--collect", "doctor", "-o", os.path.join(folder, "r.html")]]
+        for args in commands:
+            with open(args[-1], "w", encoding="ascii") as file:
+                file.write("before")
+            result = run(*args)
+            if result.returncode != 1 or "No space left" not in result.stderr:
+                yield f"{args[0]}: exit {result.returncode}, {result.stderr!r}"
+            with open(args[-1], encoding="utf-8") as file:
+                text = file.read()
+            if text != "before":
+                yield f"{args[0]}: the file is {len(text)} characters that begin with {text[:20]!r}"
+            if os.listdir(folder) != [os.path.basename(args[-1])]:
+                yield f"{args[0]}: left behind: {os.listdir(folder)}"
+            link = os.path.join(folder, "link" + os.path.splitext(args[-1])[1])
+            os.symlink(args[-1], link)
+            run(*args[:-1], link)
+            if not os.path.islink(link) or os.stat(args[-1]).st_size:
+                yield f"{args[0]} through a link: {os.listdir(folder)}, {os.stat(args[-1]).st_size} bytes"
+            os.unlink(link)
+            os.unlink(args[-1])
+
+
+CHECKS = [
+    ("a file that does not fit on its disk is not written", check_full_disk_file),
+    ("a signal ends the wait for a named pipe", check_pipe_interrupted),
+]

@@ -84,8 +84,6 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 	return 0;
 }
 
-}
-
 static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
 {
 	char machine[512];

@@ -171,18 +171,17 @@ static void progress(unsigned int done, unsigned int total)
 	fprintf(stderr, "\r\033[Kround %u of %u", done + 1, total);
 }
 
-static int show(struct try_cmd *cmd, const struct try_window *w, FILE *plot, struct view *view,
+static int show(struct try_cmd *cmd, const struct try_window *w, struct view *view,
 		struct err *err)
 {
+	struct output_file plot;
 	struct report *report;
 	int rc = try_report(&cmd->try, w, &report);
 
 	if (rc)
 		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	if (plot)
-		rc = draw(plot, report, &w->groups);
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", cmd->plot, strerror(-rc));
+	if (cmd->plot && !output_open(&plot, cmd->plot, err))
+		output_close(&plot, draw(plot.out, report, &w->groups), err);
 	output_report(view, report, err);
 	if (!err->code && !w->restored)
 		err_set(err, -EIO, "not every setting could be restored: see /run/subtick/restore");
@@ -191,7 +190,7 @@ static int show(struct try_cmd *cmd, const struct try_window *w, FILE *plot, str
 	return err->code;
 }
 
-static int run(struct try_cmd *cmd, FILE *plot, struct view *view, struct err *err)
+static int run(struct try_cmd *cmd, struct view *view, struct err *err)
 {
 	struct try_run *run = NULL;
 	int rc = try_open(&cmd->try, &run, err);
@@ -201,7 +200,7 @@ static int run(struct try_cmd *cmd, FILE *plot, struct view *view, struct err *e
 	if (cmd->try.progress)
 		fprintf(stderr, "\r\033[K");
 	if (!rc)
-		rc = show(cmd, try_window(run), plot, view, err);
+		rc = show(cmd, try_window(run), view, err);
 	try_close(run);
 	return rc;
 }
@@ -209,23 +208,16 @@ static int run(struct try_cmd *cmd, FILE *plot, struct view *view, struct err *e
 static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 {
 	struct report *report = NULL;
-	FILE *plot = NULL;
-	int rc = 0;
+	/* Before the experiment: a mistake should show now. */
+	int rc = output_check(cmd->plot, err);
 
-	if (cmd->finding)
+	if (!rc && cmd->finding)
 		rc = cmd->from ? input_report(cmd->from, &report, err)
 			       : overview_report(&report, err);
 	if (!rc && cmd->finding)
 		rc = take_finding(cmd, report, err);
-	/* Before the experiment: a mistake should show now. */
-	if (!rc && cmd->plot) {
-		plot = output_open(cmd->plot, err);
-		rc = plot ? 0 : err->code;
-	}
 	if (!rc)
-		rc = run(cmd, plot, view, err);
-	if (plot)
-		output_close(plot, cmd->plot, rc, rc ? NULL : err);
+		run(cmd, view, err);
 	report_free(report);
 	return err->code;
 }

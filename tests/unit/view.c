@@ -413,7 +413,7 @@ static void test_more_findings(void **state)
 	report->window_ns = 1000;
 	findings_begin(report);
 	for (uint64_t i = 1; i <= 7; i++)
-		findings_add(report, &rule, i, "lost");
+		findings_add(report, FINDING(&rule, i), "lost");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct view view = {.format = VIEW_TEXT, .top = rows[i].top};
 		size_t size, nr = 0;

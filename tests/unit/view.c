@@ -398,7 +398,7 @@ static void test_losses(void **state)
 /* Text shows five findings and names the option that shows the rest. */
 static void test_more_findings(void **state)
 {
-	static const struct finding_rule rule = {.name = "rule", .next = "look"};
+	static const struct finding_rule rule = {.name = "rule", .cause = "task", .next = "look"};
 	static const struct {
 		uint32_t top;
 		size_t shown;

@@ -27,6 +27,11 @@ static const struct finding_rule affinity = {
 	"affinity", "affinity", RULE_WAITS, "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
+static bool is_parent(const struct suspect *s, const void *name)
+{
+	return s->older && has_name(s, name);
+}
+
 static bool is_realtime(const struct suspect *s, const void *arg)
 {
 	(void)arg;
@@ -140,7 +145,7 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
 	set_yield(v, crew->path, &f);
 	/* Processes inherit the policy of their parent, which has the same name if it only forks. */
-	parent = find_task(v->o, crew->path, has_name, gone->name);
+	parent = find_task(v->o, crew->path, is_parent, gone->name);
 	if (!f.setting[0] && parent && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
@@ -286,6 +291,21 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	return true;
 }
 
+/*
+ * Share of its CPUs that a cgroup uses. Tasks of a cgroup with little load wait for each other
+ * because somebody else slows them down.
+ */
+static double own_load(const struct overview_window *o, const struct crew *crew)
+{
+	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0;
+	double load;
+
+	if (!cpus)
+		return 1.0;
+	load = (double)crew->ns / (double)o->load->window_ns / cpus;
+	return load < 1.0 ? load : 1.0;
+}
+
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	      struct report *report)
 {
@@ -300,6 +320,7 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	    (crew.top && say_priority(v, &crew, blame, lost, report)) ||
 	    say_affinity(v, blame, lost, report))
 		return;
+	lost = (uint64_t)((double)lost * own_load(v->o, &crew));
 	f = victim_finding(v, &same_group, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	/* One command that uses most of the time stands out only if there are others beside it. */

@@ -243,6 +243,12 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
 	       "second");
+	/* Without a file: a parent that only forks has the name of its children, and is older. */
+	scene.window.nr_settings = 0;
+	task(8, "cronjob", "/batch", 10);
+	EXPECT("short_lived", NULL, NULL, "", "", NULL);
+	task(9, "cronjob", "/batch", 10)->older = true;
+	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 9", NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -266,10 +272,14 @@ TEST(priorities_in_one_cgroup)
 	s->policy = SCHED_IDLE;
 	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);
 	s->policy = SCHED_OTHER;
+	scene.window.suspects.list[0].ns = 1900 * MS;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait 300 ms per second for each other: 2 tasks service use 0.95 CPUs");
+	       "tasks of /app wait 292 ms per second for each other: 2 tasks service use 1.9 CPUs");
+	/* A cgroup that hardly uses its CPUs. */
+	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
+	EXPECT(NULL);
 }
 
 TEST(pinned)

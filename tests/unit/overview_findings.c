@@ -36,6 +36,7 @@ static void add_group(const char *path)
 	size_t i = scene.runq.nr_groups++;
 
 	scene.paths[i].path = path;
+	scene.paths[i].cgroup_id = i + 1;
 	scene.groups[i] = (struct runq_group_window){
 		.party = {.group = &scene.paths[i]}, .percentile_ns = &long_ns, .sum_ns = 1};
 }
@@ -156,6 +157,20 @@ TEST(quota_names_the_ancestor)
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits 600 ms per second for the CPU quota of /pod (0.2 CPUs), 75 % of its "
 	       "waiting; /pod/side uses 75 % of it");
+	/* The other container never sleeps and waits longer: it is the culprit. */
+	add_group("/pod/side");
+	settings("/pod/side")->levels[1] = s->levels[1];
+	scene.groups[1].sum_ns = 900 * MS;
+	scene.groups[1].cause_ns[RUNQ_THROTTLED] = 700 * MS;
+	scene.groups[1].cause_ns[RUNQ_PREEMPTED] = 200 * MS;
+	scene.groups[0].cause_ns[RUNQ_SAME] = 200 * MS;
+	EXPECT("quota", "/pod/app", "/pod", NULL, NULL, NULL);
+	/* Alone with the quota it is the victim. */
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
+	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
+	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
+	scene.runq.nr_groups = scene.window.nr_settings = 1;
 	scene.window.mounts.v1 = true;
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
@@ -239,6 +254,7 @@ TEST(short_lived)
 	settings("/batch");
 	s = task(0, "cronjob", "", 800);
 	s->count = 100;
+	s->cgroup_id = 2;
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
@@ -255,6 +271,20 @@ TEST(short_lived)
 	s->count = 100;
 	s->ns = 10 * MS;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+}
+
+/* Processes of /app that exit at once wait for each other: a tenth counts. */
+TEST(short_lived_victims)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	s = task(0, "bomb", "", 1000);
+	s->count = 2000;
+	s->cgroup_id = 1;
+	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
+	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per second");
 }
 
 TEST(priorities_in_one_cgroup)

@@ -97,7 +97,7 @@ static const struct settings_level *rival_level(const struct overview_window *o,
 	return find_level(settings_of(o, path), level_below_common(path, other));
 }
 
-/* Setting that makes the culprit's tasks give way to the victim's: cpu.idle, or the lowest weight. */
+/* Sets cpu.idle of the culprit's cgroup that competes with the victim's, or the lowest weight. */
 static void set_yield(const struct victim *v, const char *culprit, struct finding *f)
 {
 	const struct overview_window *o = v->o;
@@ -111,13 +111,14 @@ static void set_yield(const struct victim *v, const char *culprit, struct findin
 }
 
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
+#define WAITS	 wait_text(report, &f, rate, sizeof(rate))
 
 static bool say_realtime(const struct victim *v, const struct crew *crew,
 			 const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
 	const struct suspect *task = find_task(v->o, crew->path, is_realtime, NULL);
 	struct finding f;
-	char rate[48], priority[32] = "";
+	char rate[96], priority[32] = "";
 
 	if (!task || (double)task->ns < RULE_MOST / 2 * (double)crew->ns)
 		return false;
@@ -128,7 +129,7 @@ static bool say_realtime(const struct victim *v, const struct crew *crew,
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait %s", task->name, task->pid,
-		     crew->path, policy_name(task->policy), priority, v->name, RATE(lost));
+		     crew->path, policy_name(task->policy), priority, v->name, WAITS);
 	return true;
 }
 
@@ -137,7 +138,7 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 {
 	const struct suspect *gone = crew->exited, *parent;
 	struct finding f;
-	char rate[48];
+	char rate[96];
 
 	if (!gone)
 		return false;
@@ -150,7 +151,7 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, v->name, RATE(lost));
+		     gone->name, v->name, WAITS);
 	return true;
 }
 
@@ -233,7 +234,7 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	const struct settings_level *own = rival_level(v->o, v->path, path);
 	struct finding f;
 	struct crew crew;
-	char rate[48], buf[32], who[FINDING_NAME];
+	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
@@ -256,7 +257,7 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	if (is_above(path, v->path) && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);
 	findings_add(report, &f, "%s makes %s wait %s%s",
-		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, RATE(lost),
+		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, WAITS,
 		     crew_text(v->o, &crew, who, sizeof(who)));
 }
 
@@ -312,7 +313,7 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
 	struct finding f;
 	struct crew crew;
-	char rate[48], who[FINDING_NAME];
+	char rate[96], who[FINDING_NAME];
 
 	crew_of(v->o, v->group->party.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
@@ -329,6 +330,6 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 		finding_set(f.culprit, "%s: %s", v->path, crew.top->name);
 		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0", f.command);
 	}
-	findings_add(report, &f, "tasks of %s wait %s for each other%s", v->name, RATE(lost),
+	findings_add(report, &f, "tasks of %s wait for each other %s%s", v->name, WAITS,
 		     crew_text(v->o, &crew, who, sizeof(who)));
 }

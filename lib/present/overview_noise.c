@@ -246,7 +246,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	const struct noise_function *function;
 	const char *vector = NULL;
 	uint64_t function_ns;
-	char rate[48], what[128] = "";
+	char rate[96], what[128] = "";
 
 	f->cpu = top->cpu;
 	finding_set(f->culprit, "%s", top->name);
@@ -270,7 +270,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	findings_add(report, f, "kernel thread%s %s%s (%.2g CPUs) make%s %s wait %s",
 		     ns < all ? "s, mostly" : "", top->name, what, ns / (double)v->o->load->window_ns,
 		     ns < all ? "" : "s", v->name,
-		     findings_rate(report, f->lost_ns, rate, sizeof(rate)));
+		     wait_text(report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -280,7 +280,7 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
 	double ns = 0.0, all = 0.0;
-	char rate[48];
+	char rate[96];
 
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
@@ -295,5 +295,5 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 		say_threads(v, top, ns, all * RULE_MOST, &f, report);
 	else
 		findings_add(report, &f, "kernel threads make %s wait %s", v->name,
-			     findings_rate(report, lost_ns, rate, sizeof(rate)));
+			     wait_text(report, &f, rate, sizeof(rate)));
 }

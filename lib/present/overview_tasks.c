@@ -112,3 +112,13 @@ const char *crew_text(const struct overview_window *o, const struct crew *crew, 
 			 (unsigned long long)crew->top_count, crew->top->name, cpus);
 	return buf;
 }
+
+const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size)
+{
+	size_t len = strlen(findings_rate(report, f->lost_ns, buf, size));
+
+	len += (size_t)snprintf(buf + len, size - len, ", %.0f %% of its waiting", 100.0 * f->share);
+	if (!isnan(f->p99_ns) && len < size)
+		snprintf(buf + len, size - len, " (p99 %.3g ms)", f->p99_ns / 1e6);
+	return buf;
+}

@@ -191,7 +191,8 @@ TEST(neighbour)
 	task(8, "burner", "/batch/job", 900);
 	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
-	       "/batch/job makes /app wait 300 ms per second: 2 tasks burner use 1.8 CPUs");
+	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 tasks "
+	       "burner use 1.8 CPUs");
 	/* Kernels before 5.15 have no cpu.idle. */
 	scene.window.settings[1].levels[1].idle = -1;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
@@ -239,7 +240,8 @@ TEST(realtime)
 	s->policy = SCHED_FIFO;
 	s->priority = 50;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -o -p 0 7",
-	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second");
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 % "
+	       "of its waiting (p99 5 ms)");
 	/* A watchdog that hardly runs is not the culprit. */
 	s->ns = MS;
 	EXPECT(NULL);
@@ -258,7 +260,7 @@ TEST(short_lived)
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
-	       "second");
+	       "second, 100 % of its waiting (p99 5 ms)");
 	/* Without a file: a parent that only forks has the name of its children, and is older. */
 	scene.window.nr_settings = 0;
 	task(8, "cronjob", "/batch", 10);
@@ -284,7 +286,8 @@ TEST(short_lived_victims)
 	s->count = 2000;
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
-	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per second");
+	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per second, "
+	       "100 % of its waiting (p99 5 ms)");
 }
 
 TEST(priorities_in_one_cgroup)
@@ -306,7 +309,8 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait 292 ms per second for each other: 2 tasks service use 1.9 CPUs");
+	       "tasks of /app wait for each other 292 ms per second, 100 % of its waiting (p99 5 ms): 2 "
+	       "tasks service use 1.9 CPUs");
 	/* A cgroup that hardly uses its CPUs. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
@@ -344,7 +348,8 @@ TEST(kernel_threads)
 	s = task(7, "kworker/u8:1-loop0", "/", 300);
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
-	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second");
+	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 % of "
+	       "its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
@@ -356,7 +361,7 @@ TEST(kernel_threads)
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
 	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
-	       "/app wait 200 ms per second");
+	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "ksoftirqd/1");
 	delays[0] = (struct noise_delay){.cpu = 0, .vec = 1, .times.ns = 9};
 	delays[1] = (struct noise_delay){.cpu = 1, .vec = 3, .times.ns = 5};

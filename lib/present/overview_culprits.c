@@ -10,21 +10,21 @@
 #define SCHED_DEADLINE 6
 #endif
 
-static const struct finding_rule realtime = {
-	"realtime", "task", RULE_WAITS, "chrt: another policy for the tasks, or another core"};
+static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
+					     "chrt: another policy for the tasks, or another core"};
 static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
 						"find out what starts them: subtick trace"};
-static const struct finding_rule neighbour = {
-	"neighbour", "cgroup", RULE_WAITS, "subtick runq --blame --per task: which tasks"};
+static const struct finding_rule neighbour = {"neighbour", "cgroup", RULE_WAITS,
+					      "subtick runq --blame --per task: which tasks"};
 static const struct finding_rule victim_idle = {"idle_cgroup", "cgroup", RULE_WAITS, NULL};
-static const struct finding_rule sched_idle = {
-	"sched_idle", "task", RULE_WAITS, "chrt -o -p 0 PID for each task with SCHED_IDLE"};
+static const struct finding_rule sched_idle = {"sched_idle", "task", RULE_WAITS,
+					       "chrt -o -p 0 PID for each task with SCHED_IDLE"};
 static const struct finding_rule niced = {
 	"nice", "task", RULE_WAITS, "renice the tasks that wait, or those that they wait for"};
-static const struct finding_rule same_group = {
-	"same_group", "cgroup", RULE_WAITS, "run fewer threads, or allow the cgroup more CPUs"};
-static const struct finding_rule affinity = {
-	"affinity", "affinity", RULE_WAITS, "taskset -p: allow the tasks more CPUs"};
+static const struct finding_rule same_group = {"same_group", "cgroup", RULE_WAITS,
+					       "run fewer threads, or allow the cgroup more CPUs"};
+static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
+					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
 static bool is_parent(const struct suspect *s, const void *name)
@@ -57,7 +57,9 @@ static bool may_not_use(const struct suspect *s, const void *cpu)
 
 static const char *policy_name(int policy)
 {
-	return policy == SCHED_FIFO ? "SCHED_FIFO" : policy == SCHED_RR ? "SCHED_RR" : "SCHED_DEADLINE";
+	return policy == SCHED_FIFO ? "SCHED_FIFO"
+	       : policy == SCHED_RR ? "SCHED_RR"
+				    : "SCHED_DEADLINE";
 }
 
 /* Length of the path of the level of @path just below the deepest common ancestor with @other. */
@@ -104,7 +106,8 @@ static void set_yield(const struct victim *v, const char *culprit, struct findin
 	const struct settings_level *level = rival_level(o, culprit, v->path);
 
 	if (level && level->idle == 0)
-		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len, culprit);
+		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len,
+			    culprit);
 	else if (level && level->weight > 2)
 		finding_set(f->setting, "%s%.*s/%s", o->mounts.cpu, (int)level->len, culprit,
 			    o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
@@ -219,7 +222,8 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 		snprintf(each, sizeof(each), "taskset -pc %s", all);
 		suspects_command(v->o, v->path, may_not_use, &cpu, each, f.command);
 	}
-	findings_add(report, &f, "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
+	findings_add(report, &f,
+		     "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
 		     v->name, RATE(lost), cpuset_count(&task->allowed) > 1 ? "s" : "", own, cpu,
 		     by_cpuset ? "cpuset" : "affinity",
 		     100.0 - 100.0 * v->o->load->cpu[cpu].busy_ratio);
@@ -238,14 +242,14 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 
 	crew_of(v->o, blame->culprit.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
-	    say_short_lived(v, &crew, blame, lost, report) ||
-	    say_affinity(v, blame, lost, report))
+	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
 	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", path);
 	if (own && own->idle == 1) {
 		f.rule = &victim_idle;
-		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
+		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len,
+			    v->path);
 		findings_add(report, &f, "%s waits %s for %s because cpu.idle of %.*s is 1",
 			     v->name, RATE(lost), path, (int)own->len, v->path);
 		return;
@@ -277,7 +281,8 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
 	if (idle) {
 		suspects_command(v->o, v->path, is_sched_idle, NULL, "chrt -o -p 0", f.command);
-		findings_add(report, &f, "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
+		findings_add(report, &f,
+			     "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
 			     idle->name, idle->pid, v->name, RATE(lost), top->name);
 		return true;
 	}
@@ -287,8 +292,9 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
-	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)", nicer->name,
-		     nicer->pid, v->name, nicer->nice, RATE(lost), top->name, top->nice);
+	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)",
+		     nicer->name, nicer->pid, v->name, nicer->nice, RATE(lost), top->name,
+		     top->nice);
 	return true;
 }
 
@@ -328,7 +334,8 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	if (crew.top && crew.top_ns < crew.ns && crew.top->policy == SCHED_OTHER &&
 	    (double)crew.top_ns > RULE_MOST * (double)crew.ns) {
 		finding_set(f.culprit, "%s: %s", v->path, crew.top->name);
-		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0", f.command);
+		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0",
+				 f.command);
 	}
 	findings_add(report, &f, "tasks of %s wait for each other %s%s", v->name, WAITS,
 		     crew_text(v->o, &crew, who, sizeof(who)));

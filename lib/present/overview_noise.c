@@ -65,7 +65,8 @@ static const char *hit_most(const struct noise_window *w, enum noise_class class
 }
 
 /* The task with most time on a CPU, or with @switches most switches; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool switches)
+static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu,
+					bool switches)
 {
 	const struct suspect *most = NULL;
 
@@ -107,7 +108,9 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	else if (task)
 		finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
 	snprintf(text, size, ", sent by CPU %u%s%s%s%s", from->from_cpu,
-		 from->by_process ? ", mostly by " : task ? ", where mostly this task runs: " : "",
+		 from->by_process ? ", mostly by "
+		 : task		  ? ", where mostly this task runs: "
+				  : "",
 		 from->by_process || task ? f->culprit : "",
 		 call && call->name[0] ? "; they call " : "", call ? call->name : "");
 	return true;
@@ -128,7 +131,8 @@ static void blame_timer(const struct overview_window *o, const struct spread *al
 
 static double busy_ns(const struct load_window *w, uint32_t cpu)
 {
-	double busy = cpuset_has(&w->cpus, cpu) ? w->cpu[cpu].busy_ratio * (double)w->window_ns : 0.0;
+	double busy =
+		cpuset_has(&w->cpus, cpu) ? w->cpu[cpu].busy_ratio * (double)w->window_ns : 0.0;
 
 	return busy > 0.0 ? busy : (double)w->window_ns;
 }
@@ -149,8 +153,8 @@ static void move_line(const struct overview_window *o, const struct spread *all,
 	finding_set(f->setting, "/proc/irq/%u/smp_affinity_list=%s", all->worst->irq, cpus);
 }
 
-static void say_source(const struct overview_window *o, const struct spread *all, uint64_t behind_ns,
-		       struct report *report)
+static void say_source(const struct overview_window *o, const struct spread *all,
+		       uint64_t behind_ns, struct report *report)
 {
 	const struct noise_source *s = all->worst;
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
@@ -174,7 +178,9 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	}
 	cpuset_format(&all->cpus, cpus, sizeof(cpus));
 	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s (%.0f per second)%s%s%s", s->name,
-		     soft ? " softirqs" : strstr(s->name, "interrupt") ? "" : " interrupts",
+		     soft			    ? " softirqs"
+		     : strstr(s->name, "interrupt") ? ""
+						    : " interrupts",
 		     100.0 * f.share, nr > 1 ? "s" : "", cpus,
 		     (double)all->count * 1e9 / (double)o->noise->window_ns, from,
 		     f.victim[0] ? "; most of it from " : "", f.victim);
@@ -263,13 +269,14 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	function = top_function(v->o->noise, &function_ns);
 	if (vector)
 		snprintf(what, sizeof(what), ", mostly with %s softirqs", vector);
-	else if (!strncmp(top->name, "kworker/", 8) && function && (double)function_ns > RULE_MOST * ns)
+	else if (!strncmp(top->name, "kworker/", 8) && function &&
+		 (double)function_ns > RULE_MOST * ns)
 		snprintf(what, sizeof(what), ", mostly with %.64s()", function->name);
 	if (what[0] && function && !vector)
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s%s (%.2g CPUs) make%s %s wait %s",
-		     ns < all ? "s, mostly" : "", top->name, what, ns / (double)v->o->load->window_ns,
-		     ns < all ? "" : "s", v->name,
+		     ns < all ? "s, mostly" : "", top->name, what,
+		     ns / (double)v->o->load->window_ns, ns < all ? "" : "s", v->name,
 		     wait_text(report, f, rate, sizeof(rate)));
 }
 

@@ -44,20 +44,29 @@ static void add_group(const char *path)
 static void begin(void)
 {
 	memset(&scene, 0, sizeof(scene));
-	scene.load = (struct load_window){.window_ns = WINDOW_NS, .cpu = scene.cpu, .source = "bpf",
+	scene.load = (struct load_window){.window_ns = WINDOW_NS,
+					  .cpu = scene.cpu,
+					  .source = "bpf",
 					  .what = "test",
 					  .parts = (1u << LOAD_NR_PARTS) - 1};
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		cpuset_add(&scene.load.cpus, cpu);
-		scene.cpu[cpu] = (struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
+		scene.cpu[cpu] =
+			(struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
 	}
-	scene.runq = (struct runq_window){
-		.window_ns = WINDOW_NS, .per = RUNQ_PER_CGROUP, .groups = scene.groups,
-		.blame = scene.blame, .has_causes = true, .has_blame = true, .percentiles = &p99,
-		.nr_percentiles = 1, .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
-	scene.noise = (struct noise_window){
-		.window_ns = WINDOW_NS, .sources = scene.sources, .hits = scene.hits,
-		.senders.list = scene.senders};
+	scene.runq = (struct runq_window){.window_ns = WINDOW_NS,
+					  .per = RUNQ_PER_CGROUP,
+					  .groups = scene.groups,
+					  .blame = scene.blame,
+					  .has_causes = true,
+					  .has_blame = true,
+					  .percentiles = &p99,
+					  .nr_percentiles = 1,
+					  .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
+	scene.noise = (struct noise_window){.window_ns = WINDOW_NS,
+					    .sources = scene.sources,
+					    .hits = scene.hits,
+					    .senders.list = scene.senders};
 	scene.window.load = &scene.load;
 	scene.window.runq = &scene.runq;
 	scene.window.noise = &scene.noise;
@@ -80,8 +89,7 @@ static void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_
 				     .wait_ns = (woken_ms + preempted_ms) * MS,
 				     .count = 10};
 	if (culprit)
-		blame->culprit = same ? app->party :
-					scene.groups[scene.runq.nr_groups - 1].party;
+		blame->culprit = same ? app->party : scene.groups[scene.runq.nr_groups - 1].party;
 	app->cause_ns[same ? RUNQ_SAME : culprit ? RUNQ_OTHER : RUNQ_KTHREAD] += woken_ms * MS;
 	app->cause_ns[RUNQ_PREEMPTED] += preempted_ms * MS;
 	app->sum_ns += blame->wait_ns;
@@ -123,8 +131,8 @@ static size_t end(void)
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static void expect(const char *const want[6])
 {
-	static const char *const keys[6] = {"rule", "victim", "culprit", "next_setting",
-					    "next_command", "finding"};
+	static const char *const keys[6] = {"rule",	    "victim",	    "culprit",
+					    "next_setting", "next_command", "finding"};
 	size_t nr = end();
 
 	if (!want[0])
@@ -191,7 +199,8 @@ TEST(neighbour)
 	task(8, "burner", "/batch/job", 900);
 	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
-	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 tasks "
+	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 "
+	       "tasks "
 	       "burner use 1.8 CPUs");
 	/* Kernels before 5.15 have no cpu.idle. */
 	scene.window.settings[1].levels[1].idle = -1;
@@ -240,7 +249,8 @@ TEST(realtime)
 	s->policy = SCHED_FIFO;
 	s->priority = 50;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -o -p 0 7",
-	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 % "
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 "
+	       "% "
 	       "of its waiting (p99 5 ms)");
 	/* A watchdog that hardly runs is not the culprit. */
 	s->ns = MS;
@@ -286,7 +296,8 @@ TEST(short_lived_victims)
 	s->count = 2000;
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
-	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per second, "
+	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per "
+	       "second, "
 	       "100 % of its waiting (p99 5 ms)");
 }
 
@@ -309,7 +320,8 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait for each other 292 ms per second, 100 % of its waiting (p99 5 ms): 2 "
+	       "tasks of /app wait for each other 292 ms per second, 100 % of its waiting (p99 5 "
+	       "ms): 2 "
 	       "tasks service use 1.9 CPUs");
 	/* A cgroup that hardly uses its CPUs. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
@@ -348,7 +360,8 @@ TEST(kernel_threads)
 	s = task(7, "kworker/u8:1-loop0", "/", 300);
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
-	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 % of "
+	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 "
+	       "% of "
 	       "its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
@@ -385,8 +398,12 @@ TEST(interrupts)
 {
 	begin();
 	scene.noise.nr_sources = scene.noise.nr_hits = 1;
-	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_SOFTIRQ, .irq = UINT32_MAX,
-						 .name = "NET_RX", .count = 5000, .ns = 500 * MS,
+	scene.sources[0] = (struct noise_source){.cpu = 1,
+						 .kind = NOISE_KIND_SOFTIRQ,
+						 .irq = UINT32_MAX,
+						 .name = "NET_RX",
+						 .count = 5000,
+						 .ns = 500 * MS,
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
 	/* Half of the waits behind other tasks is time of the softirq on top of them. */
@@ -398,13 +415,17 @@ TEST(interrupts)
 
 	begin();
 	scene.noise.nr_sources = scene.noise.senders.nr = 1;
-	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_VECTOR, .irq = UINT32_MAX,
-						 .name = "Function call interrupts", .count = 50000,
+	scene.sources[0] = (struct noise_source){.cpu = 1,
+						 .kind = NOISE_KIND_VECTOR,
+						 .irq = UINT32_MAX,
+						 .name = "Function call interrupts",
+						 .count = 50000,
 						 .ns = 100 * MS};
 	scene.senders[0] = (struct noise_sender){.cpu = 1, .from_cpu = 0, .count = 50000};
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
-	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, where "
+	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
+	       "where "
 	       "mostly this task runs: barrier (PID 7)");
 	/* Interrupts that nobody sent; a device's line can be moved. */
 	scene.senders[0].by_process = 1;

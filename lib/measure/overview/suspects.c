@@ -153,9 +153,13 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 	memcpy(copy, tasks, nr * sizeof(*copy));
 	nr = merge(copy, nr);
 	for (size_t i = 0; i < nr; i++) {
-		struct suspect one = {.pid = copy[i].pid, .ns = copy[i].ns, .count = 1,
-				      .switches = copy[i].count, .cpu = copy[i].cpu,
-				      .cgroup_id = copy[i].cgroup_id}, *gone;
+		struct suspect one = {.pid = copy[i].pid,
+				      .ns = copy[i].ns,
+				      .count = 1,
+				      .switches = copy[i].count,
+				      .cpu = copy[i].cpu,
+				      .cgroup_id = copy[i].cgroup_id},
+			       *gone;
 
 		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
 		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&

@@ -23,7 +23,7 @@ struct suspect {
 	uint64_t cgroup_id;	   /* the same cgroup; 0: unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	bool older; /* than the window */
+	bool older;		    /* than the window */
 	int policy, priority, nice; /* of sched_getattr(2) */
 	uint64_t ns;		    /* CPU time in the window */
 	uint64_t switches;	    /* how often it left a CPU */

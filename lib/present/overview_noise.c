@@ -52,8 +52,7 @@ static bool gather(const struct noise_window *w, size_t row, struct spread *ret_
 	return all.ns;
 }
 
-/* The cgroup that lost most time to sources of a class; "" if none. */
-static const char *hit_most(const struct noise_window *w, enum noise_class class)
+const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 {
 	const struct noise_hit *most = NULL;
 
@@ -167,7 +166,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	f.p99_ns = (double)s->p99_ns;
 	f.next = s->knob;
 	finding_set(f.culprit, "%s", s->name);
-	finding_set(f.victim, "%s", hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
+	finding_set(f.victim, "%s", noise_hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
 	if (strstr(s->name, "timer")) {
 		f.rule = &timer;
 		blame_timer(o, all, &f, from, sizeof(from));
@@ -196,7 +195,7 @@ double say_noise(const struct overview_window *o, uint64_t waits_ns, struct repo
 
 		if (!gather(o->noise, i, &all))
 			continue;
-		part = (double)all.worst->ns / busy_ns(o->load, all.worst->cpu);
+		part = waits_ns ? (double)all.worst->ns / busy_ns(o->load, all.worst->cpu) : 0.0;
 		if (part > 1.0 - taken)
 			part = 1.0 - taken;
 		taken += part;

@@ -269,13 +269,13 @@ TEST_WITH(queued_lost, begin, end)
 	assert_int_equal(losses().queueings, 0);
 	queue(3100, &writeback);
 	for (size_t i = 0; i < NOISE_NR_QUEUED; i++)
-		queued_words[i] ^= 1ULL << 63;
+		queued_words[i] = 1;
 	execute(3200, &worker, &writeback);
 	executed(3300, &worker);
 	window(3400);
 	assert_int_equal(function("wb_workfn")->delay.count, 0);
 	for (size_t i = 0; i < NOISE_NR_QUEUED; i++)
-		queued_words[i] |= 1ULL << 63 | 1;
+		queued_words[i] = 1;
 	queue(3500, &writeback);
 	assert_int_equal(losses().queueings, 1);
 	execute(3600, &worker, &writeback);

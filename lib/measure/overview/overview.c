@@ -57,8 +57,7 @@ static void add_settings(struct overview_window *w, const struct runq_party *par
 	for (size_t i = 0; w->mounts.v1 && i < w->suspects.nr; i++)
 		if (!strcmp(w->suspects.list[i].cgroup, party->group->path))
 			cpuset = w->suspects.list[i].cpuset;
-	settings_read(NULL, &w->mounts, party->group->path, cpuset,
-		      &w->settings[w->nr_settings++]);
+	settings_read(NULL, &w->mounts, party->group->path, cpuset, &w->settings[w->nr_settings++]);
 }
 
 /* Rows are sorted by their waits. */
@@ -86,7 +85,8 @@ static int overview_read(struct meter *meter, struct err *err)
 			rc = o->parts[i]->ops->read(o->parts[i], err);
 	if (rc)
 		return rc;
-	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
+	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->load->window_ns,
+			   w->mounts.v1, &w->suspects);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	read_settings(w);
@@ -171,7 +171,8 @@ static void find_mounts(struct overview_window *w)
 
 	if (cgroup_layout(NULL, &layout))
 		return;
-	w->mounts.v1 = w->runq ? w->runq->hierarchy == RUNQ_HIERARCHY_V1 : cgroup_cpu_is_v1(&layout);
+	w->mounts.v1 =
+		w->runq ? w->runq->hierarchy == RUNQ_HIERARCHY_V1 : cgroup_cpu_is_v1(&layout);
 	snprintf(w->mounts.cpu, SETTINGS_PATH, "%.*s", SETTINGS_PATH - 1,
 		 w->mounts.v1 ? layout.v1_cpu : layout.v2);
 	snprintf(w->mounts.cpuset, SETTINGS_PATH, "%.*s", SETTINGS_PATH - 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick try on real cgroups: the setting comes back however the run ends; refusals; invariants. */
+/* subtick try on real cgroups: the setting is restored however the run ends. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -287,6 +287,40 @@ static void test_commands(void)
 	unlink(path);
 }
 
+/* Setting and victim come from the second finding of a saved overview; --plot draws the rounds. */
+static void test_from_finding(void)
+{
+	char saved[64], plot[64], text[16] = "";
+	FILE *out;
+	json_t *root;
+
+	snprintf(saved, sizeof(saved), "/tmp/subtick-try-%d.json", getpid());
+	snprintf(plot, sizeof(plot), "/tmp/subtick-try-%d.svg", getpid());
+	out = fopen(saved, "we");
+	fprintf(out,
+		"{\"schema\":\"subtick.overview/1\",\"time_unix_ns\":1,\"window_ns\":1,\"source\":null,"
+		"\"findings\":[{\"rule\":\"a\",\"next_setting\":null,\"victim\":null},"
+		"{\"rule\":\"b\",\"next_setting\":\"%s\",\"victim\":\"%s\"}],"
+		"\"quality\":{},\"notes\":[]}\n",
+		set, app);
+	fclose(out);
+	live_refused("a finding without a setting",
+		     ARGS("try", "--from-finding", "1", "--from", saved), 1, "no setting");
+	live_refused("a finding that does not exist",
+		     ARGS("try", "--from-finding", "3", "--from", saved), 1, "2 findings");
+	root = live_json(ARGS("try", "--json", "--from-finding", "2", "--from", saved, "--plot", plot,
+			      "--rounds", "6", "--each", "50ms"));
+	live_ok(effect_of(root, app, "wait") && value_is(batch, was),
+		"the setting of a finding is tried on its victim");
+	out = fopen(plot, "re");
+	live_ok(out && fgets(text, 5, out) && !strcmp(text, "<svg"), "and drawn");
+	if (out)
+		fclose(out);
+	json_decref(root);
+	unlink(saved);
+	unlink(plot);
+}
+
 static void test_refused(void)
 {
 	char other[256], range[256], same[256];
@@ -331,6 +365,7 @@ int main(void)
 	test_foreign();
 	test_vanished();
 	test_commands();
+	test_from_finding();
 	test_refused();
 	for (int i = 0; i < 2; i++) {
 		kill(tasks[i], SIGKILL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * subtick try on a schedule of known effect. A hog wakes a victim and works on for 1 ms, or for
- * 0.4 ms while its cgroup has the changed setting. Another cgroup has the same setting and no
- * influence.
+ * 0.4 ms while its cgroup has the changed setting. The same setting of a third cgroup has no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@
 struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
-	/* Waits of the victim by its own stamps and those of the hog: original and changed. */
+	/* Bounds of the victim's waits, from stamps of both tasks: original and changed. */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
 	uint32_t changed;

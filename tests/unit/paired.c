@@ -113,6 +113,8 @@ TEST(test_missing)
 	assert_int_equal(paired.nr, 5);
 	assert_false(paired.found);
 	assert_true(paired.low > 0.0);
+	paired_compare(pairs, 8, 0.95, false, &paired);
+	assert_false(paired.found);
 	paired_compare(pairs, 2, 0.95, true, &paired);
 	assert_int_equal(paired.nr, 1);
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));

@@ -76,8 +76,8 @@ int try_groups_end(struct try_groups *groups, const struct runq_window *window, 
 		   enum try_arm arm, struct err *err);
 /*
  * Computes effect and control of each group from @nr_pairs pairs. Intervals of watched groups have
- * 95 %. Those of all other groups are simultaneous (Bonferroni): one of them lacks its true value in
- * at most 5 % of experiments.
+ * 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of experiments all of them
+ * contain their true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

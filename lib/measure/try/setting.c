@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the file of a setting, and the reason if there is none. */
+/* Finds the file of a setting, or the reason why the machine lacks it. */
 #include "measure/try/setting.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/* The file @path at @mount. True if it exists; *@ret_dir: its cgroup does. */
+/* True if the file @path exists at @mount. *@ret_dir is true if its cgroup exists. */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {
@@ -132,7 +132,7 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
-/* Splits at the first = after the name of a known file: cgroups and values may have one, too. */
+/* Splits at the first = after the name of a known file. Names of cgroups may contain =. */
 static bool split(const char *text, struct try_setting *s)
 {
 	bool known = false;

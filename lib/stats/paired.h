@@ -13,10 +13,10 @@
 
 /* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN: unknown, fewer than two pairs. */
 struct paired {
-	unsigned int nr; /* pairs that count: both values are positive */
+	unsigned int nr;	  /* pairs that count: both values are positive */
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* their ratio, and its interval */
-	double p;		 /* exact, two-sided; NAN without @permute */
+	double p;		  /* exact, two-sided; NAN without @permute */
 	/* An effect of this size would have been found in 95 of 100 experiments. */
 	double detectable;
 	/* At least PAIRED_MIN pairs, an interval without 0, and p up to 5 % if known. */

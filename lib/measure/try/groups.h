@@ -48,16 +48,16 @@ struct try_group {
 
 /* Time that tasks of a watched cgroup waited while @culprit had the core, all rounds. */
 struct try_blame {
-	size_t victim; /* index of the watched group */
+	const char *victim; /* path of a watched group, owned by that group */
 	char *culprit;
 	uint64_t wait_ns[TRY_NR_ARMS];
 };
 
 struct try_groups {
-	char mount[PATH_MAX]; /* of the hierarchy whose paths the groups have */
+	char mount[PATH_MAX];	    /* of the hierarchy whose paths the groups have */
 	char usage_mount[PATH_MAX]; /* "": no CPU time */
-	bool usage_v2; /* cpu.stat of v2, else cpuacct.usage of v1 */
-	struct try_group *groups; /* watched ones first */
+	bool usage_v2;		    /* cpu.stat of v2, else cpuacct.usage of v1 */
+	struct try_group *groups;   /* watched ones first */
 	size_t nr, nr_watched;
 	bool full; /* there were more than TRY_MAX_GROUPS */
 	struct try_blame *blame;

@@ -34,13 +34,14 @@ struct try_opts {
 struct try_window {
 	uint64_t time_unix_ns, window_ns;
 	struct try_groups groups;
-	unsigned int nr_pairs;		  /* complete */
-	enum try_arm first[PAIRED_MAX];   /* of each pair */
-	struct err ended;		  /* reason of an early end; code 0: complete */
-	bool stopped;			  /* by the user */
-	bool restored;			  /* every setting has its original value */
-	const struct try_setting *foreign; /* changed by another program and left alone; NULL: none */
-	const struct runq_window *runq;	  /* of the last round: source and losses */
+	unsigned int nr_pairs;		/* complete */
+	enum try_arm first[PAIRED_MAX]; /* of each pair */
+	struct err ended;		/* reason of an early end; code 0: complete */
+	bool stopped;			/* by the user */
+	bool restored;			/* every setting has its original value */
+	const struct try_setting
+		*foreign;		/* changed by another program and left alone; NULL: none */
+	const struct runq_window *runq; /* of the last round: source and losses */
 };
 
 struct try_run;

@@ -83,7 +83,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (!cmd->try.a != !cmd->try.b)
 		return err_set(err, -EINVAL, "--a and --b go together");
 	if ((cmd->try.nr_settings != 0) + (cmd->try.a != NULL) + (cmd->finding != 0) != 1)
-		return err_set(err, -EINVAL, "one of --set, --a with --b, and --from-finding is needed");
+		return err_set(err, -EINVAL,
+			       "one of --set, --a with --b, and --from-finding is needed");
 	if (cmd->from && !cmd->finding)
 		return err_set(err, -EINVAL, "--from goes with --from-finding");
 	return cmd->finding ? 0 : try_opts_check(&cmd->try, err);
@@ -134,12 +135,22 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	return try_setting_parse(NULL, setting, cmd->settings, err);
 }
 
-#define SERIES(path, figure)                                                                   \
-	{                                                                                      \
-		{.table = "pairs", .where = "cgroup", .equals = path, .x = "pair",             \
-		 .y = "original_" figure "_ns", .label = "original", .mark = SVG_LINE},        \
-		{.table = "pairs", .where = "cgroup", .equals = path, .x = "pair",             \
-		 .y = "changed_" figure "_ns", .label = "changed", .mark = SVG_LINE},          \
+#define SERIES(path, figure)                           \
+	{                                              \
+		{.table = "pairs",                     \
+		 .where = "cgroup",                    \
+		 .equals = path,                       \
+		 .x = "pair",                          \
+		 .y = "original_" figure "_ns",        \
+		 .label = "original",                  \
+		 .mark = SVG_LINE},                    \
+			{.table = "pairs",             \
+			 .where = "cgroup",            \
+			 .equals = path,               \
+			 .x = "pair",                  \
+			 .y = "changed_" figure "_ns", \
+			 .label = "changed",           \
+			 .mark = SVG_LINE},            \
 	}
 
 /* Two plots for each watched cgroup: mean wait and p99 by pair. */

@@ -17,27 +17,12 @@ static const char *const arm_names[] = {[TRY_ORIGINAL] = "original", [TRY_CHANGE
 static const char *const figure_names[] = {
 	[TRY_WAIT] = "wait", [TRY_P99] = "p99", [TRY_CPU] = "cpu"};
 
-struct setting_row {
-	const char *name, *was, *now;
-};
-
 static const struct column_spec setting_columns[] = {
-	COLUMN(struct setting_row, M_TRY_SETTING, name),
-	COLUMN(struct setting_row, M_TRY_WAS, was),
-	COLUMN(struct setting_row, M_TRY_NOW, now),
+	COLUMN(struct try_setting, M_TRY_SETTING, name),
+	COLUMN(struct try_setting, M_TRY_WAS, was),
+	COLUMN(struct try_setting, M_TRY_NOW, now),
 };
 static const struct table_spec settings_table = TABLE("settings", NULL, setting_columns);
-
-static void add_settings(const struct try_opts *opts, struct report *report)
-{
-	struct table *table = columns_table(report, &settings_table, 0);
-
-	for (size_t i = 0; i < opts->nr_settings; i++) {
-		const struct try_setting *s = &opts->settings[i];
-
-		columns_row(table, &(struct setting_row){s->name, s->was, s->now});
-	}
-}
 
 struct effect_row {
 	const char *cgroup, *figure;
@@ -112,16 +97,11 @@ struct cause_row {
 
 #define CAUSE(id, cause) COLUMN(struct cause_row, id, ns[cause])
 static const struct column_spec cause_columns[] = {
-	COLUMN(struct cause_row, M_CGROUP, cgroup),
-	COLUMN(struct cause_row, M_TRY_ARM, arm),
-	COLUMN(struct cause_row, M_SUM_NS, sum_ns),
-	CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
-	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),
-	CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
-	CAUSE(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD),
-	CAUSE(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED),
-	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED),
-	CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
+	COLUMN(struct cause_row, M_CGROUP, cgroup),  COLUMN(struct cause_row, M_TRY_ARM, arm),
+	COLUMN(struct cause_row, M_SUM_NS, sum_ns),  CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
+	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),	     CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
+	CAUSE(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD),     CAUSE(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED),
+	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED), CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
 	CAUSE(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN),
 };
 static const struct table_spec causes_table =
@@ -146,38 +126,16 @@ static void add_causes(const struct try_window *w, struct report *report)
 	}
 }
 
-struct blame_row {
-	const char *victim, *culprit;
-	uint64_t original_ns, changed_ns;
-};
-
 static const struct column_spec blame_columns[] = {
-	COLUMN(struct blame_row, M_VICTIM, victim),
-	COLUMN(struct blame_row, M_CULPRIT, culprit),
-	COLUMN(struct blame_row, M_WAIT_NS, original_ns, .key = "original_wait_ns",
+	COLUMN(struct try_blame, M_VICTIM, victim),
+	COLUMN(struct try_blame, M_CULPRIT, culprit),
+	COLUMN(struct try_blame, M_WAIT_NS, wait_ns[TRY_ORIGINAL], .key = "original_wait_ns",
 	       .title = "original"),
-	COLUMN(struct blame_row, M_WAIT_NS, changed_ns, .key = "changed_wait_ns",
+	COLUMN(struct try_blame, M_WAIT_NS, wait_ns[TRY_CHANGED], .key = "changed_wait_ns",
 	       .title = "changed"),
 };
 static const struct table_spec blame_table =
 	TABLE("blame", "who had the core while they waited, all rounds", blame_columns);
-
-static void add_blame(const struct try_window *w, struct report *report)
-{
-	struct table *table = columns_table(report, &blame_table, 0);
-
-	for (size_t i = 0; i < w->groups.nr_blame; i++) {
-		const struct try_blame *blame = &w->groups.blame[i];
-		struct blame_row row = {
-			.victim = w->groups.groups[blame->victim].path,
-			.culprit = blame->culprit,
-			.original_ns = blame->wait_ns[TRY_ORIGINAL],
-			.changed_ns = blame->wait_ns[TRY_CHANGED],
-		};
-
-		columns_row(table, &row);
-	}
-}
 
 struct pair_row {
 	uint32_t pair;
@@ -187,11 +145,11 @@ struct pair_row {
 };
 
 #define PAIR(id, member, ...) COLUMN(struct pair_row, id, member, __VA_ARGS__)
-#define PAIR_FIGURE(figure, name)                                                         \
-	PAIR(M_TRY_ORIGINAL_NS, value[figure][TRY_ORIGINAL], .key = "original_" name "_ns", \
-	     .title = "original " name),                                                   \
-	PAIR(M_TRY_CHANGED_NS, value[figure][TRY_CHANGED], .key = "changed_" name "_ns",    \
-	     .title = "changed " name)
+#define PAIR_FIGURE(figure, name)                                                                \
+	PAIR(M_TRY_ORIGINAL_NS, value[figure][TRY_ORIGINAL], .key = "original_" name "_ns",      \
+	     .title = "original " name),                                                         \
+		PAIR(M_TRY_CHANGED_NS, value[figure][TRY_CHANGED], .key = "changed_" name "_ns", \
+		     .title = "changed " name)
 static const struct column_spec pair_columns[] = {
 	PAIR(M_TRY_PAIR, pair),
 	PAIR(M_CGROUP, cgroup),
@@ -353,13 +311,15 @@ static void add_verdicts(const struct try_opts *opts, const struct try_window *w
 static void add_notes(const struct try_window *w, struct report *report)
 {
 	if (!w->groups.usage_mount[0])
-		report_note(report, "CPU time is unavailable: no cgroup v1 hierarchy with controller "
-				    "cpuacct is mounted");
+		report_note(report,
+			    "CPU time is unavailable: no cgroup v1 hierarchy with controller "
+			    "cpuacct is mounted");
 	if (w->groups.full)
-		report_note(report, "only %d cgroups were compared; there are more", TRY_MAX_GROUPS);
+		report_note(report, "only %d cgroups were compared; there are more",
+			    TRY_MAX_GROUPS);
 	if (w->ended.code)
 		report_note(report, "ended early: %s", w->ended.what);
-	report_note(report, w->foreign	 ? "all other settings are restored"
+	report_note(report, w->foreign	  ? "all other settings are restored"
 			    : w->restored ? "restored"
 					  : "not restored: see /run/subtick/restore");
 }
@@ -404,6 +364,7 @@ int try_report(const struct try_opts *opts, const struct try_window *w, struct r
 		.restored = w->restored && !w->foreign,
 		.ended = w->ended.code ? w->ended.what : NULL,
 	};
+	struct table *table;
 
 	if (!report)
 		return -ENOMEM;
@@ -411,10 +372,14 @@ int try_report(const struct try_opts *opts, const struct try_window *w, struct r
 	report->window_ns = w->window_ns;
 	report_source(report, runq_source_names[w->runq->source]);
 	columns_set(report, &fields_table, 0, &row);
-	add_settings(opts, report);
+	table = columns_table(report, &settings_table, 0);
+	for (size_t i = 0; i < opts->nr_settings; i++)
+		columns_row(table, &opts->settings[i]);
 	add_effects(w, report);
 	add_causes(w, report);
-	add_blame(w, report);
+	table = columns_table(report, &blame_table, 0);
+	for (size_t i = 0; i < w->groups.nr_blame; i++)
+		columns_row(table, &w->groups.blame[i]);
 	add_pairs(w, report);
 	runq_report_quality(w->runq, report);
 	add_verdicts(opts, w, report);

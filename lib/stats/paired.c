@@ -73,9 +73,13 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired)
 {
-	struct paired found = {
-		.original = NAN, .changed = NAN, .ratio = NAN, .low = NAN, .high = NAN,
-		.p = NAN, .detectable = NAN};
+	struct paired found = {.original = NAN,
+			       .changed = NAN,
+			       .ratio = NAN,
+			       .low = NAN,
+			       .high = NAN,
+			       .p = NAN,
+			       .detectable = NAN};
 	double log_ratio[PAIRED_MAX], original = 0.0, error, half;
 	struct moments moments = {0};
 

@@ -334,7 +334,7 @@ void journal_close(struct journal *journal)
 	if (journal->fd < 0)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, &done);
-	/* What we could not restore the guard cannot either: it stays in the journal. */
+	/* The guard could not restore the failed ones either: they stay in the journal. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;

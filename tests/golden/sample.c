@@ -247,7 +247,7 @@ struct report *sample_try(void)
 		.name = "/batch/cpu.weight", .was = "100", .now = "50"};
 	static struct try_group groups[2];
 	static char app[] = "/app", batch[] = "/batch";
-	struct try_blame blame = {.culprit = batch, .wait_ns = {3200000000, 1200000000}};
+	struct try_blame blame = {.victim = app, .culprit = batch, .wait_ns = {3200000000, 1200000000}};
 	struct try_opts opts = {.settings = &setting, .nr_settings = 1, .rounds = TRY_PAIRS,
 				.each_ns = 1000000000, .settle_ns = 100000000, .seed = 7};
 	struct runq_window runq = {.source = RUNQ_SOURCE_SCHED_INFO,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * subtick try on a schedule of known effect. A hog wakes a victim and works on for 1 ms, or for
- * 0.4 ms while its cgroup has the changed setting. Another cgroup has the same setting and no
- * influence.
+ * 0.4 ms while its cgroup has the changed setting. The same setting of a third cgroup has no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "pinned.h"
 #include "truth.h"
 
-#define PERIOD_NS  (10 * NSEC_PER_MSEC)
+#define PERIOD_NS   (10 * NSEC_PER_MSEC)
 #define ORIGINAL_NS (1000 * NSEC_PER_USEC)
 #define CHANGED_NS  (400 * NSEC_PER_USEC)
 /* Waits begin and end with a round: some 20 of a round, one of them may be in the next one. */
@@ -24,7 +23,7 @@
 struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
-	/* Waits of the victim by its own stamps and those of the hog: original and changed. */
+	/* Bounds of the victim's waits, from stamps of both tasks: original and changed. */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
 	uint32_t changed;
@@ -68,9 +67,9 @@ static json_t *experiment(const struct schedule *s, const char *cgroup, const ch
 	json_t *lines, *root;
 
 	snprintf(set, sizeof(set), "%s/%s=%s", cgroup, s->file, value);
-	measured_start(&measured, ARGS("try", "--json", "--set", set, "--watch", s->victim,
-				       "--rounds", "6", "--each", "200ms", "--settle", "30ms",
-				       "--seed", "1"));
+	measured_start(&measured,
+		       ARGS("try", "--json", "--set", set, "--watch", s->victim, "--rounds", "6",
+			    "--each", "200ms", "--settle", "30ms", "--seed", "1"));
 	lines = measured_lines(&measured);
 	root = json_incref(json_array_get(lines, 0));
 	json_decref(lines);
@@ -98,7 +97,8 @@ static void judge(const struct schedule *s, json_t *root)
 			wait_number(root, "original_ns") <= high[0],
 		"the original wait is %.0f ns, by stamps %.0f to %.0f",
 		wait_number(root, "original_ns"), low[0], high[0]);
-	live_ok(wait_number(root, "changed_ns") >= low[1] && wait_number(root, "changed_ns") <= high[1],
+	live_ok(wait_number(root, "changed_ns") >= low[1] &&
+			wait_number(root, "changed_ns") <= high[1],
 		"the changed wait is %.0f ns, by stamps %.0f to %.0f",
 		wait_number(root, "changed_ns"), low[1], high[1]);
 	live_ok(ratio >= low[1] / high[0] - 1.0 && ratio <= high[1] / low[0] - 1.0,
@@ -128,7 +128,8 @@ int main(void)
 	s->file = cgroups_v2() ? "cpu.weight" : "cpu.shares";
 	s->was = cgroups_v2() ? "100" : "1024";
 	value = cgroups_v2() ? "50" : "512";
-	hog = pinned_start(&(struct pinned_task){.cgroup = s->hog, .priority = 20, .run = hog_run}, s);
+	hog = pinned_start(&(struct pinned_task){.cgroup = s->hog, .priority = 20, .run = hog_run},
+			   s);
 	victim = pinned_start(
 		&(struct pinned_task){.cgroup = s->victim, .priority = 10, .run = victim_run}, s);
 

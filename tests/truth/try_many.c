@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * 200 experiments with a known effect and 200 without any, on waits that vary by chance: how often
- * the interval has the true effect, and how often an effect is found where there is none. One run
- * queue meter measures all of them, with the rounds and the statistics of subtick try.
+ * 200 experiments with a known effect and 200 A/A experiments, on waits that vary by chance. Counts
+ * the intervals that contain the true effect and the experiments that find one. One run-queue meter
+ * measures all of them, with the rounds and the statistics of subtick try.
  */
 #include <stdio.h>
 

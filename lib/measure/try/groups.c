@@ -13,9 +13,9 @@
 #include "sys/cgroup.h"
 #include "sys/file.h"
 
-#define CONFIDENCE   0.95
-#define NO_USAGE     UINT64_MAX
-#define P99	     99.0
+#define CONFIDENCE 0.95
+#define NO_USAGE   UINT64_MAX
+#define P99	   99.0
 
 static int no_memory(struct err *err)
 {
@@ -191,7 +191,7 @@ static int add_blame(struct try_groups *g, const struct runq_blame *row, enum tr
 		if (!runq_path_below(row->victim.group->path, g->groups[i].path))
 			continue;
 		while (blame < end &&
-		       (blame->victim != i || strcmp(blame->culprit, culprit)))
+		       (blame->victim != g->groups[i].path || strcmp(blame->culprit, culprit)))
 			blame++;
 		if (blame == end) {
 			blame = grow(g->blame, g->nr_blame, sizeof(*blame));
@@ -199,7 +199,8 @@ static int add_blame(struct try_groups *g, const struct runq_blame *row, enum tr
 				return -ENOMEM;
 			g->blame = blame;
 			blame += g->nr_blame;
-			*blame = (struct try_blame){.victim = i, .culprit = strdup(culprit)};
+			*blame = (struct try_blame){.victim = g->groups[i].path,
+						    .culprit = strdup(culprit)};
 			if (!blame->culprit)
 				return -ENOMEM;
 			g->nr_blame++;

@@ -48,16 +48,16 @@ struct try_group {
 
 /* Time that tasks of a watched cgroup waited while @culprit had the core, all rounds. */
 struct try_blame {
-	size_t victim; /* index of the watched group */
+	const char *victim; /* path of a watched group, owned by that group */
 	char *culprit;
 	uint64_t wait_ns[TRY_NR_ARMS];
 };
 
 struct try_groups {
-	char mount[PATH_MAX]; /* of the hierarchy whose paths the groups have */
+	char mount[PATH_MAX];	    /* of the hierarchy whose paths the groups have */
 	char usage_mount[PATH_MAX]; /* "": no CPU time */
-	bool usage_v2; /* cpu.stat of v2, else cpuacct.usage of v1 */
-	struct try_group *groups; /* watched ones first */
+	bool usage_v2;		    /* cpu.stat of v2, else cpuacct.usage of v1 */
+	struct try_group *groups;   /* watched ones first */
 	size_t nr, nr_watched;
 	bool full; /* there were more than TRY_MAX_GROUPS */
 	struct try_blame *blame;
@@ -76,8 +76,8 @@ int try_groups_end(struct try_groups *groups, const struct runq_window *window, 
 		   enum try_arm arm, struct err *err);
 /*
  * Computes effect and control of each group from @nr_pairs pairs. Intervals of watched groups have
- * 95 %. Those of all other groups are simultaneous (Bonferroni): one of them lacks its true value in
- * at most 5 % of experiments.
+ * 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of experiments all of them
+ * contain their true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the file of a setting, and the reason if there is none. */
+/* Finds the file of a setting, or the reason why the machine lacks it. */
 #include "measure/try/setting.h"
 
 #include <errno.h>
@@ -23,10 +23,8 @@ static const char *const machine_files[] = {
 static const struct {
 	const char *v1, *v2;
 } counterparts[] = {
-	{"cpu.shares", "cpu.weight"},
-	{"cpu.shares", "cpu.weight.nice"},
-	{"cpu.cfs_quota_us", "cpu.max"},
-	{"cpu.cfs_period_us", "cpu.max"},
+	{"cpu.shares", "cpu.weight"},	       {"cpu.shares", "cpu.weight.nice"},
+	{"cpu.cfs_quota_us", "cpu.max"},       {"cpu.cfs_period_us", "cpu.max"},
 	{"cpu.cfs_burst_us", "cpu.max.burst"},
 };
 
@@ -51,7 +49,7 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/* The file @path at @mount. True if it exists; *@ret_dir: its cgroup does. */
+/* True if the file @path exists at @mount. *@ret_dir is true if its cgroup exists. */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {
@@ -92,13 +90,13 @@ static int refuse(const char *path, const char *file, bool in_v1, bool in_v2, st
 	other = counterpart(file, false);
 	if (other && in_v1)
 		return err_set(err, -ENOENT,
-			       "%s is a file of cgroup v2, but %.*s is a cgroup of v1: use %s", file,
-			       dir ? dir : 1, path, other);
+			       "%s is a file of cgroup v2, but %.*s is a cgroup of v1: use %s",
+			       file, dir ? dir : 1, path, other);
 	other = counterpart(file, true);
 	if (other && in_v2)
 		return err_set(err, -ENOENT,
-			       "%s is a file of cgroup v1, but %.*s is a cgroup of v2: use %s", file,
-			       dir ? dir : 1, path, other);
+			       "%s is a file of cgroup v1, but %.*s is a cgroup of v2: use %s",
+			       file, dir ? dir : 1, path, other);
 	return err_set(err, -ENOENT,
 		       "cgroup %.*s has no file %s: enable the controller in "
 		       "cgroup.subtree_control of its parent",
@@ -132,7 +130,7 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
-/* Splits at the first = after the name of a known file: cgroups and values may have one, too. */
+/* Splits at the first = after the name of a known file. Names of cgroups may contain =. */
 static bool split(const char *text, struct try_setting *s)
 {
 	bool known = false;
@@ -156,8 +154,7 @@ int try_setting_parse(const char *root, const char *text, struct try_setting *re
 	if (strlen(text) >= sizeof(s->value) || strpbrk(text, "\t\n") || strstr(text, "/../"))
 		return err_set(err, -EINVAL, "too long, or it has a tab, a newline or /../");
 	if (!split(text, s))
-		return err_set(err, -EINVAL,
-			       "expected PATH=VALUE, such as /batch/cpu.weight=50");
+		return err_set(err, -EINVAL, "expected PATH=VALUE, such as /batch/cpu.weight=50");
 	if (!is_machine_file(s->name))
 		return find_cgroup_file(root, s->name, s->path, err);
 	strcpy(s->path, s->name);

@@ -243,8 +243,7 @@ static bool restore(struct try_run *t)
 	for (size_t i = 0; i < t->opts->nr_settings; i++) {
 		const struct try_setting *s = &t->opts->settings[i];
 
-		if (s != t->window.foreign &&
-		    sys_read_file(NULL, s->path, now, sizeof(now)) >= 0)
+		if (s != t->window.foreign && sys_read_file(NULL, s->path, now, sizeof(now)) >= 0)
 			restored = restored && !strcmp(now, s->was);
 	}
 	return restored;
@@ -295,9 +294,10 @@ int try_opts_check(const struct try_opts *opts, struct err *err)
 		return 0;
 	duration_format(plan_ns, need, sizeof(need));
 	duration_format(opts->budget_ns, have, sizeof(have));
-	return err_set(err, -EINVAL,
-		       "%u pairs take %s and --budget is %s: use fewer --rounds or a shorter --each",
-		       opts->rounds, need, have);
+	return err_set(
+		err, -EINVAL,
+		"%u pairs take %s and --budget is %s: use fewer --rounds or a shorter --each",
+		opts->rounds, need, have);
 }
 
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err)

@@ -16,7 +16,7 @@
 struct try_opts {
 	struct try_setting *settings; /* journal_trial() fills was and now */
 	size_t nr_settings;
-	/* Or shell commands that make the original and the changed state; both or none. */
+	/* Shell commands that make the original and the changed state, instead of settings. */
 	const char *a, *b;
 	const char *const *watch; /* cgroups */
 	size_t nr_watch;
@@ -34,13 +34,14 @@ struct try_opts {
 struct try_window {
 	uint64_t time_unix_ns, window_ns;
 	struct try_groups groups;
-	unsigned int nr_pairs;		  /* complete */
-	enum try_arm first[PAIRED_MAX];   /* of each pair */
-	struct err ended;		  /* why the run ended early; code 0: it did not */
-	bool stopped;			  /* by the user */
-	bool restored;			  /* every setting has its original value */
-	const struct try_setting *foreign; /* changed by another program and left alone; NULL: none */
-	const struct runq_window *runq;	  /* of the last round: source and losses */
+	unsigned int nr_pairs;		/* complete */
+	enum try_arm first[PAIRED_MAX]; /* of each pair */
+	struct err ended;		/* reason of an early end; code 0: complete */
+	bool stopped;			/* by the user */
+	bool restored;			/* every setting has its original value */
+	const struct try_setting
+		*foreign;		/* changed by another program and left alone; NULL: none */
+	const struct runq_window *runq; /* of the last round: source and losses */
 };
 
 struct try_run;

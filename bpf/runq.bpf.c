@@ -183,19 +183,20 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
-	void *slot = slot_get(d->place);
+	void *slot;
 	bool known;
 
 	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
+	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
+		return;
+	slot = slot_get(d->place);
 	/*
-	 * It is missing only of a group that is left out. The CPU number is kept in a 64-bit
-	 * register from here on: read back from 32 bits on the stack, it has no bounds for the
-	 * verifiers of 5.10 and 6.1.
+	 * The CPU number is kept in a 64-bit register from here on: read back from 32 bits on the
+	 * stack, it has no bounds for the verifiers of 5.10 and 6.1.
 	 */
 	asm volatile("" : "+r"(cpu));
 	if (rarely(!slot || cpu >= layout.cpus)) {
-		if (d->place != RUNQ_PLACE_UNWANTED)
-			pc->table_full++;
+		pc->table_full++;
 		return;
 	}
 	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);

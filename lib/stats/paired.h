@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Effect of a change from pairs of rounds: log ratios, Student's t interval, permutation test. */
+#ifndef SUBTICK_STATS_PAIRED_H
+#define SUBTICK_STATS_PAIRED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The exact permutation test visits 2^(pairs - 1) sign patterns. */
+#define PAIRED_MAX 24
+/* With fewer pairs no permutation reaches 5 %: 2 / 2^5 is 6.3 %. */
+#define PAIRED_MIN 6
+
+/* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN: unknown, fewer than two pairs. */
+struct paired {
+	unsigned int nr; /* pairs in which both values are positive */
+	double ratio, low, high; /* geometric mean, and its interval */
+	double p;		 /* exact, two-sided; NAN without @permute */
+	/* An effect of this size would have been found in 95 of 100 experiments. */
+	double detectable;
+	/* At least PAIRED_MIN pairs, an interval without 0, and p up to 5 % if known. */
+	bool found;
+};
+
+/*
+ * Compares @nr pairs {original, changed}, at most PAIRED_MAX. @confidence is that of the interval,
+ * such as 0.95. Pairs with a value that is not positive and finite do not count.
+ */
+void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
+		    struct paired *ret_paired);
+
+/* P(|T| < @t) of Student's distribution with @df degrees of freedom. */
+double student_within(double t, unsigned int df);
+/* The t for which student_within() is @confidence, 0 <= confidence < 1. */
+double student_quantile(double confidence, unsigned int df);
+
+#endif

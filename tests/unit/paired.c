@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Paired statistics: Student's table, permutations by brute force, coverage by simulation. */
+#include "test.h"
+
+#include <math.h>
+
+#include "stats/paired.h"
+
+#define EXPERIMENTS 200
+/* Chance moves 95 % of this many by 0.5 %. */
+#define MANY	    2000
+
+/* splitmix64: the same numbers on every machine. */
+static uint64_t random_state;
+
+static double uniform(void)
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2.0 * log(uniform())) * cos(2.0 * M_PI * uniform());
+}
+
+/* Two-sided quantiles of printed tables, to their four digits. */
+TEST(test_student_table)
+{
+	static const struct {
+		double confidence, t;
+		unsigned int df;
+	} table[] = {
+		{0.95, 12.7062, 1}, {0.95, 4.3027, 2},	{0.95, 2.5706, 5},   {0.95, 2.2622, 9},
+		{0.95, 2.0930, 19}, {0.99, 63.6567, 1}, {0.99, 3.2498, 9},   {0.90, 1.8331, 9},
+		{0.999, 4.7809, 9}, {0.95, 2.0687, 23}, {0.99, 4.6041, 4}, {0.5, 1.0, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		double t = student_quantile(table[i].confidence, table[i].df);
+
+		assert_true(fabs(t - table[i].t) < 0.00006);
+		assert_true(fabs(student_within(t, table[i].df) - table[i].confidence) < 1e-9);
+	}
+}
+
+/* Every pattern of signs, each with a sum of its own. */
+static double brute_force_p(const double *d, unsigned int nr)
+{
+	unsigned int extreme = 0;
+	double observed = 0.0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		observed += d[i];
+	for (unsigned int pattern = 0; pattern < 1u << nr; pattern++) {
+		double sum = 0.0;
+
+		for (unsigned int i = 0; i < nr; i++)
+			sum += pattern >> i & 1 ? -d[i] : d[i];
+		extreme += fabs(sum) >= fabs(observed) - 1e-9;
+	}
+	return (double)extreme / (double)(1u << nr);
+}
+
+TEST(test_permutations)
+{
+	random_state = 1;
+	for (unsigned int nr = 2; nr <= 11; nr++) {
+		double pairs[11][2], d[11];
+		struct paired paired;
+
+		for (unsigned int i = 0; i < nr; i++) {
+			/* Few distinct values: many patterns tie with the observed one. */
+			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
+			pairs[i][0] = 5.0 + i;
+			pairs[i][1] = pairs[i][0] * exp(d[i]);
+		}
+		paired_compare(pairs, nr, 0.95, true, &paired);
+		assert_int_equal(paired.nr, nr);
+		assert_true(fabs(paired.p - brute_force_p(d, nr)) < 1e-12);
+	}
+}
+
+TEST(test_known_effect)
+{
+	double pairs[10][2];
+	struct paired paired;
+
+	for (int i = 0; i < 10; i++) {
+		pairs[i][0] = 100.0 * (i + 1);
+		pairs[i][1] = pairs[i][0] * 0.5 * (i % 2 ? 1.02 : 1.0 / 1.02);
+	}
+	paired_compare(pairs, 10, 0.95, true, &paired);
+	assert_true(paired.found);
+	assert_true(fabs(paired.ratio + 0.5) < 1e-9);
+	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
+		    paired.high < -0.49);
+	assert_true(paired.p == 2.0 / 1024.0);
+	/* Larger than the half-width, which is 1.4 %. */
+	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
+}
+
+/* Rounds without waits do not count; five pairs are too few for a verdict. */
+TEST(test_missing)
+{
+	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
+	struct paired paired;
+
+	paired_compare(pairs, 8, 0.95, true, &paired);
+	assert_int_equal(paired.nr, 5);
+	assert_false(paired.found);
+	assert_true(paired.low > 0.0);
+	paired_compare(pairs, 2, 0.95, true, &paired);
+	assert_int_equal(paired.nr, 1);
+	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
+}
+
+struct tally {
+	unsigned int covered, found, rightly_found;
+};
+
+/*
+ * Experiments of ten pairs. A pair shares a disturbance that is larger than the noise of its rounds,
+ * as on a machine with other work.
+ */
+static struct tally simulate(double effect, double noise, int experiments)
+{
+	struct tally tally = {0};
+
+	for (int run = 0; run < experiments; run++) {
+		double pairs[10][2];
+		struct paired paired;
+
+		for (int i = 0; i < 10; i++) {
+			double shared = exp(normal());
+
+			pairs[i][0] = 1e5 * shared * exp(noise * normal());
+			pairs[i][1] = 1e5 * shared * (1.0 + effect) * exp(noise * normal());
+		}
+		paired_compare(pairs, 10, 0.95, true, &paired);
+		tally.covered += paired.low <= effect && effect <= paired.high;
+		tally.found += paired.found;
+		tally.rightly_found += paired.found && (paired.ratio > 0) == (effect > 0);
+	}
+	return tally;
+}
+
+TEST(test_coverage)
+{
+	static const double effects[] = {-0.61, -0.2, 0.1, 1.5};
+
+	random_state = 2;
+	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
+		struct tally tally = simulate(effects[i], 0.15, EXPERIMENTS);
+
+		/* 95 % ± 3. */
+		assert_true(tally.covered >= 0.92 * EXPERIMENTS &&
+			    tally.covered <= 0.98 * EXPERIMENTS);
+		if (fabs(effects[i]) > 0.5)
+			assert_int_equal(tally.rightly_found, EXPERIMENTS);
+	}
+}
+
+/* An A/A run and an innocent neighbour are the same to the statistics: no effect. */
+TEST(test_innocent)
+{
+	static const double noises[] = {0.02, 0.15, 0.6};
+
+	random_state = 3;
+	for (size_t i = 0; i < sizeof(noises) / sizeof(noises[0]); i++)
+		assert_true(simulate(0.0, noises[i], EXPERIMENTS).found <= 0.08 * EXPERIMENTS);
+}
+
+/* An effect of the size that is called detectable is found in 95 % ± 3 of the experiments. */
+TEST(test_detectable)
+{
+	double mean_square = 0.0;
+
+	random_state = 4;
+	for (int run = 0; run < MANY; run++) {
+		double pairs[10][2];
+		struct paired paired;
+
+		for (int i = 0; i < 10; i++) {
+			pairs[i][0] = exp(0.1 * normal());
+			pairs[i][1] = exp(0.1 * normal());
+		}
+		paired_compare(pairs, 10, 0.95, true, &paired);
+		mean_square += log1p(paired.detectable) * log1p(paired.detectable) / MANY;
+	}
+	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >=
+		    0.92 * MANY);
+}
+
+TEST_MAIN()

@@ -160,6 +160,7 @@ enum runq_filled {
 	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SAMPLE,
+	RUNQ_FILLED_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
 	RUNQ_FILLED_OLD, /* a kernel without some of the fields; see quick_runnable() */
 	RUNQ_FILLED_CPU_MASK, /* RUNQ_MAX_STRIPES - 1 if that covers all CPUs, else RUNQ_MAX_CPUS - 1 */
 	RUNQ_FILLED_LEARN,    /* RUNQ_LEARN, fewer bits in a sample */

@@ -414,7 +414,8 @@ int runq_some(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
+		if (quick_left_out(mode, prev, next, FROM_IDLE, mono) ||                          \
+		    quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -424,7 +425,8 @@ int runq_some(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_TASK, mono))                              \
+		if (quick_left_out(mode, prev, next, FROM_TASK, mono) ||                          \
+		    quick_switch(mode, prev, next, FROM_TASK, mono))                              \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -440,7 +442,8 @@ int runq_some(u64 *ctx)
 			/* With causes there are not enough registers to keep it. */              \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
-			if (quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
+			if (quick_left_out(mode, prev, next, FROM_SLEEP, 0) ||                    \
+			    quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
 				return 0;                                                         \
 			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
 		}                                                                                 \

@@ -22,6 +22,7 @@ OURS = (
     "trace --for 80000",
     "trace --on wait=1000",
     "serve",
+    "serve --exclude cgroup=/",
     "serve --idle-states",
     "serve --collect load,runq,wake,noise",
     "load & runq",

@@ -65,13 +65,14 @@ enum runq_cause {
 #define RUNQ_QUICK_SHIFT 0xd0
 #define RUNQ_QUICK_LE	 0xe0
 
-/* Keys that are no group; those of groups are smaller. 0 is nobody. */
+/* Keys that are no group, RUNQ_KEY_EXCLUDED the smallest; keys of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)
 #define RUNQ_KEY_QUOTA	 ((__u64)-3)
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
+#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit whose name RUNQ_PLACE_UNWANTED hides */
 
 /*
  * A slot is one array element: the head, a histogram per stripe, a cell per CPU, a cold part per
@@ -164,6 +165,7 @@ enum runq_filled {
 	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SAMPLE,
+	RUNQ_FILLED_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
 	RUNQ_FILLED_OLD, /* a kernel without some of the fields; see quick_runnable() */
 	RUNQ_FILLED_CPU_MASK, /* RUNQ_MAX_STRIPES - 1 if that covers all CPUs, else RUNQ_MAX_CPUS - 1 */
 	RUNQ_FILLED_LEARN,    /* RUNQ_LEARN, fewer bits in a sample */
@@ -214,11 +216,11 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the buckets of a histogram that are used most are in reach");
 
 /*
- * A group that was not asked for: user space sets the bit in the depth of its slot once it has read
- * the name, and the entries of its tasks get this place, with which a switch is over at once.
+ * A group that was not requested: user space sets the bit in the depth of its slot once it has read
+ * the name, and the entries of its tasks get this place, whose waits the programs do not count.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
-#define RUNQ_PLACE_UNWANTED ((__u32)-2)
+#define RUNQ_PLACE_UNWANTED ((__u32)RUNQ_KEY_EXCLUDED)
 
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {

@@ -183,19 +183,20 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
-	void *slot = slot_get(d->place);
+	void *slot;
 	bool known;
 
 	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
+	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
+		return;
+	slot = slot_get(d->place);
 	/*
-	 * It is missing only of a group that is left out. The CPU number is kept in a 64-bit
-	 * register from here on: read back from 32 bits on the stack, it has no bounds for the
-	 * verifiers of 5.10 and 6.1.
+	 * The CPU number is kept in a 64-bit register from here on: read back from 32 bits on the
+	 * stack, it has no bounds for the verifiers of 5.10 and 6.1.
 	 */
 	asm volatile("" : "+r"(cpu));
 	if (rarely(!slot || cpu >= layout.cpus)) {
-		if (d->place != RUNQ_PLACE_UNWANTED)
-			pc->table_full++;
+		pc->table_full++;
 		return;
 	}
 	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);
@@ -413,7 +414,8 @@ int runq_some(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
+		if (quick_left_out(mode, prev, next, FROM_IDLE, mono) ||                          \
+		    quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -423,7 +425,8 @@ int runq_some(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_TASK, mono))                              \
+		if (quick_left_out(mode, prev, next, FROM_TASK, mono) ||                          \
+		    quick_switch(mode, prev, next, FROM_TASK, mono))                              \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -439,7 +442,8 @@ int runq_some(u64 *ctx)
 			/* With causes there are not enough registers to keep it. */              \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
-			if (quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
+			if (quick_left_out(mode, prev, next, FROM_SLEEP, 0) ||                    \
+			    quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
 				return 0;                                                         \
 			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
 		}                                                                                 \

@@ -15,7 +15,7 @@ const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's 
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
 const volatile bool want_blame;  /* needs want_causes */
-const volatile bool want_filter; /* groups may be unwanted; not with want_causes, nor with a sample */
+const volatile bool want_filter; /* groups may be unwanted; not with a sample */
 const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */

@@ -301,32 +301,41 @@ static __always_inline bool quick_within(struct mode mode, struct quick_wait *w,
 	return w->pc->now.start_ns - 1 < w->from;
 }
 
+#define QUICK_RING ((RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP)
+
+/* The segment that ran goes to the ring, and next runs from @now on. */
+static __always_inline void quick_segment(struct quick_wait *w, u64 now)
+{
+	struct runq_cpu *pc = w->pc;
+	u32 place = w->group >> 32;
+	u64 head = pc->head;
+	struct runq_seg *seg = INTO(pc, head & QUICK_RING) + offsetof(struct runq_cpu, segs);
+
+	pc->head = head + RUNQ_SEG_STEP;
+	w->ran = pc->now.ran;
+	seg->ran = w->ran;
+	seg->start_ns = pc->now.start_ns;
+	pc->now.start_ns = now;
+	if (w->next->flags & PF_KTHREAD)
+		place = RUNQ_WHO_KTHREAD;
+	pc->now.ran = RUNQ_RAN(place, w->next->pid);
+}
+
 /* Books the wait by its cause, and who runs from now on. */
 static __always_inline void quick_book(struct quick_wait *w)
 {
-	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
 	struct runq_cpu *pc = w->pc;
-	u32 place = w->group >> 32;
-	u64 cause = quick_cause_of(pc->now.ran, place), head;
+	u64 cause = quick_cause_of(pc->now.ran, w->group >> 32);
 	struct runq_seg *seg;
 
 	if (rarely(pc->now.start_ns == w->from)) {
-		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & ring);
+		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & QUICK_RING);
 		if (RUNQ_RAN_PID(seg->ran) == (u32)w->next->pid)
 			cause = CAUSE_AT(RUNQ_PREEMPTED);
 	}
 	*(u64 *)(INTO(w->cell, cause) + RUNQ_QUICK_TO_CELLS) += w->wait_ns;
 	barrier();
-	head = pc->head;
-	seg = INTO(pc, head & ring) + offsetof(struct runq_cpu, segs);
-	pc->head = head + RUNQ_SEG_STEP;
-	w->ran = pc->now.ran;
-	seg->ran = w->ran;
-	seg->start_ns = pc->now.start_ns;
-	pc->now.start_ns = w->from + w->wait_ns;
-	if (w->next->flags & PF_KTHREAD)
-		place = RUNQ_WHO_KTHREAD;
-	pc->now.ran = RUNQ_RAN(place, w->next->pid);
+	quick_segment(w, w->from + w->wait_ns);
 }
 
 /* Blame for a wait within one segment. */
@@ -352,6 +361,40 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 	if (!next->pid || !quick_late(&w, mono, false))
 		return false;
 	task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
+	return true;
+}
+
+/*
+ * With a filter and causes: no wait of a group that was not requested is counted. The segment of the core
+ * is recorded, and where the wait of @prev begins. False for other tasks, and if it is for the other path.
+ */
+static __always_inline bool quick_left_out(struct mode mode, struct task_struct *prev,
+					   struct task_struct *next, enum from from, u64 mono)
+{
+	struct quick_wait w = {.next = next, .group = (u64)RUNQ_PLACE_UNWANTED << 32};
+	u64 learn;
+
+	if (!mode.causes || !FILLED(RUNQ_FILLED_FILTER) || !next->pid || !quick_unwanted(next))
+		return false;
+	w.clock = quick_clock(mode, next);
+	w.cpu = quick_cpu(mode, next);
+	if (from == FROM_SLEEP) {
+		learn = next->sched_info.last_queued;
+		if (learn == w.clock)
+			return false;
+		FILLED_AND(learn, RUNQ_FILLED_LEARN);
+		if (!learn)
+			return false;
+	} else if (!quick_late(&w, mono, false)) {
+		return false;
+	}
+	asm volatile("" : "+r"(w.cpu));
+	if (w.cpu >= layout.cpus)
+		return false;
+	if (from == FROM_TASK)
+		task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
+	w.pc = cpu_at(w.cpu);
+	quick_segment(&w, w.clock + w.late_ns);
 	return true;
 }
 

@@ -22,6 +22,7 @@
 	X(try, "the effect of a changed setting, by an experiment that restores it") \
 	X(audit, "how wrong the kernel's own CPU figures are on this machine")   \
 	X(crit, "cost of disabling and enabling interrupts and preemption")      \
+	X(diff, "what changed between two files of saved output")                \
 	X(doctor, "what this machine can measure, and how to fix what it can't") \
 	X(report, "one self-contained HTML file with plots")                     \
 	COMMANDS_SERVE(X)

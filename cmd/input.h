@@ -12,5 +12,8 @@
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 /* Reads the first report of a file of JSON. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
+/* Reads all reports of a file of JSON, at least one. Free each of them, and the array. */
+int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
+void input_reports_free(struct report **reports, size_t nr);
 
 #endif

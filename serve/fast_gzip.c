@@ -68,8 +68,12 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 	return code;
 }
 
-/* At most 32 bits at a time: the accumulator always has fewer than 32 before. */
-static unsigned char *put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
+/*
+ * At most 32 bits at a time: the accumulator always has fewer than 32 before. Inline, because the address
+ * sanitizer of gcc 12 takes 20 us per call of a function with @full in its frame: it never frees the frame.
+ */
+static inline __attribute__((always_inline)) unsigned char *
+put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
 {
 	gz->acc |= (uint64_t)code.value << gz->nr_bits;
 	gz->nr_bits += code.bits;

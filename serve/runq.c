@@ -11,41 +11,16 @@
 #include "runtime_fd_helper.h"
 #include "stats/native.h"
 
-/* The party's group. NULL: no group, or excluded by the rules, which gives it no series of its own. */
-static const struct runq_group *included(const struct config *config,
-					 const struct runq_party *party)
-{
-	const struct runq_group *group = party->kind == RUNQ_PARTY_GROUP ? party->group : NULL;
-	const struct runq_group_names *names = group ? group->names : NULL;
-	struct runq_rules_names known;
-
-	if (!group || !config->rules.nr)
-		return group;
-	known = (struct runq_rules_names){
-		.name = {
-			[RUNQ_RULE_CGROUP] = group->path,
-			[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
-						: names ? names->namespace
-							: NULL,
-			[RUNQ_RULE_POD] = names ? names->pod : NULL,
-			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
-			[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
-		}};
-	return runq_rules_pass(&config->rules, &known) ? group : NULL;
-}
-
 /* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
-	bool excluded = party->kind == RUNQ_PARTY_GROUP;
-
-	return cgroups_get(store, excluded ? "(excluded)" : runq_party_path(party), party->kind);
+	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
 /* The row that has the party's counters: its own if it has a place. NULL if out of memory. */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
-	const struct runq_group *group = included(store->config, party);
+	const struct runq_group *group = party->group;
 	struct cgroup_series *cgroup = group ? cgroups_placed(store, group) : special(store, party);
 
 	if (group && !cgroup)
@@ -73,7 +48,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 static void absorb_group(struct store *store, const struct runq_window *w,
 			 const struct runq_group_window *group)
 {
-	const struct runq_group *own = included(store->config, &group->party);
+	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
 	/* A cgroup that ended without a wait, and has no place that it could lose. */
@@ -165,7 +140,7 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 static void note_known(struct store *store, const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
-		const struct runq_group *group = included(store->config, &w->groups[i].party);
+		const struct runq_group *group = w->groups[i].party.group;
 
 		if (group && cgroups_placed(store, group))
 			cgroups_admit(store, &w->groups[i], w->time_mono_ns);

@@ -143,6 +143,8 @@ REFUSED = [
     (["trace", "-o", "trace.txt"], "trace.txt"),
     (["trace", "1"], "1"),
     (["crit", "-C", "x"], "--cpu x"),
+    (["diff"], "two files"),
+    (["diff", "a.json", "b.json", "c.json"], "c.json"),
     (["crit", "--engine", "nosuch"], "nosuch"),
     (["crit", "--percentiles", "9.99,99.9"], "p999"),
     (["wake", "--source", "nosuch"], "nosuch"),

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "present/diff.h"
 #include "present/try.h"
 #include "report/findings.h"
+#include "report/read_json.h"
 
 #define SAMPLE_TIME_NS 1700000000123456789ULL
 
@@ -282,4 +284,65 @@ struct report *sample_try(void)
 	try_figure(&groups[1], TRY_CPU, 6e8, 0.9);
 	try_groups_compare(&w.groups, TRY_PAIRS);
 	return try_report(&opts, &w, &report) ? NULL : report;
+}
+
+/* Windows of a second and of half a second: rates and shares are the same in both. */
+#define WINDOW(ns, quality, groups)                                                             \
+	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
+	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \
+	"},\"notes\":[]}\n"
+#define GROUP(path, count, sum, p99, more)                                                      \
+	"{\"cgroup\":\"" path "\",\"count\":" count ",\"sum_ns\":" sum ",\"p99_ns\":" p99 more "}"
+#define CAUSE ",\"causes\":{\"preempted_ns\":1000}"
+
+static const char diff_before[] =
+	WINDOW("1000000000", "0", GROUP("/app", "1000", "20000000", "1000000", "") ","
+		GROUP("/batch", "50", "400000", "9000", "") "," GROUP("/gone", "7", "70", "10", ""))
+	WINDOW("500000000", "0", GROUP("/app", "510", "10500000", "1010000", "") ","
+		GROUP("/batch", "27", "210000", "9500", "") "," GROUP("/gone", "3", "30", "10", ""))
+	WINDOW("1000000000", "0", GROUP("/app", "990", "19000000", "990000", "") ","
+		GROUP("/batch", "46", "380000", "8800", "") "," GROUP("/gone", "8", "80", "10", ""));
+static const char diff_after[] =
+	WINDOW("1000000000", "0", GROUP("/app", "1005", "41000000", "2000000", CAUSE) ","
+		GROUP("/batch", "48", "390000", "9100", CAUSE))
+	WINDOW("1000000000", "2", GROUP("/app", "995", "39000000", "2100000", CAUSE) ","
+		GROUP("/batch", "52", "410000", "8900", CAUSE) "," GROUP("/new", "1", "5", "5", CAUSE))
+	WINDOW("1000000000", "0", GROUP("/app", "1000", "40000000", "1950000", CAUSE) ","
+		GROUP("/batch", "50", "400000", "9200", CAUSE));
+
+static size_t windows_of(const char *text, struct report **windows)
+{
+	size_t left = strlen(text), used, nr = 0;
+	struct err err = {0};
+
+	for (; !report_read_json(text, left, &windows[nr], &used, &err); nr++) {
+		text += used;
+		left -= used;
+	}
+	return nr;
+}
+
+static struct report *diff_of(bool all)
+{
+	struct report *windows[2][3], *report = NULL;
+	struct diff_side sides[2] = {
+		{"before.json", windows[0], windows_of(diff_before, windows[0])},
+		{"after.json", windows[1], windows_of(diff_after, windows[1])},
+	};
+	struct err err = {0};
+
+	diff_report(sides, all, &report, &err);
+	for (int i = 0; i < 6; i++)
+		report_free(windows[i / 3][i % 3]);
+	return report;
+}
+
+struct report *sample_diff(void)
+{
+	return diff_of(false);
+}
+
+struct report *sample_diff_all(void)
+{
+	return diff_of(true);
 }

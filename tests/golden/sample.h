@@ -16,5 +16,11 @@ struct report *sample_runq(void);
 struct report *sample_try(void);
 /* Fields and quality without any table; numbers at the edges of their types. */
 struct report *sample_edges(void);
+/*
+ * Two files of three windows of runq: /app waits twice as long, /batch the same, /gone and /new are on
+ * one side only, and causes are only in the second file.
+ */
+struct report *sample_diff(void);
+struct report *sample_diff_all(void);
 
 #endif

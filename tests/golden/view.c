@@ -113,6 +113,10 @@ static const struct golden {
 	{"edges.txt", sample_edges, {.format = VIEW_TEXT}, 2},
 	{"edges.json", sample_edges, {.format = VIEW_JSON}, 0},
 	{"edges.csv", sample_edges, {.format = VIEW_CSV}, 0},
+	{"diff.txt", sample_diff, {.format = VIEW_TEXT}, 0},
+	{"diff-all.txt", sample_diff_all, {.format = VIEW_TEXT}, 0},
+	{"diff.json", sample_diff_all, {.format = VIEW_JSON}, 0},
+	{"diff.csv", sample_diff_all, {.format = VIEW_CSV}, 0},
 };
 
 #define NR (sizeof(goldens) / sizeof(goldens[0]))

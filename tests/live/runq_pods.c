@@ -222,6 +222,60 @@ static void check_rule(const struct nodes *nodes, bool include, const char *text
 	runq_rules_free(&rules);
 }
 
+/*
+ * As the exporter measures, with causes and blame: the kernel's counters of an excluded pod stand still,
+ * those of the other one have every wait, and the excluded pod is a culprit without its name.
+ */
+static void check_exporter(const struct nodes *nodes)
+{
+	struct runq_rules rules = {0};
+	struct runq_opts opts = {.rules = &rules,
+				 .fold_excluded = true,
+				 .causes = true,
+				 .blame = true,
+				 .steps_only = true,
+				 .reserve = 100};
+	struct bounds bounds = {0};
+	struct report *report;
+	struct meter *meter;
+	struct err err = {0};
+	char text[256];
+	double counted;
+	int rc;
+
+	snprintf(text, sizeof(text), "cgroup=%s", nodes->pod_b);
+	rc = runq_rules_add(&rules, false, text, &err);
+	snprintf(text, sizeof(text), "cgroup=%s", nodes->top);
+	if (rc || runq_rules_add(&rules, true, text, &err)) {
+		live_ok(false, "%s", err.what);
+		return;
+	}
+	meter = window_open(&opts);
+	window_wait(meter, 200);
+	bounds_take(nodes, &bounds, 0);
+	window_begin(meter);
+	bounds_take(nodes, &bounds, 1);
+	window_wait(meter, 1000);
+	bounds_take(nodes, &bounds, 2);
+	report = window_end(meter, 0);
+	bounds_take(nodes, &bounds, 3);
+	counted = window_group(report, nodes->containers[0], "count") +
+		  window_group(report, nodes->containers[1], "count");
+	live_ok(counted >= bounds.a[2] - bounds.a[1] - (bounds.init[3] - bounds.init[0]) &&
+			counted <= bounds.a[3] - bounds.a[0],
+		"exporter: %.0f waits of the included pod, the kernel counted %.0f to %.0f", counted,
+		bounds.a[2] - bounds.a[1], bounds.a[3] - bounds.a[0]);
+	live_ok((double)runq_window(meter)->waits_seen - counted < (bounds.b[2] - bounds.b[1]) / 2,
+		"exporter: the programs counted %.0f other waits, the excluded pod alone had %.0f",
+		(double)runq_window(meter)->waits_seen - counted, bounds.b[2] - bounds.b[1]);
+	live_ok(window_blame(report, nodes->containers[0], "(excluded)") > 0 &&
+			window_blame(report, nodes->containers[0], nodes->containers[2]) <= 0,
+		"exporter: an excluded culprit is (excluded)");
+	report_free(report);
+	meter->ops->close(meter);
+	runq_rules_free(&rules);
+}
+
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task"
 #define CRI   "io.kubernetes.cri."
 
@@ -342,6 +396,7 @@ int main(void)
 	nodes_make(&nodes, cpu);
 	check_pods(&nodes);
 	check_rest(&nodes);
+	check_exporter(&nodes);
 	check_names(&nodes);
 	for (int i = 0; i < NR_TASKS; i++)
 		load_kill(nodes.pids[i]);

@@ -100,6 +100,8 @@ static u64 shim_filled(u32 mark)
 		return layout.kind & RUNQ_STEPS;
 	case RUNQ_FILLED_BLAME:
 		return want_blame;
+	case RUNQ_FILLED_FILTER:
+		return want_filter;
 	case RUNQ_FILLED_SAMPLE:
 		return want_sample;
 	case RUNQ_FILLED_OLD:

@@ -9,6 +9,7 @@
 static struct runq_group_names web = {.namespace = "shop", .pod = "web-1", .container = "nginx"};
 static struct runq_group_names box = {.container = "box"};
 static const struct runq_group service = {.path = "/system.slice/ssh"};
+static const struct runq_group slicer = {.path = "/system.slicer"};
 static const struct runq_group nginx = {.path = "/kubepods/burstable/pod1/c1",
 					.pod_uid = "1",
 					.container_id = "c1",
@@ -53,8 +54,18 @@ TEST_WITH(test_by_path, setup, NULL)
 	rule(false, "qos=guaranteed");
 	assert_true(runq_filter_any(&filter));
 	assert_true(!passes(service) && never(service));
+	assert_true(passes(slicer) && !never(slicer));
 	assert_true(!passes(unnamed) && never(unnamed));
 	assert_true(passes(nginx) && !never(nginx));
+}
+
+/* The first rule that matches decides. */
+TEST_WITH(test_order, setup, NULL)
+{
+	rule(true, "qos=burstable");
+	rule(false, "namespace=shop");
+	assert_true(passes(nginx) && !never(nginx));
+	assert_true(!passes(service) && never(service));
 }
 
 /* A name that is not known yet matches nothing, and may do so later. */

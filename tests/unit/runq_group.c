@@ -125,6 +125,7 @@ static void test_parties(void **state)
 		{RUNQ_KEY_UNKNOWN, RUNQ_PARTY_UNKNOWN, "(unknown)"},
 		{RUNQ_KEY_MOVED, RUNQ_PARTY_OTHER_CORE, "(other core)"},
 		{RUNQ_KEY_OTHER, RUNQ_PARTY_OTHER, "(other)"},
+		{RUNQ_KEY_EXCLUDED, RUNQ_PARTY_EXCLUDED, "(excluded)"},
 		{5, RUNQ_PARTY_GONE, "(gone)"},
 	};
 	const struct runq_group group = {.key = 5, .path = "/a"};

@@ -27,6 +27,7 @@ static struct runq_window window;
 static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
+static struct runq_opts opts;
 /* All groups that a test has; blame and what is alive refer to them. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
@@ -69,6 +70,7 @@ static void begin(enum runq_rollup_by what)
 		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
 	};
 	rollup = (struct runq_rollup){.what = what, .filter = &filter};
+	opts = (struct runq_opts){.blame_rows = 8};
 }
 
 static void finish(void)
@@ -144,11 +146,13 @@ static void ask_for(const char *path)
 
 static void close_window(void)
 {
+	struct runq_rollup *by = window.sum == ROLLUP_NONE ? NULL : &rollup;
 	struct err err = {0};
 
-	assert_int_equal(runq_rollup_window(&rollup, &list, groups, nr_groups, &err), 0);
-	assert_int_equal(runq_window_groups(&window, &list, &filter, &rollup, &err), 0);
-	assert_int_equal(runq_window_blame(&window, NULL, &filter, &rollup, 8, &err), 0);
+	if (by)
+		assert_int_equal(runq_rollup_window(by, &list, groups, nr_groups, &err), 0);
+	assert_int_equal(runq_window_groups(&window, &list, &filter, by, &err), 0);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, by, &opts, &err), 0);
 }
 
 static const struct runq_group_window *row(const char *path)
@@ -271,7 +275,7 @@ TEST(blame_of_gone)
 	charged(97, 1, 2);
 	charged(96, 1, 3);
 	charged(95, 94, 4);
-	assert_int_equal(runq_window_blame(&window, NULL, &filter, NULL, 8, &err), 0);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, NULL, &opts, &err), 0);
 	assert_int_equal(window.nr_blame, 3);
 	assert_int_equal(blamed(groups[0]->path, "(gone)"), 16);
 	assert_int_equal(blamed("(gone)", groups[0]->path), 5);
@@ -302,6 +306,39 @@ TEST(commands)
 	assert_int_equal(window.nr_blame, 1);
 	assert_int_equal(blamed("nginx", "nginx"), 23);
 	finish();
+}
+
+/* Excluded culprits keep their names, or are one party of each victim if they are folded. */
+TEST(excluded)
+{
+	static const enum runq_rollup_by sums[] = {ROLLUP_NONE, ROLLUP_POD};
+	struct runq_rules rules = {0};
+	struct err err = {0};
+
+	assert_int_equal(runq_rules_add(&rules, false, "cgroup=/system.slice", &err), 0);
+	for (int i = 0; i < 4; i++) {
+		begin(sums[i % 2]);
+		opts.fold_excluded = i / 2;
+		filter.rules = &rules;
+		waited(1, "/a", 1, 100, RUNQ_OTHER);
+		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
+		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
+		charged(1, 5, 10);
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* what the programs left out */
+		charged(1, 6, 200);
+		charged(1, 1, 1000);
+		charged(5, 1, 3000);
+		close_window();
+		assert_int_equal(window.nr_groups, 1);
+		assert_int_equal(row("/a")->count, 1);
+		assert_int_equal(blamed("/a", "(excluded)"), i / 2 ? 250 : 40);
+		assert_int_equal(blamed("/a", "/a"), 1000);
+		if (!opts.fold_excluded)
+			assert_int_equal(blamed("/a", "/system.slice/cron"), 200);
+		assert_int_equal(window.nr_blame, i / 2 ? 2 : 4);
+		finish();
+	}
+	runq_rules_free(&rules);
 }
 
 TEST(depth)

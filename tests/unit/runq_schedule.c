@@ -16,6 +16,7 @@ static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL: idle */
+	u64 key; /* of the culprit, as of the dispatch */
 };
 
 struct task {
@@ -47,6 +48,7 @@ static struct {
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
 	int (*program)(u64 *);
 	bool late; /* wake-ups may preempt with a clock that is not updated */
+	u32 unwanted; /* groups that are left out, by bit */
 	u64 random;
 } sim;
 
@@ -87,7 +89,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 		sim.idle[cpu] = (struct task_struct){.comm = "swapper"};
 		sim.idle[cpu].cgroups = &sim.css[0];
 		sim.idle[cpu].se.cfs_rq = &sim.cfs_rq[0][cpu];
-		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0, NULL};
+		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0};
 	}
 	for (u32 i = 0; i < NR_TASKS; i++) {
 		struct task *task = &sim.task[i];
@@ -106,7 +108,9 @@ static u64 key_of_task(const struct task *task)
 {
 	if (!task)
 		return RUNQ_KEY_IDLE;
-	return task->kernel.flags & PF_KTHREAD ? RUNQ_KEY_KTHREAD : key_of_group(task->group);
+	if (task->kernel.flags & PF_KTHREAD)
+		return RUNQ_KEY_KTHREAD;
+	return sim.unwanted >> task->group & 1 ? RUNQ_KEY_EXCLUDED : key_of_group(task->group);
 }
 
 static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
@@ -145,7 +149,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 		else if (ran->group == task->group)
 			cause = RUNQ_SAME;
 		truth->cause_ns[task->lost == task->cpu ? RUNQ_PREEMPTED : cause] += end - from;
-		truth_blame(truth, i ? key_of_task(ran) : RUNQ_KEY_UNKNOWN, end - from);
+		truth_blame(truth, i ? past[i].key : RUNQ_KEY_UNKNOWN, end - from);
 	}
 }
 
@@ -222,7 +226,7 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 		prev->moved_ns = 0;
 	}
 	sim.runs[cpu] = next;
-	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next};
+	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next, key_of_task(next)};
 }
 
 static void sim_pass(u64 most_ns)
@@ -475,24 +479,43 @@ static u64 counted(u32 group)
 	return fake_read(fake_head(key_of_group(group))).count;
 }
 
-/* Groups that nobody asked for: nothing more is counted of them, and all of the others. */
+static void leave_out(u32 group)
+{
+	fake_unwanted(key_of_group(group));
+	sim.unwanted |= 1u << group;
+}
+
+/*
+ * Groups that were not requested: their counters stop, those of the others have every wait. With causes
+ * and blame, excluded culprits are RUNQ_KEY_EXCLUDED.
+ */
 static void filtered(void **state)
 {
-	static int (*const programs[])(u64 *) = {runq_some, runq_some, runq_general};
+	static const struct {
+		int (*program)(u64 *);
+		bool old, causes;
+	} programs[] = {
+		{.program = runq_some},
+		{.program = runq_some, .old = true},
+		{.program = runq_general},
+		{.program = runq_causes, .causes = true},
+		{.program = runq_causes_old, .old = true, .causes = true},
+		{.program = runq_general, .causes = true},
+	};
 
-	for (u32 i = 0; i < 9; i++) {
+	for (u32 i = 0; i < 18; i++) {
 		u64 was[NR_GROUPS], seen = 0, all = 0;
 
-		sim_reset(programs[i % 3], 4321 + i);
-		want_blame = want_causes = false;
+		sim_reset(programs[i % 6].program, 4321 + i);
+		want_blame = want_causes = programs[i % 6].causes;
 		want_filter = true;
-		fake.old = i % 3 == 1;
-		sim.late = i % 2;
+		fake.old = programs[i % 6].old;
+		sim.late = i / 6 % 2;
 		sim_begin();
 		for (u32 step = 0; step < 500; step++)
 			sim_step();
-		fake_unwanted(key_of_group(0)); /* the root, with its kernel threads */
-		fake_unwanted(key_of_group(2));
+		leave_out(0); /* the root, with its kernel threads */
+		leave_out(2);
 		for (u32 group = 0; group < NR_GROUPS; group++)
 			was[group] = counted(group);
 		for (u32 step = 0; step < 5000; step++)

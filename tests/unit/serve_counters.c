@@ -468,53 +468,24 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-static void rule(bool include, const char *text)
+/* Excluded cgroups are one culprit, and have no waits. */
+TEST_WITH(test_excluded, setup, teardown)
 {
-	struct err err = {0};
-
-	assert_int_equal(runq_rules_add(&config.rules, include, text, &err), 0);
-}
-
-/* What rules leave out has no series of its own, and is in the sums. */
-TEST_WITH(test_rules, setup, teardown)
-{
-	struct runq_group_names shop = {.namespace = "shop", .pod = "web-1"};
-	struct runq_group_names system = {.namespace = "kube-system", .pod = "dns"};
-	struct runq_group names[] = {
-		{.path = "/system.slice/a"},
-		{.path = "/system.slicer"},
-		{.path = "/p1", .pod_uid = "1", .names = &shop, .qos = "burstable"},
-		{.path = "/p2", .pod_uid = "2", .names = &system, .qos = "guaranteed"}};
+	struct runq_group victim = {.path = "/p1"};
 	uint64_t le_count[16] = {0};
-	struct runq_group_window rows[4];
-	struct runq_blame blame = {
-		.victim = {.group = &names[2]}, .culprit = {.group = &names[0]}, .wait_ns = 5};
+	struct runq_group_window row = {
+		.party = {.group = &victim}, .count = 1, .le_count = le_count};
+	struct runq_blame blame = {.victim = {.group = &victim},
+				   .culprit = {.kind = RUNQ_PARTY_EXCLUDED},
+				   .wait_ns = 5};
 	struct runq_window window = {
-		.time_mono_ns = 1, .groups = rows, .nr_groups = 4, .blame = &blame, .nr_blame = 1};
+		.time_mono_ns = 1, .groups = &row, .nr_groups = 1, .blame = &blame, .nr_blame = 1};
 
-	for (int i = 0; i < 4; i++)
-		rows[i] = (struct runq_group_window){
-			.party = {.group = &names[i]}, .count = 1, .le_count = le_count};
-	rule(true, "qos=guaranteed");
-	rule(false, "namespace=kube-*");
-	rule(false, "cgroup=/system.slice");
-	rule(true, "pod=web-?");
 	runq_absorb(&store, &window);
-	/* The first that matches decides: guaranteed before its namespace. */
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
-	/* One is excluded by its path; the other matches no rule, while some include. */
-	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 2);
-	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
-	runq_rules_free(&config.rules);
-	rule(false, "cgroup=/system.slice/");
-	runq_absorb(&store, &window);
-	/* Without a rule that includes, the rest passes; /system.slicer is another one. */
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/system.slicer\"", config.nr_le), 1);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 3);
-	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
-	runq_rules_free(&config.rules);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 }
 
 /* A cgroup that ended without another wait: its series end in time, and no new ones begin. */

@@ -134,7 +134,7 @@ static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 
 static bool key_ended(const struct runq_blame_table *table, uint64_t key)
 {
-	return key < RUNQ_KEY_OTHER && table->ended(table->arg, key);
+	return key < RUNQ_KEY_EXCLUDED && table->ended(table->arg, key);
 }
 
 static void late_set(struct runq_blame_table *table, size_t i, bool late)

@@ -140,7 +140,7 @@ uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who)
 	size_t slot = runq_chunks_at(chunks, who);
 	uint64_t key = 0;
 
-	if (who >= RUNQ_WHO_QUOTA)
+	if (who >= RUNQ_PLACE_UNWANTED)
 		return (uint64_t)(int64_t)(int32_t)who;
 	if (slot && slot < runq_chunks_slots(chunks))
 		key = *(volatile uint64_t *)&runq_chunks_slot(chunks, slot)->key;

@@ -118,9 +118,10 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 		[-RUNQ_KEY_UNKNOWN] = RUNQ_PARTY_UNKNOWN,
 		[-RUNQ_KEY_MOVED] = RUNQ_PARTY_OTHER_CORE,
 		[-RUNQ_KEY_OTHER] = RUNQ_PARTY_OTHER,
+		[-RUNQ_KEY_EXCLUDED] = RUNQ_PARTY_EXCLUDED,
 	};
 
-	if (key >= RUNQ_KEY_OTHER)
+	if (key >= RUNQ_KEY_EXCLUDED)
 		return (struct runq_party){kinds[-key], NULL};
 	return (struct runq_party){group ? RUNQ_PARTY_GROUP : RUNQ_PARTY_GONE, group};
 }
@@ -135,6 +136,7 @@ const char *runq_party_path(const struct runq_party *party)
 		[RUNQ_PARTY_UNKNOWN] = "(unknown)",
 		[RUNQ_PARTY_OTHER_CORE] = "(other core)",
 		[RUNQ_PARTY_OTHER] = "(other)",
+		[RUNQ_PARTY_EXCLUDED] = "(excluded)",
 	};
 
 	return party->kind == RUNQ_PARTY_GROUP ? party->group->path : words[party->kind];

@@ -72,6 +72,7 @@ enum runq_party_kind {
 	RUNQ_PARTY_UNKNOWN,
 	RUNQ_PARTY_OTHER_CORE, /* the wait passed on another core's queue */
 	RUNQ_PARTY_OTHER,      /* groups without a row of their own */
+	RUNQ_PARTY_EXCLUDED,   /* culprits that the filter does not pass, with runq_opts.fold_excluded */
 };
 
 /* One side of a wait. */

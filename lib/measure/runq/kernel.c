@@ -346,7 +346,7 @@ int runq_kernel_find_groups(struct runq_kernel *k, struct err *err)
 
 struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)
 {
-	return runq_party_of(key, key < RUNQ_KEY_OTHER ? runq_slots_find(&k->slots, key) : NULL);
+	return runq_party_of(key, key < RUNQ_KEY_EXCLUDED ? runq_slots_find(&k->slots, key) : NULL);
 }
 
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t *ret_nr)

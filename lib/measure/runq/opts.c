@@ -143,8 +143,8 @@ void runq_opts_defaults(struct runq_opts *opts)
 bool runq_opts_filter(const struct runq_opts *opts)
 {
 	return has_filter(opts) && opts->per == RUNQ_PER_CGROUP &&
-	       opts->source == RUNQ_SOURCE_SCHED_INFO && !opts->causes && !opts->threshold_ns &&
-	       !opts->steps_only && !cpuset_count(&opts->cpus) &&
+	       opts->source == RUNQ_SOURCE_SCHED_INFO && (!opts->causes || opts->fold_excluded) &&
+	       !opts->threshold_ns && !cpuset_count(&opts->cpus) &&
 	       (opts->sample_ratio <= 0.0 || opts->sample_ratio >= 1.0);
 }
 

@@ -52,6 +52,11 @@ struct runq_opts {
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
 	const struct runq_rules *rules; /* filter, must outlive the meter; NULL: none */
+	/*
+	 * Culprits that @rules exclude are one party, RUNQ_PARTY_EXCLUDED: then the programs can skip
+	 * excluded cgroups also with causes. Pressure is of all cgroups.
+	 */
+	bool fold_excluded;
 	bool tree; /* a row for each cgroup below @cgroups, instead of their sum */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* 0: the default set */
@@ -103,7 +108,7 @@ void runq_opts_defaults(struct runq_opts *opts);
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
  * True if the BPF programs can skip cgroups that the rules exclude; else only reports skip them.
- * Causes need every switch, and sampling has its own filter.
+ * Causes need the names of excluded culprits unless they are folded; sampling has its own filter.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names of --per: "task", "pod". NULL-terminated. */

@@ -119,6 +119,7 @@ static int open_filled(const struct runq_opts *opts, const struct runq_shape *sh
 		[RUNQ_FILLED_STEPS - RUNQ_FILLED_FIRST] = shape->steps,
 		[RUNQ_FILLED_BLAME - RUNQ_FILLED_FIRST] = opts->blame,
 		[RUNQ_FILLED_SAMPLE - RUNQ_FILLED_FIRST] = samples(opts),
+		[RUNQ_FILLED_FILTER - RUNQ_FILLED_FIRST] = runq_opts_filter(opts),
 		[RUNQ_FILLED_OLD - RUNQ_FILLED_FIRST] = !modern(btf),
 		[RUNQ_FILLED_CPU_MASK - RUNQ_FILLED_FIRST] =
 			(shared ? RUNQ_MAX_CPUS : RUNQ_MAX_STRIPES) - 1,

@@ -202,9 +202,12 @@ static void window_init(struct runq_meter *m)
 
 static int window_pressure(struct runq_meter *m, struct err *err)
 {
+	static const struct runq_filter all;
+
 	if (!m->pressures)
 		return 0;
-	return runq_window_pressure(&m->window, m->pressures, m->kernel, &m->filter, m->pods, err);
+	return runq_window_pressure(&m->window, m->pressures, m->kernel,
+				    m->opts.fold_excluded ? &all : &m->filter, m->pods, err);
 }
 
 /* Drops everything that was counted before the first window. */
@@ -306,7 +309,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	if (!rc)
 		rc = runq_window_groups(w, list, &m->filter, rollup, err);
 	if (!rc && w->has_blame)
-		rc = runq_window_blame(w, m->kernel, &m->filter, rollup, m->opts.blame_rows, err);
+		rc = runq_window_blame(w, m->kernel, &m->filter, rollup, &m->opts, err);
 	if (!rc && m->idle)
 		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup, err);
 	if (!rc)

@@ -121,18 +121,17 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 }
 
 /* Key of no group: stands for groups that ended before their names were read. */
-#define KEY_GONE (RUNQ_KEY_OTHER - 1)
+#define KEY_GONE (RUNQ_KEY_EXCLUDED - 1)
 
-static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_kernel *kernel, uint64_t key)
+static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *party, uint64_t key)
 {
-	struct runq_party party = runq_kernel_party(kernel, key);
 	const struct runq_group *row;
 
-	if (party.kind == RUNQ_PARTY_GONE)
+	if (party->kind == RUNQ_PARTY_GONE)
 		return KEY_GONE;
-	if (party.kind != RUNQ_PARTY_GROUP)
+	if (!rollup || party->kind != RUNQ_PARTY_GROUP)
 		return key;
-	row = runq_rollup_of(rollup, party.group);
+	row = runq_rollup_of(rollup, party->group);
 	return row ? row->key : KEY_GONE;
 }
 
@@ -142,20 +141,29 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 	       runq_filter_passes_party(filter, victim);
 }
 
-/* Turns pairs of cgroups into pairs of rollup rows; drops victims that were not requested. */
-static size_t blame_rollup(struct runq_rollup *rollup, const struct runq_kernel *kernel,
-			   const struct runq_filter *filter, struct runq_row *rows, size_t nr)
+/*
+ * Drops victims that were not requested, and makes all groups without a name one. With @fold, culprits that were not requested become
+ * RUNQ_KEY_EXCLUDED. With @rollup, turns pairs of cgroups into pairs of its rows.
+ */
+static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
+			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
+			   size_t nr)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct runq_party victim = runq_kernel_party(kernel, rows[i].pair.victim);
+		struct runq_pair pair = rows[i].pair;
+		struct runq_party victim = runq_kernel_party(kernel, pair.victim);
+		struct runq_party culprit = runq_kernel_party(kernel, pair.culprit);
 
 		if (!victim_passes(filter, &victim))
 			continue;
-		rows[left] = rows[i];
-		rows[left].pair.victim = rollup_key(rollup, kernel, rows[i].pair.victim);
-		rows[left++].pair.culprit = rollup_key(rollup, kernel, rows[i].pair.culprit);
+		rows[left].charge = rows[i].charge;
+		rows[left].pair.victim = rollup_key(rollup, &victim, pair.victim);
+		rows[left++].pair.culprit =
+			fold && culprit.group && !runq_filter_passes(filter, culprit.group)
+				? RUNQ_KEY_EXCLUDED
+				: rollup_key(rollup, &culprit, pair.culprit);
 	}
 	return runq_rows_merge(rows, left);
 }
@@ -167,59 +175,33 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/* Gives all groups without a name one key; true if the key changes. */
-static bool fold_gone(const struct runq_party *party, __u64 *key)
-{
-	if (party->kind != RUNQ_PARTY_GONE || *key == KEY_GONE)
-		return false;
-	*key = KEY_GONE;
-	return true;
-}
-
 int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
-		      unsigned int per_victim, struct err *err)
+		      const struct runq_opts *opts, struct err *err)
 {
 	struct runq_blame *blame;
 	struct runq_row *rows;
-	size_t nr, left;
-	bool gone;
+	size_t nr;
 	int rc;
 
 	rc = runq_kernel_blame(kernel, &rows, &nr, err);
 	if (rc)
 		return rc;
-	if (rollup)
-		nr = blame_rollup(rollup, kernel, filter, rows, nr);
-	nr = runq_rows_rank(rows, nr, per_victim);
+	nr = blame_filter(rollup, kernel, filter, opts->fold_excluded, rows, nr);
+	nr = runq_rows_rank(rows, nr, opts->blame_rows);
 	blame = calloc(nr + 1, sizeof(*blame));
 	if (!blame)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* Again if groups without a name became one: their rows are merged and ranked anew. */
-	do {
-		gone = false;
-		left = 0;
-		for (size_t i = 0; i < nr; i++) {
-			struct runq_party victim = row_party(kernel, rollup, rows[i].pair.victim);
-			struct runq_party culprit = row_party(kernel, rollup, rows[i].pair.culprit);
-
-			if (!rollup && !victim_passes(filter, &victim))
-				continue;
-			gone |= fold_gone(&victim, &rows[i].pair.victim);
-			gone |= fold_gone(&culprit, &rows[i].pair.culprit);
-			rows[left] = rows[i];
-			blame[left++] = (struct runq_blame){
-				.victim = victim,
-				.culprit = culprit,
-				.wait_ns = scaled(w, rows[i].charge.wait_ns),
-				.count = scaled(w, rows[i].charge.count),
-			};
-		}
-		nr = gone ? runq_rows_rank(rows, runq_rows_merge(rows, left), per_victim) : left;
-	} while (gone);
+	for (size_t i = 0; i < nr; i++)
+		blame[i] = (struct runq_blame){
+			.victim = row_party(kernel, rollup, rows[i].pair.victim),
+			.culprit = row_party(kernel, rollup, rows[i].pair.culprit),
+			.wait_ns = scaled(w, rows[i].charge.wait_ns),
+			.count = scaled(w, rows[i].charge.count),
+		};
 	free(w->blame);
 	w->blame = blame;
-	w->nr_blame = left;
+	w->nr_blame = nr;
 	return 0;
 }
 

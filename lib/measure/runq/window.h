@@ -135,10 +135,13 @@ struct runq_rollup;
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
-/* Replaces blame by the growth since @kernel was last read, between rows of @rollup if set. */
+/*
+ * Replaces blame by the growth since @kernel was last read, between rows of @rollup if set. Uses
+ * blame_rows and fold_excluded of @opts.
+ */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
-		      unsigned int per_victim, struct err *err);
+		      const struct runq_opts *opts, struct err *err);
 void runq_window_clear(struct runq_window *window);
 
 /*

@@ -21,6 +21,7 @@
 #define MAX_SETS  32
 
 static const char *chosen;
+static bool no_empty; /* only what has a limit */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -124,6 +125,8 @@ static void measure_command(const char *name, const char *line)
 	cost_events_now(&events);
 	measure(name, "command");
 	cost_attached_stop(&attached);
+	if (no_empty)
+		return;
 	if (!events.nr) {
 		printf("cost\t%s\tset\t-\t\t%zu\n", name, events.nr_other);
 		return;
@@ -185,9 +188,11 @@ int main(int argc, char **argv)
 	char line[1024];
 	FILE *list;
 
-	if (argc != 3 || !(list = fopen(argv[2], "re"))) {
-		fprintf(stderr, "usage: bench-cost WORKLOAD,...|all LIST\n"
-				"LIST has a name, a tab and a command per line\n");
+	no_empty = argc == 4 && !strcmp(argv[3], "--no-empty");
+	if (argc != 3 + no_empty || !(list = fopen(argv[2], "re"))) {
+		fprintf(stderr, "usage: bench-cost WORKLOAD,...|all LIST [--no-empty]\n"
+				"LIST has a name, a tab and a command per line\n"
+				"--no-empty: not also with empty programs on the same events\n");
 		return 64;
 	}
 	chosen = argv[1];

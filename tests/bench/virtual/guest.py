@@ -58,10 +58,11 @@ def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
     return outcome.lines, outcome.seconds
 
 
-def bench(workloads, listed):
-    """A script that measures the commands (name, command line)."""
+def bench(workloads, listed, empty=True):
+    """A script that measures the commands (name, command line), and empty programs on their events."""
     text = "".join(f"{name}\t{line}\n" for name, line in listed)
-    return f"cat >/tmp/list <<'END'\n{text}END\nbench-cost {','.join(workloads)} /tmp/list\n"
+    return (f"cat >/tmp/list <<'END'\n{text}END\n"
+            f"bench-cost {','.join(workloads)} /tmp/list{'' if empty else ' --no-empty'}\n")
 
 
 def programs(entry):
@@ -79,16 +80,16 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
     found.arch, found.kernel, found.compiler = arch, entry.release, userspace.bpf_compiler()
 
 
-def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None):
+def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True):
     """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
-    and of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
+    and, unless not @empty, of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
     entry = choose.find(named) if named else kernel(arch)
     listed, whys, versions = [(c, ours(c)) for c in commands], {}, {}
     if others:
         more, whys, versions = peers.stage(others, arch, scratch / "peers")
         listed += more
     # The workloads are not in it: what a cgroup that was not asked for costs.
-    lines, seconds = run(entry, boot(others), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed),
+    lines, seconds = run(entry, boot(others), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty),
                          scratch, programs(entry), timeout_s, verbose,
                          trees=[(scratch / "peers", "peers")] if others else [])
     found = figures.Found()

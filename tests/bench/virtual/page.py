@@ -81,7 +81,7 @@ one with nothing attached, and told as a ratio to an empty program and to other 
   as the command has a program there.
 - The exporter at rest runs on the first of its processors; all others are idle, so its CPU time is its instructions.
 - `tests/bench/virtual/limits` has a limit for each figure of subtick; `./check cost` fails if one grows by more than
-  2 %. Of the exporter at rest the limit is for all collectors with 64 processors, and 10 %.
+  2 %. Of the exporter at rest the limit is for all collectors with 16 processors (64 in `./check vm-all`), and 10 %.
 """
 
 

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compares the windows of two files, figure by figure, for each CPU or cgroup. */
+#include "present/diff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cmp.h"
+#include "base/grow.h"
+#include "stats/unpaired.h"
+
+/* Confidence of all intervals together. */
+#define CONFIDENCE  0.95
+#define MAX_FIGURES 16
+#define MAX_NAMES   4
+
+enum kind {
+	SHARE,
+	TIME,
+	RATE,
+	NR_KINDS,
+};
+
+struct figure {
+	const char *key; /* in the JSON of the command */
+	enum kind kind;
+	bool sum; /* grows with the window: divided by it, and 0 in windows without the row */
+};
+
+static const struct figure load_figures[] = {
+	{"busy_ratio", SHARE, false},		 {"task_ratio", SHARE, false},
+	{"hardirq_ratio", SHARE, false},	 {"softirq_on_idle_ratio", SHARE, false},
+	{"softirq_on_task_ratio", SHARE, false}, {"ksoftirqd_ratio", SHARE, false},
+	{"idle_loop_ratio", SHARE, false},	 {"steal_ratio", SHARE, false},
+	{0},
+};
+static const struct figure runq_figures[] = {
+	{"count", RATE, true},
+	{"sum_ns", SHARE, true},
+	{"avg_ns", TIME, false},
+	{"p50_ns", TIME, false},
+	{"p90_ns", TIME, false},
+	{"p99_ns", TIME, false},
+	{"max_ns", TIME, false},
+	{"causes.idle_exit_ns", SHARE, true},
+	{"causes.same_group_ns", SHARE, true},
+	{"causes.other_group_ns", SHARE, true},
+	{"causes.kernel_thread_ns", SHARE, true},
+	{"causes.preempted_ns", SHARE, true},
+	{"causes.throttled_ns", SHARE, true},
+	{"causes.migrated_ns", SHARE, true},
+	{0},
+};
+static const struct figure noise_figures[] = {
+	{"noise_ratio", SHARE, false},	 {"hardirq_ratio", SHARE, false},
+	{"softirqs_ratio", SHARE, false}, {"kthread_ratio", SHARE, false},
+	{"events_hz", RATE, false},	 {"max_ns", TIME, false},
+	{0},
+};
+static const struct figure wake_figures[] = {
+	{"median_ns", TIME, false},
+	{"mean_ns", TIME, false},
+	{"p99_ns", TIME, false},
+	{"max_ns", TIME, false},
+	{0},
+};
+
+/* The lists of a command that are compared. */
+static const struct subject {
+	const char *command, *tables[2];
+	const char *names[MAX_NAMES]; /* columns that identify a row; none: the first one */
+	const struct figure *figures;
+} subjects[] = {
+	{"load", {"cpus", "all"}, {"cpu"}, load_figures},
+	{"runq", {"groups"}, {NULL}, runq_figures},
+	{"noise", {"cores"}, {"cpu"}, noise_figures},
+	{"wake", {"states"}, {"cpu", "source", "forced", "name"}, wake_figures},
+};
+
+/* A CPU, cgroup or idle state of a CPU, with its figures over the windows of both sides. */
+struct thing {
+	char *name;
+	struct moments figures[MAX_FIGURES][2];
+};
+
+struct diff {
+	const struct subject *subject;
+	void *by_name; /* of tsearch() */
+	struct thing **things;
+	size_t nr_things;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct thing *)a)->name, ((const struct thing *)b)->name);
+}
+
+static size_t name_part(const char *key, const struct value *value, char *buf, size_t size)
+{
+	const char *cpu = strcmp(key, "cpu") ? "" : "CPU ";
+
+	if (value->kind == VALUE_STR)
+		return snprintf(buf, size, " %s", value->str);
+	if (value->kind == VALUE_NULL)
+		return 0;
+	return snprintf(buf, size, " %s%.0f", cpu, value_number(value));
+}
+
+/* "CPU 0", "/app", "CPU 0 timer C1", or "make 4711" for a task. */
+static void row_name(const struct subject *subject, const struct table *table, size_t row,
+		     char *buf, size_t size)
+{
+	static const char *const task[MAX_NAMES] = {"comm", "pid"};
+	const char *first[MAX_NAMES] = {table->nr_cols ? table->cols[0].key : NULL};
+	const char *const *names = subject->names;
+	size_t used = 0;
+
+	if (!names[0])
+		names = table_find(table, "pid") < 0 ? first : task;
+	buf[0] = '\0';
+	for (int i = 0; i < MAX_NAMES && names[i] && used < size; i++)
+		used += name_part(names[i], table_get(table, row, names[i]), buf + used,
+				  size - used);
+	memmove(buf, buf + (buf[0] == ' '), strlen(buf) + (buf[0] != ' '));
+}
+
+/* The thing of that name, a new one if there is none; NULL if out of memory. */
+static struct thing *thing_get(struct diff *diff, char *name)
+{
+	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name), *thing;
+	struct thing **things;
+
+	if (found)
+		return *found;
+	things = grow(diff->things, diff->nr_things, sizeof(struct thing *));
+	thing = things ? calloc(1, sizeof(*thing)) : NULL;
+	if (things)
+		diff->things = things;
+	if (!thing)
+		return NULL;
+	diff->things[diff->nr_things++] = thing;
+	thing->name = strdup(name);
+	return thing->name && tsearch(thing, &diff->by_name, by_name) ? thing : NULL;
+}
+
+static double scale(const struct figure *figure, uint64_t window_ns)
+{
+	if (!figure->sum)
+		return 1.0;
+	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
+}
+
+static int add_table(struct diff *diff, const struct report *window, const struct table *table,
+		     int side)
+{
+	const struct figure *figures = diff->subject->figures;
+	char name[4096];
+
+	for (size_t row = 0; table && row < table->nr_rows; row++) {
+		struct thing *thing;
+
+		row_name(diff->subject, table, row, name, sizeof(name));
+		thing = thing_get(diff, name);
+		if (!thing)
+			return -ENOMEM;
+		for (int i = 0; figures[i].key; i++) {
+			double value = table_number(table, row, figures[i].key);
+
+			value *= scale(&figures[i], window->window_ns);
+			if (isfinite(value))
+				moments_add(&thing->figures[i][side], value);
+		}
+	}
+	return 0;
+}
+
+static int add_side(struct diff *diff, const struct diff_side *from, int side)
+{
+	const struct subject *subject = diff->subject;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < from->nr; i++)
+		for (int t = 0; !rc && t < 2 && subject->tables[t]; t++)
+			rc = add_table(diff, from->windows[i],
+				       report_find(from->windows[i], subject->tables[t]), side);
+	return rc;
+}
+
+/* A side that has no figure of that key was measured without it: unknown, not 0. */
+static bool has_figure(const struct diff *diff, int figure, int side)
+{
+	for (size_t i = 0; i < diff->nr_things; i++)
+		if (diff->things[i]->figures[figure][side].count)
+			return true;
+	return false;
+}
+
+/* A cgroup without a wait has no row: its sums are 0 in @windows minus those that have one. */
+static void add_zeros(struct diff *diff, size_t windows, int side)
+{
+	const struct figure *figures = diff->subject->figures;
+
+	for (int f = 0; figures[f].key; f++) {
+		bool fill = figures[f].sum && has_figure(diff, f, side);
+
+		for (size_t i = 0; fill && i < diff->nr_things; i++)
+			while (diff->things[i]->figures[f][side].count < windows)
+				moments_add(&diff->things[i]->figures[f][side], 0.0);
+	}
+}
+
+struct diff_row {
+	const char *name, *figure;
+	double before, after;
+	struct unpaired found;
+	int8_t changed;
+};
+
+#define ROW(id, member, ...) COLUMN(struct diff_row, id, member, __VA_ARGS__)
+#define ROW_COLUMNS(unit)                                         \
+	{                                                         \
+		ROW(M_DIFF_NAME, name),                           \
+		ROW(M_DIFF_FIGURE, figure),                       \
+		ROW(M_DIFF_BEFORE_##unit, before),                \
+		ROW(M_DIFF_AFTER_##unit, after),                  \
+		ROW(M_DIFF_CHANGE, found.ratio),                  \
+		ROW(M_DIFF_LOW, found.low),                       \
+		ROW(M_DIFF_HIGH, found.high),                     \
+		ROW(M_DIFF_CHANGED, changed),                     \
+	}
+static const struct column_spec share_columns[] = ROW_COLUMNS(RATIO);
+static const struct column_spec time_columns[] = ROW_COLUMNS(NS);
+static const struct column_spec rate_columns[] = ROW_COLUMNS(HZ);
+static const struct table_spec kind_tables[NR_KINDS] = {
+	[SHARE] = TABLE("shares", "share of the time", share_columns),
+	[TIME] = TABLE("times", "time", time_columns),
+	[RATE] = TABLE("rates", "per second", rate_columns),
+};
+
+struct diff_fields {
+	const char *command, *before_file, *after_file;
+	uint64_t before_windows, after_windows, compared, changed;
+	double confidence;
+};
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct diff_fields, M_COMMAND, command),
+	COLUMN(struct diff_fields, M_DIFF_BEFORE_FILE, before_file),
+	COLUMN(struct diff_fields, M_DIFF_AFTER_FILE, after_file),
+	COLUMN(struct diff_fields, M_DIFF_BEFORE_WINDOWS, before_windows),
+	COLUMN(struct diff_fields, M_DIFF_AFTER_WINDOWS, after_windows),
+	COLUMN(struct diff_fields, M_DIFF_COMPARED, compared),
+	COLUMN(struct diff_fields, M_DIFF_CHANGED_TOTAL, changed),
+	COLUMN(struct diff_fields, M_DIFF_CONFIDENCE, confidence),
+};
+static const struct table_spec fields_table = TABLE("", NULL, field_columns);
+
+const struct table_spec *const diff_tables[] = {
+	&fields_table, &kind_tables[SHARE], &kind_tables[TIME], &kind_tables[RATE], NULL,
+};
+
+/* What changed first, then by the size of the change; what is only on one side is the largest. */
+static int by_change(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+	double x_size = isnan(x->found.ratio) ? HUGE_VAL : fabs(log1p(x->found.ratio));
+	double y_size = isnan(y->found.ratio) ? HUGE_VAL : fabs(log1p(y->found.ratio));
+
+	return CMP(y->changed, x->changed) ?: CMP(y_size, x_size) ?: strcmp(x->name, y->name)
+						?: strcmp(x->figure, y->figure);
+}
+
+static bool is_nothing(const struct moments both[2])
+{
+	return (!both[0].count || both[0].max <= 0.0) && (!both[1].count || both[1].max <= 0.0);
+}
+
+static bool enough(const struct moments both[2])
+{
+	return both[0].count >= UNPAIRED_MIN && both[1].count >= UNPAIRED_MIN;
+}
+
+static size_t fill_rows(const struct diff *diff, double confidence, struct diff_row *rows,
+			enum kind kind, uint64_t *changed)
+{
+	const struct figure *figures = diff->subject->figures;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < diff->nr_things; i++)
+		for (int f = 0; figures[f].key; f++) {
+			const struct moments *both = diff->things[i]->figures[f];
+			struct diff_row *row = &rows[nr];
+
+			if (figures[f].kind != kind || is_nothing(both))
+				continue;
+			*row = (struct diff_row){
+				.name = diff->things[i]->name,
+				.figure = figures[f].key,
+				.before = both[0].count ? both[0].mean : NAN,
+				.after = both[1].count ? both[1].mean : NAN,
+				.found = unpaired_compare(&both[0], &both[1], confidence),
+			};
+			row->changed = enough(both) ? row->found.changed : -1;
+			*changed += row->changed == 1;
+			nr++;
+		}
+	qsort(rows, nr, sizeof(*rows), by_change);
+	return nr;
+}
+
+/* Figures with enough windows on both sides. */
+static uint64_t count_compared(const struct diff *diff)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < diff->nr_things; i++)
+		for (int f = 0; diff->subject->figures[f].key; f++)
+			nr += enough(diff->things[i]->figures[f]) &&
+			      !is_nothing(diff->things[i]->figures[f]);
+	return nr;
+}
+
+static bool has_losses(const struct diff_side *side)
+{
+	for (size_t i = 0; i < side->nr; i++) {
+		const struct table *quality = side->windows[i]->quality;
+
+		for (size_t col = 0; quality && col < quality->nr_cols; col++)
+			if (quality->cols[col].metric->unit == UNIT_COUNT &&
+			    value_number(table_cell(quality, 0, col)) > 0.0)
+				return true;
+	}
+	return false;
+}
+
+static void add_notes(const struct diff_side sides[2], const struct diff_fields *fields,
+		      struct report *report)
+{
+	const char *before = sides[0].windows[0]->source, *after = sides[1].windows[0]->source;
+
+	if (!fields->compared)
+		report_note(report,
+			    "fewer than %d windows on a side: whether a figure changed is unknown",
+			    UNPAIRED_MIN);
+	else
+		report_note(report,
+			    "%llu of %llu figures changed; intervals are for all of them together, %g %%, "
+			    "if windows are independent of each other",
+			    (unsigned long long)fields->changed,
+			    (unsigned long long)fields->compared, 100.0 * CONFIDENCE);
+	if (before && after && strcmp(before, after))
+		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
+			    before, sides[1].file, after);
+	for (int i = 0; i < 2; i++)
+		if (has_losses(&sides[i]))
+			report_note(report, "windows of %s have losses: see quality there",
+				    sides[i].file);
+}
+
+static int build(const struct diff *diff, const struct diff_side sides[2], bool all,
+		 struct report *report)
+{
+	struct diff_fields fields = {
+		.command = diff->subject->command,
+		.before_file = sides[0].file,
+		.after_file = sides[1].file,
+		.before_windows = sides[0].nr,
+		.after_windows = sides[1].nr,
+		.compared = count_compared(diff),
+	};
+	struct diff_row *rows = calloc(diff->nr_things + 1, MAX_FIGURES * sizeof(*rows));
+	double confidence = 1.0 - (1.0 - CONFIDENCE) / (double)(fields.compared + !fields.compared);
+
+	if (!rows)
+		return -ENOMEM;
+	for (int kind = 0; kind < NR_KINDS; kind++) {
+		size_t nr = fill_rows(diff, confidence, rows, kind, &fields.changed);
+		struct table *table = all || (nr && rows[0].changed)
+					      ? columns_table(report, &kind_tables[kind], 0)
+					      : NULL;
+
+		for (size_t row = 0; table && row < nr && (all || rows[row].changed); row++)
+			columns_row(table, &rows[row]);
+	}
+	fields.confidence = fields.compared ? CONFIDENCE : NAN;
+	columns_set(report, &fields_table, 0, &fields);
+	add_notes(sides, &fields, report);
+	free(rows);
+	return 0;
+}
+
+static int check_side(const struct diff_side *side, const char *command, struct err *err)
+{
+	for (size_t i = 0; i < side->nr; i++) {
+		const char *own = side->windows[i]->command;
+
+		if (strcmp(own, command))
+			return err_set(err, -EINVAL, "%s is of %s, not of %s", side->file, own,
+				       command);
+		if (!side->windows[i]->window_ns)
+			return err_set(err, -EINVAL, "%s has a window of 0 ns", side->file);
+	}
+	return 0;
+}
+
+static int choose(const struct diff_side sides[2], struct diff *diff, struct err *err)
+{
+	const char *command = sides[0].windows[0]->command;
+
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+		if (!strcmp(subjects[i].command, command))
+			diff->subject = &subjects[i];
+	if (!diff->subject)
+		return err_set(err, -EINVAL,
+			       "%s is of %s: only load, runq, noise and wake can be compared",
+			       sides[0].file, command);
+	return check_side(&sides[0], command, err) ?: check_side(&sides[1], command, err);
+}
+
+static void nothing(void *thing)
+{
+	(void)thing;
+}
+
+int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
+		struct err *err)
+{
+	const struct report *last = sides[1].windows[sides[1].nr - 1];
+	struct report *report = NULL;
+	struct diff diff = {0};
+	int rc = choose(sides, &diff, err);
+
+	if (rc)
+		return rc;
+	for (int side = 0; !rc && side < 2; side++)
+		rc = add_side(&diff, &sides[side], side);
+	for (int side = 0; !rc && side < 2; side++)
+		add_zeros(&diff, sides[side].nr, side);
+	report = rc ? NULL : report_new("diff");
+	if (!report)
+		rc = -ENOMEM;
+	if (!rc) {
+		report->time_unix_ns = last->time_unix_ns;
+		for (size_t i = 0; i < sides[1].nr; i++)
+			report->window_ns += sides[1].windows[i]->window_ns;
+		report_source(report, last->source);
+		rc = build(&diff, sides, all, report);
+	}
+	tdestroy(diff.by_name, nothing);
+	for (size_t i = 0; i < diff.nr_things; i++) {
+		free(diff.things[i]->name);
+		free(diff.things[i]);
+	}
+	free(diff.things);
+	if (rc)
+		report_free(report);
+	else
+		rc = report_finish(report, ret_report);
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of `subtick diff`: what changed between two files of windows. */
+#ifndef SUBTICK_PRESENT_DIFF_H
+#define SUBTICK_PRESENT_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "report/columns.h"
+
+/* The windows of one file. */
+struct diff_side {
+	const char *file;
+	struct report **windows;
+	size_t nr; /* at least 1 */
+};
+
+extern const struct table_spec *const diff_tables[];
+
+/*
+ * Compares two sides, before and after, of one command: load, runq, noise or wake. Without @all,
+ * figures that did not change have no row if there are enough windows to tell. -EINVAL if the files
+ * cannot be compared.
+ */
+int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
+		struct err *err);
+
+#endif

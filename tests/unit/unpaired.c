@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Unpaired statistics: a worked example, zeros, few windows, coverage by simulation. */
+#include "test.h"
+
+#include <math.h>
+
+#include "stats/unpaired.h"
+
+/* Chance moves 95 % of this many by 0.5 %. */
+#define MANY 2000
+
+/* splitmix64: the same numbers on every machine. */
+static uint64_t random_state;
+
+static double uniform(void)
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2.0 * log(uniform())) * cos(2.0 * M_PI * uniform());
+}
+
+static struct moments of(const double *values, int nr)
+{
+	struct moments m = {0};
+
+	while (nr--)
+		moments_add(&m, *values++);
+	return m;
+}
+
+#define OF(...) of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+
+/* Equal relative errors of 1 / sqrt(30) each: four degrees of freedom, t 2.7764. */
+TEST(test_example)
+{
+	struct moments before = OF(9, 10, 11), after = OF(18, 20, 22);
+	struct unpaired found = unpaired_compare(&before, &after, 0.95);
+	double half = 2.7764451 * sqrt(2.0 * 0.01 / 3.0);
+
+	assert_true(fabs(found.ratio - 1.0) < 1e-12);
+	assert_true(fabs(found.low - (2.0 * exp(-half) - 1.0)) < 1e-6);
+	assert_true(fabs(found.high - (2.0 * exp(half) - 1.0)) < 1e-6);
+	assert_true(found.changed);
+	assert_false(unpaired_compare(&before, &before, 0.95).changed);
+}
+
+TEST(test_few_windows)
+{
+	struct moments none = {0}, one = OF(5), two = OF(5, 6), three = OF(90, 91, 92);
+	struct unpaired found = unpaired_compare(&one, &three, 0.95);
+
+	assert_true(found.ratio > 17.0 && isnan(found.low) && isnan(found.high) && !found.changed);
+	found = unpaired_compare(&two, &three, 0.95);
+	assert_true(found.low > 0.0 && !found.changed);
+	found = unpaired_compare(&none, &three, 0.95);
+	assert_true(isnan(found.ratio) && !found.changed);
+}
+
+/* No ratio to 0; a figure that was always 0 and is never 0 now has changed. */
+TEST(test_zeros)
+{
+	struct moments zeros = OF(0, 0, 0), some = OF(0, 2, 4), all = OF(1, 2, 3);
+
+	assert_true(isnan(unpaired_compare(&zeros, &all, 0.95).ratio));
+	assert_true(unpaired_compare(&zeros, &all, 0.95).changed);
+	assert_true(unpaired_compare(&all, &zeros, 0.95).changed);
+	assert_false(unpaired_compare(&zeros, &some, 0.95).changed);
+	assert_false(unpaired_compare(&zeros, &zeros, 0.95).changed);
+}
+
+/* The interval contains the true ratio in 95 of 100 experiments, also with unequal sides. */
+TEST(test_coverage)
+{
+	for (int ratio = 1; ratio <= 3; ratio++) {
+		int inside = 0;
+
+		random_state = ratio;
+		for (int i = 0; i < MANY; i++) {
+			struct moments before = {0}, after = {0};
+			struct unpaired found;
+
+			for (int j = 0; j < 8; j++)
+				moments_add(&before, 100.0 + 10.0 * normal());
+			for (int j = 0; j < 15; j++)
+				moments_add(&after, ratio * (100.0 + 20.0 * normal()));
+			found = unpaired_compare(&before, &after, 0.95);
+			inside += found.low <= ratio - 1.0 && ratio - 1.0 <= found.high;
+		}
+		assert_true(fabs(inside / (double)MANY - 0.95) < 0.015);
+	}
+}
+
+TEST_MAIN()

@@ -3,7 +3,9 @@
 #include "churn.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +20,14 @@
 #include "live.h"
 
 #define NR_CLIENTS 96
+#define NR_READERS 48
 #define NR_ZOMBIES 8
+/* The kernel doubles what SO_RCVBUF asks for, and takes up to one packet more: 64 KiB on loopback. */
+#define CLIENT_RCVBUF (8 << 10)
+#define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
+/* For so long a reader keeps a connection: longer than the exporter's timeout and keepalive. */
+#define READER_STEPS 300
+#define READER_MS    100
 
 /* In a group of its own, so that its children end with it; and it ends with its parent. */
 static pid_t child(void)
@@ -135,6 +144,8 @@ static int dial(int port)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &(int){CLIENT_RCVBUF}, sizeof(int));
+	if (fd >= 0)
 		connect(fd, (struct sockaddr *)&address, sizeof(address));
 	return fd;
 }
@@ -174,6 +185,80 @@ pid_t churn_clients(struct churn_done *done, int port)
 			done->streams += !!strstr(text, "stream");
 		}
 	}
+}
+
+/* The kernel drops every packet for the socket: the exporter gets no ACK, no FIN and no RST. */
+static void vanish(int fd)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = {1, &drop};
+
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+struct reader {
+	int fd;
+	uint64_t began, bytes; /* in steps; bytes read */
+};
+
+static void reader_begin(struct reader *reader, struct churn_done *done, int port, uint64_t number)
+{
+	static const char *const paths[] = {"/metrics", "/api/v1/history", "/api/v1/stream",
+					    "/api/v1/runq", "/api/v1/report"};
+	uint64_t *const kinds[] = {&done->slow, &done->half, &done->vanished};
+	char text[128];
+
+	if (reader->fd >= 0)
+		close(reader->fd);
+	*reader = (struct reader){.fd = dial(port), .began = number / NR_READERS};
+	live_sleep_ms(2);
+	snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		 paths[number / 3 % (sizeof(paths) / sizeof(paths[0]))]);
+	if (reader->fd < 0 || write(reader->fd, text, strlen(text)) < 0)
+		return;
+	++*kinds[number % 3];
+	if (number % 3 == 2)
+		vanish(reader->fd);
+}
+
+/* False if the exporter has closed the connection. */
+static bool reader_step(struct reader *reader, uint64_t number)
+{
+	char buf[4096];
+	ssize_t got;
+
+	if (number % 3 == 2 || (number % 3 == 1 && reader->bytes >= sizeof(buf)))
+		return true;
+	got = read(reader->fd, buf, number % 3 ? sizeof(buf) : 64);
+	reader->bytes += got > 0 ? (uint64_t)got : 0;
+	return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+pid_t churn_readers(struct churn_done *done, int port)
+{
+	struct reader readers[NR_READERS];
+	pid_t self = child();
+
+	if (self)
+		return self;
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < NR_READERS; i++)
+		readers[i].fd = -1;
+	/* The kind of a reader follows from its place: NR_READERS is a multiple of 3. */
+	for (uint64_t number = 0;; number++) {
+		struct reader *reader = &readers[number % NR_READERS];
+
+		if (reader->fd < 0 || number / NR_READERS - reader->began > READER_STEPS ||
+		    !reader_step(reader, number))
+			reader_begin(reader, done, port, number);
+		if (number % NR_READERS == NR_READERS - 1)
+			rest(READER_MS);
+	}
+}
+
+uint64_t churn_socket_bytes(void)
+{
+	return (uint64_t)(NR_CLIENTS + NR_READERS) * SOCKET_BYTES;
 }
 
 static void set_online(const char *text)

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cgroups.h"
@@ -44,6 +45,11 @@
 /* What subtick-serve(8) promises of the kept windows: 1.5 MiB. */
 #define HISTORY_BYTES (3 << 19)
 
+/* TCP memory of the kernel per connection, and memory of all responses, as docs/threat-model.md has them. */
+#define CONNECTIONS	 64
+#define CONNECTION_BYTES ((32 + 128) << 10)
+#define RESPONSES_BYTES	 (96 << 20)
+
 /* More cgroups of other programs than this take places, slots and memory that are judged here. */
 #define OTHERS_MOST 16
 /* What churn_cgroups() has at most, those that the kernel has not freed yet, and the steady one. */
@@ -55,7 +61,7 @@ static const char *const serve_args[] = {"serve",  "--config",	     "/dev/null",
 					 "3s",	   NULL};
 
 struct soak {
-	pid_t serve, steady, churn[4];
+	pid_t serve, steady, churn[5];
 	int serve_fd;
 	const char *cgroup;
 	struct churn_done *done;
@@ -67,6 +73,7 @@ struct soak {
 	unsigned int scrapes, unanswered, steps;
 	double rss_most, low_first, low_before, low; /* the least of the first, last and this minute */
 	uint64_t minute;
+	double tcp, tcp_most, responses_most; /* bytes: TCP memory at the start, its growth; responses */
 	double cgroups, others; /* of the machine at the start; by how many others there were more */
 	size_t files;
 	bool guest;
@@ -185,6 +192,31 @@ static void note_resident(struct soak *s, double rss)
 		s->rss_most = rss;
 }
 
+/* Memory of all TCP sockets of the machine. */
+static double tcp_bytes(void)
+{
+	double pages = 0;
+	char line[128];
+	FILE *file = fopen("/proc/net/sockstat", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "TCP: inuse %*d orphan %*d tw %*d alloc %*d mem %lf", &pages);
+	if (!file)
+		live_fail_all("no /proc/net/sockstat");
+	fclose(file);
+	return pages * (double)getpagesize();
+}
+
+static void note_clients(struct soak *s, const struct page *now)
+{
+	double tcp = tcp_bytes() - s->tcp, responses = page_value(now, "subtick_http_response_bytes");
+
+	if (tcp > s->tcp_most)
+		s->tcp_most = tcp;
+	if (responses > s->responses_most)
+		s->responses_most = responses;
+}
+
 static void look(struct soak *s)
 {
 	char why[256], again[256], *text = scrape_try(PORT, "/metrics", why, sizeof(why));
@@ -212,6 +244,7 @@ static void look(struct soak *s)
 	if (s->last.nr)
 		page_compare(&s->last, &now, &s->faults);
 	note_resident(s, rss);
+	note_clients(s, &now);
 	page_free(&s->last);
 	s->last = now;
 }
@@ -279,11 +312,13 @@ static void start(struct soak *s)
 	/* Windows end every 0.5 s: the cgroup has its series now. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
+	s->tcp = tcp_bytes();
 	s->churn[0] = churn_cgroups(done);
 	s->churn[1] = churn_tasks(done);
 	s->churn[2] = churn_clients(done, PORT);
+	s->churn[3] = churn_readers(done, PORT);
 	if (s->guest)
-		s->churn[3] = churn_hotplug(done);
+		s->churn[4] = churn_hotplug(done);
 }
 
 /* The task rests while it is looked at: its count and the page are of the same moment. */
@@ -349,6 +384,20 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 	judge_alone(s, low - s->low_first < GROWTH_BYTES, claim);
 	snprintf(claim, sizeof(claim), "and %.1f MiB at most", s->rss_most / 1048576);
 	judge_alone(s, s->rss_most - s->low_first < PEAK_BYTES, claim);
+	live_ok(s->tcp_most <= CONNECTIONS * CONNECTION_BYTES + (double)churn_socket_bytes(),
+		"TCP memory of the kernel grew by %.1f MiB at most; %.1f for %d connections of the "
+		"exporter and %.1f for the clients are the limit",
+		s->tcp_most / 1048576, CONNECTIONS * CONNECTION_BYTES / 1048576.0, CONNECTIONS,
+		(double)churn_socket_bytes() / 1048576);
+	live_ok(s->responses_most <= RESPONSES_BYTES, "responses had %.2f MiB at most",
+		s->responses_most / 1048576);
+	live_ok(page_value(&s->last, "subtick_http_connections") == 1,
+		"%.0f connections without clients but ours",
+		page_value(&s->last, "subtick_http_connections"));
+	live_ok(s->done->slow && s->done->half && s->done->vanished,
+		"%" PRIu64 " requests of slow readers, %" PRIu64 " of half readers, %" PRIu64
+		" of vanished peers",
+		s->done->slow, s->done->half, s->done->vanished);
 	live_ok(history > 0 && history <= HISTORY_BYTES, "kept windows have %.2f MiB",
 		history / 1048576);
 	live_ok(maps == page_value(&s->first, "subtick_bpf_map_bytes"),
@@ -366,10 +415,10 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
-		  " streams, CPU 1 offline %" PRIu64 " times, clock set %u times, %u scrapes, "
+		  " streams, TCP %.1f MiB, CPU 1 offline %" PRIu64 " times, clock set %u times, %u scrapes, "
 		  "resident %.1f MiB, kept windows %.2f, responses %.2f, %.0f cgroups of others came",
 		  (double)(clock_mono_ns() - s->begin_ns) / 1e9, s->done->cgroups, s->done->tasks,
-		  s->done->requests, s->done->streams, s->done->offline, s->steps, s->scrapes,
+		  s->done->requests, s->done->streams, (tcp_bytes() - s->tcp) / 1048576, s->done->offline, s->steps, s->scrapes,
 		  page_value(&s->last, "process_resident_memory_bytes") / 1048576,
 		  page_value(&s->last, "subtick_history_bytes") / 1048576,
 		  page_value(&s->last, "subtick_http_response_bytes") / 1048576, s->others);

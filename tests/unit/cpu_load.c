@@ -2,7 +2,12 @@
 /* The cpu_load API on a source that any user may open. */
 #include "subtick/cpu_load.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "test.h"
 
@@ -62,6 +67,83 @@ TEST(test_null)
 	assert_int_equal(cpu_load_get_split(load, 0, NULL), -EINVAL);
 	cpu_load_destroy(NULL);
 	cpu_load_destroy(load);
+}
+
+static void use(struct cpu_load *load)
+{
+	struct cpu_load_split split;
+
+	for (int i = 0; i < 20; i++) {
+		cpu_load_update(load);
+		for (int cpu = 0; cpu < cpu_load_nr(load); cpu++) {
+			float busy = cpu_load_get(load, cpu);
+
+			assert_true(busy == -1.0f || (busy >= 0.0f && busy <= 1.0f));
+			assert_int_equal(cpu_load_get_split(load, cpu, &split), 0);
+		}
+	}
+}
+
+/* Uses @arg, or a context of its own if that is NULL; each thread has its own reason of a failure. */
+static void *use_in_thread(void *arg)
+{
+	struct cpu_load_opts unknown = {.size = sizeof(unknown)};
+	struct cpu_load *load = arg;
+	char name[32];
+
+	snprintf(name, sizeof(name), "none-%lx", (unsigned long)pthread_self());
+	unknown.source = name;
+	for (int i = 0; i < 5; i++) {
+		load = arg ?: open_procidle();
+		use(load);
+		assert_int_equal(cpu_load_open(&(struct cpu_load *){NULL}, &unknown), -EINVAL);
+		assert_non_null(strstr(cpu_load_strerror(), name));
+		if (!arg)
+			cpu_load_destroy(load);
+	}
+	return NULL;
+}
+
+/* Also under ThreadSanitizer: tests/suites/tsan. */
+TEST(test_threads)
+{
+	struct cpu_load *handed = open_procidle();
+	pthread_t threads[4];
+
+	use(handed);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_in_thread,
+						i ? NULL : handed), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	use(handed);
+	cpu_load_destroy(handed);
+}
+
+/* One side uses a context after fork(); the other side opens another one or only ends. */
+TEST(test_fork)
+{
+	for (int child_uses = 0; child_uses < 2; child_uses++) {
+		struct cpu_load *load = NULL, *own;
+		int status;
+		pid_t pid;
+
+		/* The best source: with privileges one that maps memory of the kernel. */
+		assert_int_equal(cpu_load_open(&load, NULL), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			own = child_uses ? load : open_procidle();
+			use(own);
+			cpu_load_destroy(own);
+			_exit(0);
+		}
+		if (!child_uses)
+			use(load);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		cpu_load_destroy(load);
+	}
 }
 
 TEST(test_range)

@@ -25,6 +25,8 @@ struct scene {
 	struct noise_sender senders[2];
 	struct noise_window noise;
 	struct overview_window window;
+	struct suspect suspects[8];
+	struct settings settings[4];
 };
 
 static const double p99 = 99.0, long_ns = 5e6, short_ns = 50000.0;
@@ -68,6 +70,8 @@ static void begin(void)
 					    .hits = scene.hits,
 					    .senders.list = scene.senders};
 	scene.window.load = &scene.load;
+	scene.window.suspects.list = scene.suspects;
+	scene.window.settings = scene.settings;
 	scene.window.runq = &scene.runq;
 	scene.window.noise = &scene.noise;
 	strcpy(scene.window.mounts.cpu, "/cg");

@@ -20,6 +20,7 @@ struct scene {
 	struct runq_group_window groups[4];
 	struct runq_blame blame[4];
 	struct runq_window runq;
+	struct noise_core cores[NR_CPUS];
 	struct noise_source sources[2];
 	struct noise_hit hits[2];
 	struct noise_sender senders[2];
@@ -69,6 +70,9 @@ static void begin(void)
 					    .sources = scene.sources,
 					    .hits = scene.hits,
 					    .senders.list = scene.senders};
+	scene.cores[1].cpu = 1;
+	scene.noise.cores = scene.cores;
+	scene.noise.nr_cores = NR_CPUS;
 	scene.window.load = &scene.load;
 	scene.window.suspects.list = scene.suspects;
 	scene.window.settings = scene.settings;

@@ -20,11 +20,14 @@ struct scene {
 	struct runq_group_window groups[4];
 	struct runq_blame blame[4];
 	struct runq_window runq;
+	struct noise_core cores[NR_CPUS];
 	struct noise_source sources[2];
 	struct noise_hit hits[2];
 	struct noise_sender senders[2];
 	struct noise_window noise;
 	struct overview_window window;
+	struct suspect suspects[8];
+	struct settings settings[4];
 };
 
 static const double p99 = 99.0, long_ns = 5e6, short_ns = 50000.0;
@@ -67,7 +70,12 @@ static void begin(void)
 					    .sources = scene.sources,
 					    .hits = scene.hits,
 					    .senders.list = scene.senders};
+	scene.cores[1].cpu = 1;
+	scene.noise.cores = scene.cores;
+	scene.noise.nr_cores = NR_CPUS;
 	scene.window.load = &scene.load;
+	scene.window.suspects.list = scene.suspects;
+	scene.window.settings = scene.settings;
 	scene.window.runq = &scene.runq;
 	scene.window.noise = &scene.noise;
 	strcpy(scene.window.mounts.cpu, "/cg");

@@ -115,6 +115,8 @@ static void overview_close(struct meter *meter)
 	for (int i = 0; i < NR_PARTS; i++)
 		if (o->parts[i])
 			o->parts[i]->ops->close(o->parts[i]);
+	free(o->window.suspects.list);
+	free(o->window.settings);
 	free(o);
 }
 
@@ -191,7 +193,11 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->meter.ops = &overview_ops;
 	o->window.runq_err = &o->runq_err;
-	rc = open_load(o, err);
+	o->window.suspects.list = calloc(SUSPECTS_MAX, sizeof(struct suspect));
+	o->window.settings = calloc(OVERVIEW_CGROUPS, sizeof(struct settings));
+	rc = o->window.suspects.list && o->window.settings ?
+		     open_load(o, err) :
+		     err_set(err, -ENOMEM, "out of memory");
 	if (rc) {
 		overview_close(&o->meter);
 		return rc;

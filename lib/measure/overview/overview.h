@@ -24,7 +24,7 @@ struct overview_window {
 	const struct noise_window *noise; /* NULL: unavailable */
 	struct settings_mounts mounts;
 	struct suspects suspects;
-	struct settings settings[OVERVIEW_CGROUPS]; /* of cgroups that wait or make others wait */
+	struct settings *settings; /* of cgroups that wait or make others wait */
 	size_t nr_settings;
 };
 

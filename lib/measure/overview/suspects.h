@@ -33,7 +33,7 @@ struct suspect {
 };
 
 struct suspects {
-	struct suspect list[SUSPECTS_MAX]; /* most CPU time first */
+	struct suspect *list; /* SUSPECTS_MAX places; most CPU time first */
 	size_t nr;
 };
 

@@ -7,6 +7,8 @@
 
 /* A service that sleeps most of the time. */
 #define SERVICE	       .comm = "service", .burn_us = 4000, .sleep_us = 12000
+#define LIGHT	       .comm = "service", .burn_us = 2000, .sleep_us = 18000
+#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 12000
 #define ON_CPU_1       .cpu = 2
 #define BUSY	       .burn_us = 1000
 #define LOAD(group, n) .cgroup = (group), .nr = (n)
@@ -65,6 +67,7 @@ const struct incident incidents[] = {
 		.culprit = "/pod",
 		.words = {"/pod/side"},
 		.advised = true,
+		.miss = "the cgroup that uses most of the quota waits longer than the service",
 	},
 	{
 		.name = "quota-and-neighbour",
@@ -157,6 +160,7 @@ const struct incident incidents[] = {
 		.name = "cpuset",
 		.settings = {CPUSET("/app", 1)},
 		.loads = {{LOAD("/app", 4), SERVICE}},
+		.lacking = incident_no_cpuset,
 		.rule = "cpuset",
 		.victim = "/app",
 		.culprit = "cpuset.cpus",
@@ -221,7 +225,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"CPU 1"},
-		.advised = true,
 	},
 	{
 		.name = "timers",
@@ -275,8 +278,8 @@ const struct incident incidents[] = {
 	/* One CPU: tasks that wait behind kernel code could use the other one. */
 	{
 		.name = "short-lived-cgroup",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 4000, .forks_hz = 50}},
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
@@ -286,8 +289,8 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "short-lived-root",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 4000, .forks_hz = 50}},
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
@@ -296,29 +299,31 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "fork-bomb",
-		.loads = {{LOAD("/app", 1), SERVICE},
+		.loads = {{LOAD("/app", 3), LIGHT},
 			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
+		.miss = "processes of the bomb wait longer than the service",
 	},
 	{
 		.name = "loop-worker",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "writer", .nice = 19, .run = incident_loop_write}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "writer", .run = incident_loop_write}},
 		.alone = true,
 		.begin = incident_loop_begin,
 		.end = incident_loop_end,
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "loop",
+		.stays = "other workers of the pool keep their nice value",
 	},
 	{
 		.name = "writeback",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "writer", .nice = 19, .run = incident_ramdisk_write}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "writer", .run = incident_ramdisk_write}},
 		.alone = true,
 		.begin = incident_ramdisk_begin,
 		.end = incident_ramdisk_end,
@@ -328,36 +333,38 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "work",
-		.loads = {{LOAD("/app", 1), SERVICE}},
+		.loads = {{LOAD("/app", 3), LIGHT}},
 		.alone = true,
 		.module = "cpu=0 work_period_us=15000 burn_us=9000",
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"kworker"},
+		.stays = "a worker of nice 19 keeps the CPU until the next tick",
 	},
 	{
 		.name = "rcu",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "unlinker", .run = incident_unlink}},
+		.loads = {{LOAD("/app", 3), LIGHT}},
 		.alone = true,
+		.module = "cpu=0 rcu_period_us=20000 burn_us=200",
 		.rule = "softirq",
 		.culprit = "RCU",
 	},
 	{
-		.name = "stall",
-		.loads = {{LOAD("/app", 1), SERVICE},
+		.name = "no-preempt",
+		.loads = {{LOAD("/app", 3), LIGHT},
 			  {LOAD("/", 1), .comm = "staller", .run = incident_stall}},
 		.alone = true,
 		.module = "",
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "staller",
+		.stays = "no policy ends a section without preemption",
 	},
 	{
 		.name = "stop-machine",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "stopper", .run = incident_stop_machine}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "stopper", .run = incident_stop_machine}},
 		.alone = true,
 		.module = "cpu=0",
 		.rule = "stop_machine",

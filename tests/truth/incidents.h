@@ -83,7 +83,6 @@ void incident_loop_end(void);
 void incident_ramdisk_write(void);
 void incident_ramdisk_begin(void);
 void incident_ramdisk_end(void);
-void incident_unlink(void);
 void incident_stall(void);
 void incident_stop_machine(void);
 void incident_hide(void);
@@ -92,6 +91,7 @@ void incident_timers_end(void);
 void incident_crowd_begin(void);
 void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);
+const char *incident_no_cpuset(void);
 const char *incident_no_steal(void);
 
 #endif

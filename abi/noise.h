@@ -45,12 +45,13 @@ struct noise_cell {
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
 #define NOISE_PROBES	 4 /* entries tried for a key, starting at its hash */
+#define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
 
 /*
  * Time of queueing of each work that waits: NOISE_NR_QUEUED words for the machine, found by a hash of the
  * work's address. A word has the low bits of CLOCK_MONOTONIC, and above them more bits of the hash. A later
- * work with the same place overwrites it; the earlier one then has no delay, which is counted.
+ * work with the same place overwrites it, which is counted; the earlier one then has no delay.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
@@ -109,7 +110,7 @@ struct noise_cpu {
 	struct noise_executing executing[2];   /* in a thread, in a softirq */
 	__u64 raised_ns[LOAD_NR_VECS];	       /* first raise since the vector ran; 0: none */
 	__u64 raise_unseen;		       /* softirqs without it */
-	__u64 queue_unseen;		       /* works whose word in the table of queued works is not theirs */
+	__u64 queued_lost;		       /* times of queueing that another one overwrote */
 	__u64 works_lost;		       /* executions whose function found no room */
 	struct {
 		__u64 lost; /* events whose source found no room, and their time */

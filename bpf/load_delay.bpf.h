@@ -72,25 +72,30 @@ SEC("tp_btf/workqueue_queue_work")
 int load_work_queue_noise(u64 *ctx)
 {
 	u64 tag, *word = queued_word(&ctx[2], &tag);
+	struct noise_cpu *n;
 
-	if (word)
-		*word = tag | (bpf_ktime_get_ns() & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
+	if (!word)
+		return 0;
+	/* Also the word of a work that was cancelled. */
+	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
+		n = noise_here();
+		if (n)
+			n->queued_lost++;
+	}
+	*word = tag | (bpf_ktime_get_ns() & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
 	return 0;
 }
 
 /* The kernel queues the barriers of flush_work() without an event: they have no delay. */
-static __always_inline void work_delay(struct noise_cpu *n, struct noise_work *w, const u64 *arg,
-				       u64 now)
+static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {
 	u64 tag, *word = queued_word(arg, &tag), was;
 
 	if (!word)
 		return;
 	was = *word;
-	if ((was ^ tag) >> NOISE_QUEUED_NS_BITS) {
-		n->queue_unseen++;
+	if (!was || (was ^ tag) >> NOISE_QUEUED_NS_BITS)
 		return;
-	}
 	*word = 0;
 	cell_add(&w->delay, (now - was) & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
 }
@@ -135,7 +140,7 @@ int load_work_start_noise(u64 *ctx)
 	}
 	w->executions++;
 	sum_add(&w->run, noise_turn, 0);
-	work_delay(n, w, &ctx[0], now);
+	work_delay(w, &ctx[0], now);
 	n->executing[!!s->vec].since_ns = work_clock(s);
 	n->executing[!!s->vec].function = function;
 	return 0;

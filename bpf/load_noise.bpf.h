@@ -53,14 +53,15 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
  * The entry of a key in a table of @mask + 1 entries of @size bytes, or an unused one; else NULL. Where
  * @id is the constant 0, all entries have 0.
  */
-static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mask, u64 key, u64 id)
+static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
+						   u64 id)
 {
 	struct noise_sum *unused = NULL;
 	/* Of pids, addresses and ids of cgroups the low bits differ, but for alignment. */
 	u64 at = key + id;
 
 	at ^= at >> 4;
-	for (u32 i = 0; i < NOISE_PROBES; i++) {
+	for (u32 i = 0; i < probes; i++) {
 		struct noise_sum *sum = (struct noise_sum *)(table + ((at + i) & mask) * size);
 
 		if (sum->key == key && ((__builtin_constant_p(id) && !id) || sum->id == id))
@@ -69,6 +70,11 @@ static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mas
 			unused = sum;
 	}
 	return unused;
+}
+
+static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mask, u64 key, u64 id)
+{
+	return sum_probe(table, size, mask, NOISE_PROBES, key, id);
 }
 
 /* @name is read only for a new entry. */
@@ -188,8 +194,8 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 /* The entry of a function, found or made; NULL if there is no room. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
-	struct noise_work *w = (struct noise_work *)sum_find(
-		(char *)n->works, sizeof(*w), NOISE_NR_WORKS - 1, function, 0);
+	struct noise_work *w = (struct noise_work *)sum_probe(
+		(char *)n->works, sizeof(*w), NOISE_NR_WORKS - 1, NOISE_WORK_PROBES, function, 0);
 
 	if (!w || w->run.key == function)
 		return w;

@@ -7,6 +7,7 @@
 #include "collector.h"
 #include "measure/noise/noise.h"
 #include "present/present.h"
+#include "stats/hist.h"
 
 /*
  * Scrapes are rarer than windows. The gauge has the maximum of the current and the previous period,
@@ -73,6 +74,59 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
+/* Starts a new period of all gauges of a family that had no event in it. */
+static void longest_expire(struct store *store, enum family_id id, uint64_t period)
+{
+	const struct series_table *table = &store->tables[store->series[id].table];
+
+	for (size_t i = 0; i < table->nr; i++)
+		longest_rotate(series_sample(&store->series[id], table->rows[i], 0), period);
+}
+
+/* The buckets of noise end at powers of two, among others, and the boundaries are just below these. */
+static void absorb_delay_hist(struct store *store, unsigned int vec,
+			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)
+{
+	const struct series *series = &store->series[F_SOFTIRQ_DELAY];
+	const struct label vector = LABEL("vec", load_vec_name(vec));
+	struct series_row *row = store_row(store, F_SOFTIRQ_DELAY, &vector, 1);
+	union word *words = row ? series_sample(series, row, 0) : NULL;
+	uint64_t below = 0;
+	unsigned int bucket = 0;
+
+	for (unsigned int i = 0; words && i < series->nr_le; i++) {
+		while (bucket < hist_index(series->le_ns[i] + 1) >> NOISE_BUCKET_SHIFT)
+			below += hist[bucket++];
+		words[i].u64 += below;
+	}
+	if (words) {
+		words[series->nr_le].u64 += sum->count;
+		words[series->nr_le + 1].u64 += sum->ns;
+	}
+}
+
+static void absorb_delays(struct store *store, const struct noise_window *w, uint64_t period)
+{
+	const struct series *longest = &store->series[F_SOFTIRQ_DELAY_LONGEST];
+	struct noise_times sums[LOAD_NR_VECS] = {0};
+
+	for (size_t i = 0; i < w->nr_delays; i++) {
+		const struct noise_delay *delay = &w->delays[i];
+		const struct label pairs[] = {LABEL_NUMBER("cpu", delay->cpu),
+					      LABEL("vec", load_vec_name(delay->vec))};
+		struct series_row *row = store_row(store, F_SOFTIRQ_DELAY_LONGEST, pairs, 2);
+
+		sums[delay->vec].count += delay->times.count;
+		sums[delay->vec].ns += delay->times.ns;
+		if (row)
+			longest_add(series_sample(longest, row, 0), period, delay->times.longest_ns);
+	}
+	for (unsigned int vec = 0; vec < LOAD_NR_VECS; vec++)
+		if (sums[vec].count)
+			absorb_delay_hist(store, vec, w->delay_hist[vec], &sums[vec]);
+	longest_expire(store, F_SOFTIRQ_DELAY_LONGEST, period);
+}
+
 static void absorb_losses(struct store *store, const struct noise_window *w)
 {
 #define LOSS(member, key) store_loss(store, "noise", #key, w->noise_losses.member);
@@ -84,7 +138,6 @@ static void absorb_losses(struct store *store, const struct noise_window *w)
 void noise_absorb(struct store *store, const struct noise_window *w)
 {
 	const struct series *longest = &store->series[F_NOISE_LONGEST];
-	const struct series_table *table = &store->tables[F_NOISE];
 	uint64_t period = w->time_mono_ns / PERIOD_NS;
 
 	for (size_t i = 0; i < w->nr_sources; i++) {
@@ -97,9 +150,8 @@ void noise_absorb(struct store *store, const struct noise_window *w)
 		store_sample(store, row, F_NOISE_EVENTS, 0)->u64 += source->count;
 		longest_add(series_sample(longest, row, 0), period, source->longest_ns);
 	}
-	/* Sources without an event in this window. */
-	for (size_t i = 0; i < table->nr; i++)
-		longest_rotate(series_sample(longest, table->rows[i], 0), period);
+	longest_expire(store, F_NOISE_LONGEST, period);
+	absorb_delays(store, w, period);
 	absorb_losses(store, w);
 }
 

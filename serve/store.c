@@ -84,13 +84,14 @@ static void init_native(struct series *series, bool fine)
 static void init_histograms(struct store *store, const struct config *config)
 {
 	struct series *runq = &store->series[F_RUNQ], *wake = &store->series[F_WAKE];
+	struct series *delay = &store->series[F_SOFTIRQ_DELAY];
 
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
 		store->wake_le_ns[i] = wake_le_ns(i);
 	runq->le_ns = config->le_ns;
 	runq->nr_le = config->nr_le;
-	wake->le_ns = store->wake_le_ns;
-	wake->nr_le = WAKE_NR_LE;
+	wake->le_ns = delay->le_ns = store->wake_le_ns;
+	wake->nr_le = delay->nr_le = WAKE_NR_LE;
 	if (config->native_histograms) {
 		init_native(runq, config->fine);
 		/* The kernel's histogram of wake latency is always fine. */
@@ -102,7 +103,8 @@ static unsigned int words_of(const struct series *series, enum family_id id)
 {
 	if (series->le_ns)
 		return series->nr_le + 2 + (series->native.at ? series->native.nr + 1 : 0);
-	return id == F_NOISE_LONGEST ? STORE_NR_LONGEST : series_parts(series);
+	return id == F_NOISE_LONGEST || id == F_SOFTIRQ_DELAY_LONGEST ? STORE_NR_LONGEST
+								       : series_parts(series);
 }
 
 void store_init(struct store *store, const struct config *config)

@@ -21,7 +21,7 @@ enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/* The words of F_NOISE_LONGEST; the first is on the page. */
+/* The words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST; the first is on the page. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
 	STORE_LONGEST_NOW,    /* of the current period */

@@ -50,8 +50,9 @@
 	X(victim_lost, "victims lost", "events whose victim found no room in the core's table")    \
 	X(raise_unseen, "raises unseen",                                                           \
 	  "softirqs without a delay, because their raise was not seen")                            \
-	X(queue_unseen, "queueings unseen",                                                        \
-	  "executions of work without a delay, because its queueing was not seen")                 \
+	X(queued_lost, "queueings lost",                                                           \
+	  "times of queueing of work that another one overwrote: its execution has no delay, if "  \
+	  "it was not cancelled")                                                                  \
 	X(function_lost, "functions lost",                                                         \
 	  "executions of work whose function found no room in the core's table")                   \
 	X(sender_lost, "senders lost", "IPIs whose sender found no room in its table")             \
@@ -95,7 +96,7 @@
 	X(sources, source_lost)       \
 	X(victims, victim_lost)       \
 	X(raises, raise_unseen)       \
-	X(queueings, queue_unseen)    \
+	X(queueings, queued_lost)     \
 	X(functions, function_lost)
 
 /* With --senders. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "present/load.h"
+#include "report/findings.h"
 
 struct core_row {
 	uint32_t cpu;
@@ -344,8 +345,8 @@ static const struct table_spec quality_table = TABLE("quality", NULL, quality_co
 
 const struct table_spec *const noise_tables[] = {
 	&fields_table,	  &cores_table,	  &sources_table, &hits_table,	  &delays_table,
-	&functions_table, &senders_table, &calls_table,	  &quality_table, &load_losses_table,
-	NULL,
+	&functions_table, &senders_table, &calls_table,	  &findings_table, &quality_table,
+	&load_losses_table, NULL,
 };
 
 int noise_report(const struct noise_window *w, struct report **ret_report)
@@ -364,6 +365,8 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_delays(w, report);
 	add_functions(w, report);
 	add_senders_and_calls(w, report);
+	findings_begin(report);
+	noise_findings(w, report);
 	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
 	if (!w->nmi_told)

@@ -8,6 +8,8 @@
 
 extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
+/* Adds what takes much of a core, and softirqs that wait long for their run. */
+void noise_findings(const struct noise_window *w, struct report *report);
 int noise_report(const struct noise_window *w, struct report **ret_report);
 
 #endif

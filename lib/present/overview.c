@@ -30,8 +30,9 @@ static const struct table_spec waits_table =
 	TABLE("runq", "longest waits for a core", wait_columns);
 
 const struct table_spec *const overview_tables[] = {
-	&load_fields_table, &load_cpus_table,	 &load_all_table,    &findings_table, &load_tasks_table,
-	&waits_table,	    &load_quality_table, &load_losses_table, NULL,
+	&load_fields_table,  &load_cpus_table,	 &load_all_table,
+	&findings_table,     &load_tasks_table,	 &waits_table,
+	&load_quality_table, &load_losses_table, NULL,
 };
 
 static void add_runq_rows(struct report *report, const struct runq_window *w)

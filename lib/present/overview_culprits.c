@@ -10,22 +10,27 @@
 #define SCHED_DEADLINE 6
 #endif
 
-static const struct finding_rule realtime = {
-	"realtime", "task", RULE_WAITS, "chrt: another policy for the tasks, or another core"};
+static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
+					     "chrt: another policy for the tasks, or another core"};
 static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
 						"find out what starts them: subtick trace"};
-static const struct finding_rule neighbour = {
-	"neighbour", "cgroup", RULE_WAITS, "subtick runq --blame --per task: which tasks"};
+static const struct finding_rule neighbour = {"neighbour", "cgroup", RULE_WAITS,
+					      "subtick runq --blame --per task: which tasks"};
 static const struct finding_rule victim_idle = {"idle_cgroup", "cgroup", RULE_WAITS, NULL};
-static const struct finding_rule sched_idle = {
-	"sched_idle", "task", RULE_WAITS, "chrt -o -p 0 PID for each task with SCHED_IDLE"};
+static const struct finding_rule sched_idle = {"sched_idle", "task", RULE_WAITS,
+					       "chrt -o -p 0 PID for each task with SCHED_IDLE"};
 static const struct finding_rule niced = {
 	"nice", "task", RULE_WAITS, "renice the tasks that wait, or those that they wait for"};
-static const struct finding_rule same_group = {
-	"same_group", "cgroup", RULE_WAITS, "run fewer threads, or allow the cgroup more CPUs"};
-static const struct finding_rule affinity = {
-	"affinity", "affinity", RULE_WAITS, "taskset -p: allow the tasks more CPUs"};
+static const struct finding_rule same_group = {"same_group", "cgroup", RULE_WAITS,
+					       "run fewer threads, or allow the cgroup more CPUs"};
+static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
+					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
+
+static bool is_parent(const struct suspect *s, const void *name)
+{
+	return s->older && has_name(s, name);
+}
 
 static bool is_realtime(const struct suspect *s, const void *arg)
 {
@@ -52,7 +57,9 @@ static bool may_not_use(const struct suspect *s, const void *cpu)
 
 static const char *policy_name(int policy)
 {
-	return policy == SCHED_FIFO ? "SCHED_FIFO" : policy == SCHED_RR ? "SCHED_RR" : "SCHED_DEADLINE";
+	return policy == SCHED_FIFO ? "SCHED_FIFO"
+	       : policy == SCHED_RR ? "SCHED_RR"
+				    : "SCHED_DEADLINE";
 }
 
 /* Length of the path of the level of @path just below the deepest common ancestor with @other. */
@@ -92,27 +99,29 @@ static const struct settings_level *rival_level(const struct overview_window *o,
 	return find_level(settings_of(o, path), level_below_common(path, other));
 }
 
-/* Setting that makes the culprit's tasks give way to the victim's: cpu.idle, or the lowest weight. */
+/* Sets cpu.idle of the culprit's cgroup that competes with the victim's, or the lowest weight. */
 static void set_yield(const struct victim *v, const char *culprit, struct finding *f)
 {
 	const struct overview_window *o = v->o;
 	const struct settings_level *level = rival_level(o, culprit, v->path);
 
 	if (level && level->idle == 0)
-		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len, culprit);
+		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len,
+			    culprit);
 	else if (level && level->weight > 2)
 		finding_set(f->setting, "%s%.*s/%s", o->mounts.cpu, (int)level->len, culprit,
 			    o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
 }
 
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
+#define WAITS	 wait_text(report, &f, rate, sizeof(rate))
 
 static bool say_realtime(const struct victim *v, const struct crew *crew,
 			 const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
 	const struct suspect *task = find_task(v->o, crew->path, is_realtime, NULL);
 	struct finding f;
-	char rate[48], priority[32] = "";
+	char rate[96], priority[32] = "";
 
 	if (!task || (double)task->ns < RULE_MOST / 2 * (double)crew->ns)
 		return false;
@@ -123,7 +132,7 @@ static bool say_realtime(const struct victim *v, const struct crew *crew,
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait %s", task->name, task->pid,
-		     crew->path, policy_name(task->policy), priority, v->name, RATE(lost));
+		     crew->path, policy_name(task->policy), priority, v->name, WAITS);
 	return true;
 }
 
@@ -132,7 +141,7 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 {
 	const struct suspect *gone = crew->exited, *parent;
 	struct finding f;
-	char rate[48];
+	char rate[96];
 
 	if (!gone)
 		return false;
@@ -140,12 +149,12 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
 	set_yield(v, crew->path, &f);
 	/* Processes inherit the policy of their parent, which has the same name if it only forks. */
-	parent = find_task(v->o, crew->path, has_name, gone->name);
+	parent = find_task(v->o, crew->path, is_parent, gone->name);
 	if (!f.setting[0] && parent && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, v->name, RATE(lost));
+		     gone->name, v->name, WAITS);
 	return true;
 }
 
@@ -213,7 +222,8 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 		snprintf(each, sizeof(each), "taskset -pc %s", all);
 		suspects_command(v->o, v->path, may_not_use, &cpu, each, f.command);
 	}
-	findings_add(report, &f, "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
+	findings_add(report, &f,
+		     "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
 		     v->name, RATE(lost), cpuset_count(&task->allowed) > 1 ? "s" : "", own, cpu,
 		     by_cpuset ? "cpuset" : "affinity",
 		     100.0 - 100.0 * v->o->load->cpu[cpu].busy_ratio);
@@ -228,18 +238,18 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	const struct settings_level *own = rival_level(v->o, v->path, path);
 	struct finding f;
 	struct crew crew;
-	char rate[48], buf[32], who[FINDING_NAME];
+	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
-	    say_short_lived(v, &crew, blame, lost, report) ||
-	    say_affinity(v, blame, lost, report))
+	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
 	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", path);
 	if (own && own->idle == 1) {
 		f.rule = &victim_idle;
-		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
+		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len,
+			    v->path);
 		findings_add(report, &f, "%s waits %s for %s because cpu.idle of %.*s is 1",
 			     v->name, RATE(lost), path, (int)own->len, v->path);
 		return;
@@ -251,7 +261,7 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	if (is_above(path, v->path) && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);
 	findings_add(report, &f, "%s makes %s wait %s%s",
-		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, RATE(lost),
+		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, WAITS,
 		     crew_text(v->o, &crew, who, sizeof(who)));
 }
 
@@ -271,7 +281,8 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
 	if (idle) {
 		suspects_command(v->o, v->path, is_sched_idle, NULL, "chrt -o -p 0", f.command);
-		findings_add(report, &f, "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
+		findings_add(report, &f,
+			     "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
 			     idle->name, idle->pid, v->name, RATE(lost), top->name);
 		return true;
 	}
@@ -281,9 +292,25 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
-	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)", nicer->name,
-		     nicer->pid, v->name, nicer->nice, RATE(lost), top->name, top->nice);
+	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)",
+		     nicer->name, nicer->pid, v->name, nicer->nice, RATE(lost), top->name,
+		     top->nice);
 	return true;
+}
+
+/*
+ * Share of its CPUs that a cgroup uses. Tasks of a cgroup with little load wait for each other
+ * because somebody else slows them down.
+ */
+static double own_load(const struct overview_window *o, const struct crew *crew)
+{
+	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0;
+	double load;
+
+	if (!cpus)
+		return 1.0;
+	load = (double)crew->ns / (double)o->load->window_ns / cpus;
+	return load < 1.0 ? load : 1.0;
 }
 
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -292,7 +319,7 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
 	struct finding f;
 	struct crew crew;
-	char rate[48], who[FINDING_NAME];
+	char rate[96], who[FINDING_NAME];
 
 	crew_of(v->o, v->group->party.group, &crew);
 	if (say_realtime(v, &crew, blame, lost_ns, report) ||
@@ -300,14 +327,16 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	    (crew.top && say_priority(v, &crew, blame, lost, report)) ||
 	    say_affinity(v, blame, lost, report))
 		return;
+	lost = (uint64_t)((double)lost * own_load(v->o, &crew));
 	f = victim_finding(v, &same_group, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	/* One command that uses most of the time stands out only if there are others beside it. */
 	if (crew.top && crew.top_ns < crew.ns && crew.top->policy == SCHED_OTHER &&
 	    (double)crew.top_ns > RULE_MOST * (double)crew.ns) {
 		finding_set(f.culprit, "%s: %s", v->path, crew.top->name);
-		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0", f.command);
+		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0",
+				 f.command);
 	}
-	findings_add(report, &f, "tasks of %s wait %s for each other%s", v->name, RATE(lost),
+	findings_add(report, &f, "tasks of %s wait for each other %s%s", v->name, WAITS,
 		     crew_text(v->o, &crew, who, sizeof(who)));
 }

@@ -9,6 +9,8 @@
 #include "present/overview_rules.h"
 #include "present/runq.h"
 
+/* Weight of waits of short-lived processes: each of them begins with one. */
+#define FORKED 0.1
 /* Waits with a shorter p99 are the cost of a switch, not a delay. */
 #define LEAST_P99_NS 100000.0
 
@@ -28,11 +30,18 @@ static uint64_t wakeup_ns(const struct runq_group_window *group)
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
+	struct crew crew;
+
 	*v = (struct victim){.o = o, .group = group};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
 	v->delayed = runq_delayed(group);
+	if (group->party.kind != RUNQ_PARTY_GROUP)
+		return;
+	crew_of(o, group->party.group, &crew);
+	if (crew.exited)
+		v->delayed *= fmax(FORKED, (double)crew.ns / (double)(crew.ns + crew.exited->ns));
 }
 
 static bool is_below(const char *path, const char *top, size_t len)
@@ -63,6 +72,20 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	}
 	*ret_share = all ? (double)most / (double)all : 0.0;
 	return *ret_share > RULE_MOST ? user : "";
+}
+
+/* True if another group waits for the same quota, whose tasks sleep. */
+static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
+{
+	const struct runq_window *w = v->o->runq;
+
+	for (size_t i = 0; i < w->nr_groups; i++)
+		if (&w->groups[i] != v->group && w->groups[i].party.kind == RUNQ_PARTY_GROUP &&
+		    is_below(w->groups[i].party.group->path, v->path, len) &&
+		    findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]) &&
+		    runq_delayed(&w->groups[i]) > v->delayed)
+			return true;
+	return false;
 }
 
 /* Of several quotas above the victim, the one that throttled longest. */
@@ -98,6 +121,9 @@ static void say_quota(const struct victim *v, struct report *report)
 		return;
 	}
 	user = quota_user(v, level->len, &share);
+	/* A group that uses up a quota and never sleeps is the culprit of the others. */
+	if (!*user && v->delayed < RULE_MOST && quota_delays_other(v, level->len, report))
+		return;
 	if (*user)
 		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);
 	cpus = (double)level->quota_us / (double)level->period_us;

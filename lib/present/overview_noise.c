@@ -52,8 +52,7 @@ static bool gather(const struct noise_window *w, size_t row, struct spread *ret_
 	return all.ns;
 }
 
-/* The cgroup that lost most time to sources of a class; "" if none. */
-static const char *hit_most(const struct noise_window *w, enum noise_class class)
+const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 {
 	const struct noise_hit *most = NULL;
 
@@ -65,7 +64,8 @@ static const char *hit_most(const struct noise_window *w, enum noise_class class
 }
 
 /* The task with most time on a CPU, or with @switches most switches; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool switches)
+static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu,
+					bool switches)
 {
 	const struct suspect *most = NULL;
 
@@ -107,7 +107,9 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	else if (task)
 		finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
 	snprintf(text, size, ", sent by CPU %u%s%s%s%s", from->from_cpu,
-		 from->by_process ? ", mostly by " : task ? ", where mostly this task runs: " : "",
+		 from->by_process ? ", mostly by "
+		 : task		  ? ", where mostly this task runs: "
+				  : "",
 		 from->by_process || task ? f->culprit : "",
 		 call && call->name[0] ? "; they call " : "", call ? call->name : "");
 	return true;
@@ -128,7 +130,8 @@ static void blame_timer(const struct overview_window *o, const struct spread *al
 
 static double busy_ns(const struct load_window *w, uint32_t cpu)
 {
-	double busy = cpuset_has(&w->cpus, cpu) ? w->cpu[cpu].busy_ratio * (double)w->window_ns : 0.0;
+	double busy =
+		cpuset_has(&w->cpus, cpu) ? w->cpu[cpu].busy_ratio * (double)w->window_ns : 0.0;
 
 	return busy > 0.0 ? busy : (double)w->window_ns;
 }
@@ -149,8 +152,8 @@ static void move_line(const struct overview_window *o, const struct spread *all,
 	finding_set(f->setting, "/proc/irq/%u/smp_affinity_list=%s", all->worst->irq, cpus);
 }
 
-static void say_source(const struct overview_window *o, const struct spread *all, uint64_t behind_ns,
-		       struct report *report)
+static void say_source(const struct overview_window *o, const struct spread *all,
+		       uint64_t behind_ns, struct report *report)
 {
 	const struct noise_source *s = all->worst;
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
@@ -163,7 +166,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	f.p99_ns = (double)s->p99_ns;
 	f.next = s->knob;
 	finding_set(f.culprit, "%s", s->name);
-	finding_set(f.victim, "%s", hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
+	finding_set(f.victim, "%s", noise_hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
 	if (strstr(s->name, "timer")) {
 		f.rule = &timer;
 		blame_timer(o, all, &f, from, sizeof(from));
@@ -174,7 +177,9 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	}
 	cpuset_format(&all->cpus, cpus, sizeof(cpus));
 	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s (%.0f per second)%s%s%s", s->name,
-		     soft ? " softirqs" : strstr(s->name, "interrupt") ? "" : " interrupts",
+		     soft			    ? " softirqs"
+		     : strstr(s->name, "interrupt") ? ""
+						    : " interrupts",
 		     100.0 * f.share, nr > 1 ? "s" : "", cpus,
 		     (double)all->count * 1e9 / (double)o->noise->window_ns, from,
 		     f.victim[0] ? "; most of it from " : "", f.victim);
@@ -190,7 +195,7 @@ double say_noise(const struct overview_window *o, uint64_t waits_ns, struct repo
 
 		if (!gather(o->noise, i, &all))
 			continue;
-		part = (double)all.worst->ns / busy_ns(o->load, all.worst->cpu);
+		part = waits_ns ? (double)all.worst->ns / busy_ns(o->load, all.worst->cpu) : 0.0;
 		if (part > 1.0 - taken)
 			part = 1.0 - taken;
 		taken += part;
@@ -246,7 +251,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	const struct noise_function *function;
 	const char *vector = NULL;
 	uint64_t function_ns;
-	char rate[48], what[128] = "";
+	char rate[96], what[128] = "";
 
 	f->cpu = top->cpu;
 	finding_set(f->culprit, "%s", top->name);
@@ -263,14 +268,15 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	function = top_function(v->o->noise, &function_ns);
 	if (vector)
 		snprintf(what, sizeof(what), ", mostly with %s softirqs", vector);
-	else if (!strncmp(top->name, "kworker/", 8) && function && (double)function_ns > RULE_MOST * ns)
+	else if (!strncmp(top->name, "kworker/", 8) && function &&
+		 (double)function_ns > RULE_MOST * ns)
 		snprintf(what, sizeof(what), ", mostly with %.64s()", function->name);
 	if (what[0] && function && !vector)
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s%s (%.2g CPUs) make%s %s wait %s",
-		     ns < all ? "s, mostly" : "", top->name, what, ns / (double)v->o->load->window_ns,
-		     ns < all ? "" : "s", v->name,
-		     findings_rate(report, f->lost_ns, rate, sizeof(rate)));
+		     ns < all ? "s, mostly" : "", top->name, what,
+		     ns / (double)v->o->load->window_ns, ns < all ? "" : "s", v->name,
+		     wait_text(report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -280,7 +286,7 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
 	double ns = 0.0, all = 0.0;
-	char rate[48];
+	char rate[96];
 
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
@@ -295,5 +301,5 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 		say_threads(v, top, ns, all * RULE_MOST, &f, report);
 	else
 		findings_add(report, &f, "kernel threads make %s wait %s", v->name,
-			     findings_rate(report, lost_ns, rate, sizeof(rate)));
+			     wait_text(report, &f, rate, sizeof(rate)));
 }

@@ -24,10 +24,11 @@ struct victim {
 /* Tasks of one cgroup; the lists are most CPU time first. */
 struct crew {
 	const char *path;
-	const struct suspect *top;    /* most CPU time; NULL: no task is known */
-	const struct suspect *exited; /* short-lived processes that used most of the time, or NULL */
-	uint64_t ns;		      /* CPU time of all */
-	uint64_t top_ns, top_count;   /* of all tasks with the name of @top */
+	const struct suspect *top; /* most CPU time; NULL: no task is known */
+	const struct suspect
+		*exited;	    /* short-lived processes that used most of the time, or NULL */
+	uint64_t ns;		    /* CPU time of all */
+	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
 };
 
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
@@ -39,7 +40,8 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 /* The task with most CPU time in a cgroup that passes the filter, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
-void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew);
+void crew_of(const struct overview_window *o, const struct runq_group *group,
+	     struct crew *ret_crew);
 /*
  * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
  * 8; do chrt -i -p 0 $p; done". "" if there is none, or more than 32.
@@ -49,6 +51,8 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 /* ": 4 tasks burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
+/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", the p99 only if it is known. */
+const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 
 /* Add a finding for waits behind tasks of another cgroup, of the same, and kernel threads. */
@@ -62,8 +66,10 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 /*
  * Add findings for interrupts, softirqs and IPIs. A task that waits behind another one also waits
  * for the interrupts on top of it, so @waits_ns, the waits of all victims, count in part here.
- * Returns that part of all waits, from 0 to 1.
+ * Returns that part of all waits, from 0 to 1. Without waits only the member noise of @o is read.
  */
 double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report);
+/* The cgroup that lost most time to sources of a class; "" if none. */
+const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 
 #endif

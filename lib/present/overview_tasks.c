@@ -80,8 +80,8 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (!s->pid && !crew.exited && s->cgroup_id == group->cgroup_id && s->count >= SHORT_LIVED &&
-		    (double)s->count >= SHORT_LIVED_HZ * seconds)
+		if (!s->pid && !crew.exited && s->cgroup_id == group->cgroup_id &&
+		    s->count >= SHORT_LIVED && (double)s->count >= SHORT_LIVED_HZ * seconds)
 			crew.exited = s;
 		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
@@ -110,5 +110,16 @@ const char *crew_text(const struct overview_window *o, const struct crew *crew, 
 	else if (crew->top)
 		snprintf(buf, size, ": %llu tasks %s use %.2g CPUs",
 			 (unsigned long long)crew->top_count, crew->top->name, cpus);
+	return buf;
+}
+
+const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size)
+{
+	size_t len = strlen(findings_rate(report, f->lost_ns, buf, size));
+
+	len += (size_t)snprintf(buf + len, size - len, ", %.0f %% of its waiting",
+				100.0 * f->share);
+	if (!isnan(f->p99_ns) && len < size)
+		snprintf(buf + len, size - len, " (p99 %.3g ms)", f->p99_ns / 1e6);
 	return buf;
 }

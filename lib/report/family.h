@@ -39,6 +39,10 @@ enum family_type {
 	  "How many times these sources ran.")                                                     \
 	X(F_NOISE_LONGEST, "subtick_noise_longest_seconds", FAMILY_GAUGE, UNIT_NS,                 \
 	  "The longest of these runs in the last one to two minutes.")                             \
+	X(F_SOFTIRQ_DELAY, "subtick_softirq_delay_seconds", FAMILY_HISTOGRAM, UNIT_NS,             \
+	  "Delay of softirqs from raise to run on all cores, by vector; counts at boundaries are exact.") \
+	X(F_SOFTIRQ_DELAY_LONGEST, "subtick_softirq_delay_longest_seconds", FAMILY_GAUGE, UNIT_NS, \
+	  "The longest of these delays on each core in the last one to two minutes.")              \
 	X(F_RUNQ, "subtick_runqueue_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                   \
 	  "Run-queue latency: waits of runnable tasks for a core, by cgroup; counts at boundaries are exact.") \
 	X(F_RUNQ_CAUSE, "subtick_runqueue_cause_seconds", FAMILY_COUNTER, UNIT_NS,                 \

@@ -14,7 +14,8 @@ struct finding_row {
 	struct finding f;
 };
 
-#define F(id, member, ...) COLUMN(struct finding_row, id, f.member, .flags = COLUMN_LATER __VA_ARGS__)
+#define F(id, member, ...) \
+	COLUMN(struct finding_row, id, f.member, .flags = COLUMN_LATER __VA_ARGS__)
 
 static const struct column_spec finding_columns[] = {
 	COLUMN(struct finding_row, M_RULE, rule),
@@ -110,8 +111,7 @@ static void add_row(struct report *report, struct table *table, const struct fin
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 {
 	const struct finding_rule *rule = finding->rule;
-	struct finding_row row = {
-		.rule = rule->name, .cause = rule->cause, .f = *finding};
+	struct finding_row row = {.rule = rule->name, .cause = rule->cause, .f = *finding};
 	struct table *table = (struct table *)findings_of(report);
 	const char *value = strrchr(finding->setting, '=');
 	char *text = NULL, *echo = NULL;
@@ -129,10 +129,10 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 	if (report->failed)
 		return;
 	row.text = text;
-	row.next = echo		     ? echo :
-		   finding->command[0] ? finding->command :
-					 finding->next	     ? finding->next :
-					 rule->next;
+	row.next = echo			 ? echo
+		   : finding->command[0] ? finding->command
+		   : finding->next	 ? finding->next
+					 : rule->next;
 	add_row(report, table, &row);
 	free(text);
 	free(echo);

@@ -27,11 +27,11 @@ struct finding_rule {
 struct finding {
 	const struct finding_rule *rule;
 	uint64_t lost_ns;
-	uint32_t cpu;	/* UINT32_MAX: no CPU in particular */
-	double share;	/* of the victim's waiting, or of the CPU's time; NAN: unknown */
-	double p99_ns;	/* of this cause alone; NAN: unknown */
+	uint32_t cpu;  /* UINT32_MAX: no CPU in particular */
+	double share;  /* of the victim's waiting, or of the CPU's time; NAN: unknown */
+	double p99_ns; /* of this cause alone; NAN: unknown */
 	char victim[FINDING_NAME], culprit[FINDING_NAME]; /* "": none */
-	const char *next; /* advice instead of the rule's; NULL: the rule's */
+	const char *next;	    /* advice instead of the rule's; NULL: the rule's */
 	char command[FINDING_TEXT]; /* shell command that mends it; "": none */
 	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write, and the value; "": none */
 };

@@ -74,14 +74,22 @@ static void absorb_noise(void)
 		{.cpu = 1, .kind = NOISE_KIND_NMI, .name = "NMI", .count = 1, .ns = 700,
 		 .longest_ns = 700},
 	};
+	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
+	static const struct noise_delay delays[] = {{.cpu = 1, .vec = 3, .times = {4, 80000, 50000, 50000}}};
 	struct noise_window w = {
+		.delays = delays,
+		.nr_delays = 1,
+		.delay_hist = hist,
 		.sources = sources,
 		.nr_sources = sizeof(sources) / sizeof(sources[0]),
 		.nr_cores = 2,
-		.noise_losses = {.sources = 20, .victims = 21},
+		.noise_losses = {.sources = 20, .victims = 21, .raises = 24, .queueings = 25,
+				 .functions = 26},
 		.losses = {.odd_edges = 22, .recursion_misses = 23},
 	};
 
+	hist[3][hist_index(10000) >> NOISE_BUCKET_SHIFT] = 3;
+	hist[3][hist_index(50000) >> NOISE_BUCKET_SHIFT] = 1;
 	noise_absorb(&store, &w);
 }
 

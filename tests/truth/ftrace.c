@@ -16,21 +16,15 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* One event of the trace. */
-struct event {
-	uint64_t at_ns;
-	char name[48];
-	unsigned int vec; /* of a softirq */
-	bool idle;	  /* the idle task is current */
-};
-
 /* What is open while the events go by. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
+	uint64_t raised_ns[FTRACE_NR_VECS]; /* the first raise since its last entry; 0: none */
 	uint64_t from_ns, to_ns;
+	struct ftrace_times *times;
 };
 
 static bool put(const char *name, const char *text)
@@ -48,37 +42,55 @@ static bool put(const char *name, const char *text)
 	return done == (ssize_t)strlen(text);
 }
 
-void ftrace_start(int cpu)
+static bool enable(const char *events)
 {
-	char mask[16];
+	char name[80];
+
+	snprintf(name, sizeof(name), "events/%s/enable", events);
+	return put(name, "1");
+}
+
+void ftrace_begin(unsigned int mask, const char *const *events)
+{
+	char cpus[16];
 
 	if (mkdir(INSTANCE, 0700) && errno != EEXIST)
 		live_fail_all("no instance of ftrace: %s", strerror(errno));
-	snprintf(mask, sizeof(mask), "%x", 1u << cpu);
+	snprintf(cpus, sizeof(cpus), "%x", mask);
 	if (!put("trace_clock", "mono") || !put("buffer_size_kb", "4096") ||
-	    !put("tracing_cpumask", mask) || !put("events/irq/enable", "1"))
+	    !put("tracing_cpumask", cpus))
 		live_fail_all("ftrace does not take its settings: %s", strerror(errno));
+	for (size_t i = 0; events[i]; i++)
+		if (!enable(events[i]))
+			live_fail_all("ftrace has no events %s: %s", events[i], strerror(errno));
 	/* arm64 has the one, x86 the other. */
-	if (!put("events/irq_vectors/enable", "1") &&
-	    (!put("events/ipi/ipi_entry/enable", "1") || !put("events/ipi/ipi_exit/enable", "1")))
+	if (!enable("irq_vectors") && (!enable("ipi/ipi_entry") || !enable("ipi/ipi_exit")))
 		live_fail_all("ftrace shows no interrupts between processors");
 	put("trace", "\n");
 	put("tracing_on", "1");
 }
 
-/* "  <idle>-0  [001] d.s1.  12.345678: softirq_entry: vec=3 [action=NET_RX]" */
-static bool parse(const char *line, struct event *ret_event)
+void ftrace_start(int cpu)
 {
-	const char *at = strchr(line, '['), *vec;
+	ftrace_begin(1u << cpu, (const char *const[]){"irq", NULL});
+}
+
+/* "  <idle>-0  [001] d.s1.  12.345678: softirq_entry: vec=3 [action=NET_RX]" */
+static bool parse(const char *line, struct ftrace_event *ret_event)
+{
+	const char *at = strchr(line, '['), *pid = at;
 	unsigned long long s, us;
+	int end = 0;
 
 	if (!at || line[0] == '#' ||
-	    sscanf(at, "[%*d] %*s %llu.%6llu: %47[^:]:", &s, &us, ret_event->name) != 3)
+	    sscanf(at, "[%u] %*s %llu.%6llu: %47[^:]:%n", &ret_event->cpu, &s, &us, ret_event->name,
+		   &end) != 4)
 		return false;
 	ret_event->at_ns = s * NSEC_PER_SEC + us * NSEC_PER_USEC;
-	ret_event->idle = strstr(line, "<idle>-0 ") && strstr(line, "<idle>-0 ") < at;
-	vec = strstr(at, "vec=");
-	ret_event->vec = vec ? (unsigned int)atoi(vec + 4) : 0;
+	while (pid > line && *pid != '-')
+		pid--;
+	ret_event->pid = atoi(pid + 1);
+	ret_event->fields = at + end;
 	return true;
 }
 
@@ -89,9 +101,29 @@ static bool ends(const char *name, const char *tail)
 	return len >= tail_len && !strcmp(name + len - tail_len, tail);
 }
 
-/* Closes the interval up to this event, then opens the next. */
-static void add_event(struct state *s, const struct event *event, struct ftrace_times *times)
+static void add_delay(struct state *s, const struct ftrace_event *entry, bool inside)
 {
+	uint64_t ns;
+
+	if (s->vec >= FTRACE_NR_VECS || !s->raised_ns[s->vec])
+		return;
+	ns = entry->at_ns - s->raised_ns[s->vec];
+	s->raised_ns[s->vec] = 0;
+	if (!inside)
+		return;
+	s->times->delay_count[s->vec]++;
+	s->times->delay_ns[s->vec] += ns;
+	if (ns > s->times->delay_max_ns[s->vec])
+		s->times->delay_max_ns[s->vec] = ns;
+}
+
+/* Closes the interval up to this event, then opens the next. */
+static void add_event(const struct ftrace_event *event, void *arg)
+{
+	struct state *s = arg;
+	struct ftrace_times *times = s->times;
+	const char *field = strstr(event->fields, "vec=");
+	unsigned int vec = field ? (unsigned int)atoi(field + 4) : FTRACE_NR_VECS;
 	uint64_t begin = s->last_ns > s->from_ns ? s->last_ns : s->from_ns;
 	uint64_t end = event->at_ns < s->to_ns ? event->at_ns : s->to_ns;
 	bool inside = event->at_ns >= s->from_ns && event->at_ns <= s->to_ns;
@@ -101,13 +133,17 @@ static void add_event(struct state *s, const struct event *event, struct ftrace_
 	if (s->depth > 0) {
 		times->hardirq_ns += ns;
 	} else if (s->in_softirq) {
-		*(event->idle ? &times->softirq_on_idle_ns : &times->softirq_on_task_ns) += ns;
+		*(!event->pid ? &times->softirq_on_idle_ns : &times->softirq_on_task_ns) += ns;
 		if (s->vec < FTRACE_NR_VECS)
 			times->vec_ns[s->vec] += ns;
 	}
-	if (!strcmp(event->name, "softirq_entry")) {
+	if (!strcmp(event->name, "softirq_raise")) {
+		if (vec < FTRACE_NR_VECS && !s->raised_ns[vec])
+			s->raised_ns[vec] = event->at_ns;
+	} else if (!strcmp(event->name, "softirq_entry")) {
 		s->in_softirq = true;
-		s->vec = event->vec;
+		s->vec = vec;
+		add_delay(s, event, inside);
 	} else if (!strcmp(event->name, "softirq_exit")) {
 		if (inside && s->vec < FTRACE_NR_VECS)
 			times->vec_count[s->vec]++;
@@ -119,14 +155,12 @@ static void add_event(struct state *s, const struct event *event, struct ftrace_
 	}
 }
 
-void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times)
+void ftrace_end(void (*each)(const struct ftrace_event *event, void *arg), void *arg)
 {
-	struct state state = {.from_ns = from_ns, .to_ns = to_ns};
-	struct event event;
+	struct ftrace_event event;
 	char line[512];
 	FILE *trace;
 
-	*ret_times = (struct ftrace_times){0};
 	put("tracing_on", "0");
 	trace = fopen(INSTANCE "/trace", "re");
 	while (trace && fgets(line, sizeof(line), trace)) {
@@ -138,11 +172,19 @@ void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_time
 		    kept != written)
 			live_fail_all("ftrace kept %llu of %llu events", kept, written);
 		if (parse(line, &event))
-			add_event(&state, &event, ret_times);
+			each(&event, arg);
 	}
 	if (trace)
 		fclose(trace);
 	put("events/enable", "0");
 	if (rmdir(INSTANCE))
 		live_fail_all("the instance of ftrace does not go away: %s", strerror(errno));
+}
+
+void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times)
+{
+	struct state state = {.from_ns = from_ns, .to_ns = to_ns, .times = ret_times};
+
+	*ret_times = (struct ftrace_times){0};
+	ftrace_end(add_event, &state);
 }

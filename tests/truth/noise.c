@@ -64,6 +64,35 @@ static bool close_to(uint64_t ours, uint64_t truth, uint64_t count)
 	return apart <= count * STAMPS_NS;
 }
 
+static const struct noise_delay *delay(const struct noise_window *w, unsigned int vec)
+{
+	for (size_t i = 0; i < w->nr_delays; i++)
+		if (w->delays[i].cpu == MEASURED && w->delays[i].vec == vec)
+			return &w->delays[i];
+	return NULL;
+}
+
+/* The clock's interrupt raises softirqs on top of the burner, and each of them waits for its end. */
+static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
+{
+	for (unsigned int vec = 0; vec < LOAD_NR_VECS; vec++) {
+		const struct noise_delay *d = delay(w, vec);
+		struct noise_times ours = d ? d->times : (struct noise_times){0};
+
+		if (!ours.count && !times->delay_count[vec])
+			continue;
+		live_ok(ours.count == times->delay_count[vec] &&
+				close_to(ours.ns, times->delay_ns[vec], ours.count) &&
+				close_to(ours.longest_ns, times->delay_max_ns[vec], 1),
+			"%s waited %llu times, %llu ns, at most %llu; by ftrace %llu, %llu, %llu",
+			load_vec_name(vec), (unsigned long long)ours.count,
+			(unsigned long long)ours.ns, (unsigned long long)ours.longest_ns,
+			(unsigned long long)times->delay_count[vec],
+			(unsigned long long)times->delay_ns[vec],
+			(unsigned long long)times->delay_max_ns[vec]);
+	}
+}
+
 static void check_times(const struct noise_window *w, const struct ftrace_times *times)
 {
 	const struct noise_core *core = &w->cores[MEASURED];
@@ -152,6 +181,7 @@ static void check_burn(struct meter *meter, const char *group)
 		"%u lines and vectors, %u known exactly, are as in /proc/interrupts %s%s",
 		compared.lines, compared.exact, compared.less, compared.more);
 	check_times(noise_window(meter), &times);
+	check_delays(noise_window(meter), &times);
 	check_hit(noise_window(meter), child.shared, group);
 	gen_child_stop(&child);
 }

@@ -284,6 +284,45 @@ TEST_WITH(senders, begin, end)
 	noise_senders_close(&senders);
 }
 
+/* The process that sent more than half is found, and at least how many it sent; interrupts are no process. */
+TEST_WITH(sending_process, begin, end)
+{
+	const struct cpuset all = {{~0UL, ~0UL}};
+	struct noise_senders senders;
+	const struct noise_sender *s;
+
+	task.tgid = 10;
+	other.tgid = 20;
+	assert_int_equal(noise_senders_open(&senders, send_counts, 1), 0);
+	shim_current = &other;
+	load_send_cpu_senders(NULL, 1, 0, NULL);
+	load_send_cpu_senders(NULL, 1, 0, NULL);
+	shim_current = &task;
+	for (int i = 0; i < 5; i++)
+		load_send_cpu_senders(NULL, 1, 0, NULL);
+	/* An interrupt on top of the task. */
+	at(1000);
+	load_irq_enter_line(NULL, 40, &disk);
+	load_send_cpu_senders(NULL, 2, 0, NULL);
+	at(1100);
+	load_irq_leave_line(NULL);
+	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	/* Of the next window. */
+	shim_current = &other;
+	load_send_cpu_senders(NULL, 1, 0, NULL);
+	noise_senders_read(&senders, &all, turn);
+	s = sender(&senders, 0, 1, "Rescheduling interrupts");
+	assert_int_equal(s->count, 8);
+	assert_int_equal(s->by_process, 3);
+	assert_int_equal(s->pid, 10);
+	assert_string_equal(s->comm, "work");
+	s = sender(&senders, 0, 2, "Rescheduling interrupts");
+	assert_int_equal(s->by_process, 1);
+	assert_int_equal(s->pid, NOISE_BY_INTERRUPT);
+	task.tgid = other.tgid = 0;
+	noise_senders_close(&senders);
+}
+
 /* More pairs than there is room for are counted as lost. */
 TEST_WITH(senders_lost, begin, end)
 {

@@ -25,6 +25,8 @@ struct scene {
 	struct noise_sender senders[2];
 	struct noise_window noise;
 	struct overview_window window;
+	struct suspect suspects[8];
+	struct settings settings[4];
 };
 
 static const double p99 = 99.0, long_ns = 5e6, short_ns = 50000.0;
@@ -36,6 +38,7 @@ static void add_group(const char *path)
 	size_t i = scene.runq.nr_groups++;
 
 	scene.paths[i].path = path;
+	scene.paths[i].cgroup_id = i + 1;
 	scene.groups[i] = (struct runq_group_window){
 		.party = {.group = &scene.paths[i]}, .percentile_ns = &long_ns, .sum_ns = 1};
 }
@@ -43,21 +46,32 @@ static void add_group(const char *path)
 static void begin(void)
 {
 	memset(&scene, 0, sizeof(scene));
-	scene.load = (struct load_window){.window_ns = WINDOW_NS, .cpu = scene.cpu, .source = "bpf",
+	scene.load = (struct load_window){.window_ns = WINDOW_NS,
+					  .cpu = scene.cpu,
+					  .source = "bpf",
 					  .what = "test",
 					  .parts = (1u << LOAD_NR_PARTS) - 1};
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		cpuset_add(&scene.load.cpus, cpu);
-		scene.cpu[cpu] = (struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
+		scene.cpu[cpu] =
+			(struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
 	}
-	scene.runq = (struct runq_window){
-		.window_ns = WINDOW_NS, .per = RUNQ_PER_CGROUP, .groups = scene.groups,
-		.blame = scene.blame, .has_causes = true, .has_blame = true, .percentiles = &p99,
-		.nr_percentiles = 1, .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
-	scene.noise = (struct noise_window){
-		.window_ns = WINDOW_NS, .sources = scene.sources, .hits = scene.hits,
-		.senders.list = scene.senders};
+	scene.runq = (struct runq_window){.window_ns = WINDOW_NS,
+					  .per = RUNQ_PER_CGROUP,
+					  .groups = scene.groups,
+					  .blame = scene.blame,
+					  .has_causes = true,
+					  .has_blame = true,
+					  .percentiles = &p99,
+					  .nr_percentiles = 1,
+					  .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
+	scene.noise = (struct noise_window){.window_ns = WINDOW_NS,
+					    .sources = scene.sources,
+					    .hits = scene.hits,
+					    .senders.list = scene.senders};
 	scene.window.load = &scene.load;
+	scene.window.suspects.list = scene.suspects;
+	scene.window.settings = scene.settings;
 	scene.window.runq = &scene.runq;
 	scene.window.noise = &scene.noise;
 	strcpy(scene.window.mounts.cpu, "/cg");
@@ -79,8 +93,7 @@ static void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_
 				     .wait_ns = (woken_ms + preempted_ms) * MS,
 				     .count = 10};
 	if (culprit)
-		blame->culprit = same ? app->party :
-					scene.groups[scene.runq.nr_groups - 1].party;
+		blame->culprit = same ? app->party : scene.groups[scene.runq.nr_groups - 1].party;
 	app->cause_ns[same ? RUNQ_SAME : culprit ? RUNQ_OTHER : RUNQ_KTHREAD] += woken_ms * MS;
 	app->cause_ns[RUNQ_PREEMPTED] += preempted_ms * MS;
 	app->sum_ns += blame->wait_ns;
@@ -122,8 +135,8 @@ static size_t end(void)
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static void expect(const char *const want[6])
 {
-	static const char *const keys[6] = {"rule", "victim", "culprit", "next_setting",
-					    "next_command", "finding"};
+	static const char *const keys[6] = {"rule",	    "victim",	    "culprit",
+					    "next_setting", "next_command", "finding"};
 	size_t nr = end();
 
 	if (!want[0])
@@ -156,6 +169,20 @@ TEST(quota_names_the_ancestor)
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits 600 ms per second for the CPU quota of /pod (0.2 CPUs), 75 % of its "
 	       "waiting; /pod/side uses 75 % of it");
+	/* The other container never sleeps and waits longer: it is the culprit. */
+	add_group("/pod/side");
+	settings("/pod/side")->levels[1] = s->levels[1];
+	scene.groups[1].sum_ns = 900 * MS;
+	scene.groups[1].cause_ns[RUNQ_THROTTLED] = 700 * MS;
+	scene.groups[1].cause_ns[RUNQ_PREEMPTED] = 200 * MS;
+	scene.groups[0].cause_ns[RUNQ_SAME] = 200 * MS;
+	EXPECT("quota", "/pod/app", "/pod", NULL, NULL, NULL);
+	/* Alone with the quota it is the victim. */
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
+	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
+	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
+	scene.runq.nr_groups = scene.window.nr_settings = 1;
 	scene.window.mounts.v1 = true;
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
@@ -176,7 +203,9 @@ TEST(neighbour)
 	task(8, "burner", "/batch/job", 900);
 	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
-	       "/batch/job makes /app wait 300 ms per second: 2 tasks burner use 1.8 CPUs");
+	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 "
+	       "tasks "
+	       "burner use 1.8 CPUs");
 	/* Kernels before 5.15 have no cpu.idle. */
 	scene.window.settings[1].levels[1].idle = -1;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
@@ -224,7 +253,9 @@ TEST(realtime)
 	s->policy = SCHED_FIFO;
 	s->priority = 50;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -o -p 0 7",
-	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second");
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 "
+	       "% "
+	       "of its waiting (p99 5 ms)");
 	/* A watchdog that hardly runs is not the culprit. */
 	s->ns = MS;
 	EXPECT(NULL);
@@ -239,16 +270,39 @@ TEST(short_lived)
 	settings("/batch");
 	s = task(0, "cronjob", "", 800);
 	s->count = 100;
+	s->cgroup_id = 2;
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
-	       "second");
+	       "second, 100 % of its waiting (p99 5 ms)");
+	/* Without a file: a parent that only forks has the name of its children, and is older. */
+	scene.window.nr_settings = 0;
+	task(8, "cronjob", "/batch", 10);
+	EXPECT("short_lived", NULL, NULL, "", "", NULL);
+	task(9, "cronjob", "/batch", 10)->older = true;
+	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 9", NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
 	s->ns = 10 * MS;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+}
+
+/* Processes of /app that exit at once wait for each other: a tenth counts. */
+TEST(short_lived_victims)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	s = task(0, "bomb", "", 1000);
+	s->count = 2000;
+	s->cgroup_id = 1;
+	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
+	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per "
+	       "second, "
+	       "100 % of its waiting (p99 5 ms)");
 }
 
 TEST(priorities_in_one_cgroup)
@@ -266,10 +320,16 @@ TEST(priorities_in_one_cgroup)
 	s->policy = SCHED_IDLE;
 	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);
 	s->policy = SCHED_OTHER;
+	scene.window.suspects.list[0].ns = 1900 * MS;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait 300 ms per second for each other: 2 tasks service use 0.95 CPUs");
+	       "tasks of /app wait for each other 292 ms per second, 100 % of its waiting (p99 5 "
+	       "ms): 2 "
+	       "tasks service use 1.9 CPUs");
+	/* A cgroup that hardly uses its CPUs. */
+	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
+	EXPECT(NULL);
 }
 
 TEST(pinned)
@@ -304,7 +364,9 @@ TEST(kernel_threads)
 	s = task(7, "kworker/u8:1-loop0", "/", 300);
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
-	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second");
+	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 "
+	       "% of "
+	       "its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
@@ -316,7 +378,7 @@ TEST(kernel_threads)
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
 	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
-	       "/app wait 200 ms per second");
+	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "ksoftirqd/1");
 	delays[0] = (struct noise_delay){.cpu = 0, .vec = 1, .times.ns = 9};
 	delays[1] = (struct noise_delay){.cpu = 1, .vec = 3, .times.ns = 5};
@@ -340,8 +402,12 @@ TEST(interrupts)
 {
 	begin();
 	scene.noise.nr_sources = scene.noise.nr_hits = 1;
-	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_SOFTIRQ, .irq = UINT32_MAX,
-						 .name = "NET_RX", .count = 5000, .ns = 500 * MS,
+	scene.sources[0] = (struct noise_source){.cpu = 1,
+						 .kind = NOISE_KIND_SOFTIRQ,
+						 .irq = UINT32_MAX,
+						 .name = "NET_RX",
+						 .count = 5000,
+						 .ns = 500 * MS,
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
 	/* Half of the waits behind other tasks is time of the softirq on top of them. */
@@ -353,13 +419,17 @@ TEST(interrupts)
 
 	begin();
 	scene.noise.nr_sources = scene.noise.senders.nr = 1;
-	scene.sources[0] = (struct noise_source){.cpu = 1, .kind = NOISE_KIND_VECTOR, .irq = UINT32_MAX,
-						 .name = "Function call interrupts", .count = 50000,
+	scene.sources[0] = (struct noise_source){.cpu = 1,
+						 .kind = NOISE_KIND_VECTOR,
+						 .irq = UINT32_MAX,
+						 .name = "Function call interrupts",
+						 .count = 50000,
 						 .ns = 100 * MS};
 	scene.senders[0] = (struct noise_sender){.cpu = 1, .from_cpu = 0, .count = 50000};
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
-	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, where "
+	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
+	       "where "
 	       "mostly this task runs: barrier (PID 7)");
 	/* Interrupts that nobody sent; a device's line can be moved. */
 	scene.senders[0].by_process = 1;

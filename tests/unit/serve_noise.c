@@ -3,10 +3,12 @@
 #include "serve/collector.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "measure/noise/noise.h"
 #include "serve_store.h"
+#include "stats/hist.h"
 
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
@@ -112,6 +114,43 @@ TEST_WITH(test_longest, setup, teardown)
 	absorb(241, &big, 1);
 	absorb(500, &small, 1);
 	assert_int_equal(word(F_NOISE_LONGEST, labels), 10);
+}
+
+/* The delays of all cores are one histogram per vector; the longest is kept by core. */
+TEST_WITH(test_delays, setup, teardown)
+{
+	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
+	const struct noise_delay delays[] = {
+		{.cpu = 0, .vec = 1, .times = {2, 1030 + 900, 1030, 1030}},
+		{.cpu = 1, .vec = 1, .times = {1, 5000, 5000, 5000}},
+		{.cpu = 1, .vec = 3, .times = {1, 7, 7, 7}},
+	};
+	const struct noise_window w = {
+		.time_mono_ns = NSEC_PER_SEC, .delays = delays, .nr_delays = 3, .delay_hist = hist};
+	const union word *timer, *net;
+
+	memset(hist, 0, sizeof(hist));
+	hist[1][hist_index(900) >> NOISE_BUCKET_SHIFT]++;
+	hist[1][hist_index(1030) >> NOISE_BUCKET_SHIFT]++;
+	hist[1][hist_index(5000) >> NOISE_BUCKET_SHIFT]++;
+	hist[3][hist_index(7) >> NOISE_BUCKET_SHIFT]++;
+	noise_absorb(&store, &w);
+	noise_absorb(&store, &w);
+	timer = words(F_SOFTIRQ_DELAY, "vec=\"TIMER\"");
+	assert_int_equal(timer[0].u64, 2);
+	assert_int_equal(timer[1].u64, 4);
+	assert_int_equal(timer[2].u64, 4);
+	assert_int_equal(timer[3].u64, 6);
+	assert_int_equal(timer[WAKE_NR_LE].u64, 6);
+	assert_int_equal(timer[WAKE_NR_LE + 1].u64, 2 * 6930);
+	net = words(F_SOFTIRQ_DELAY, "vec=\"NET_RX\"");
+	assert_int_equal(net[0].u64, 2);
+	assert_int_equal(count(F_SOFTIRQ_DELAY), 2);
+	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"0\",vec=\"TIMER\""), 1030);
+	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"1\",vec=\"TIMER\""), 5000);
+	absorb(120, NULL, 0);
+	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"1\",vec=\"TIMER\""), 0);
+	assert_int_equal(count(F_SOFTIRQ_DELAY_LONGEST), 3);
 }
 
 TEST_MAIN()

@@ -320,7 +320,7 @@ void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *re
 			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
 		}
 		ret_losses->raises += cells->live[cpu].raise_unseen;
-		ret_losses->queueings += cells->live[cpu].queue_unseen;
+		ret_losses->queueings += cells->live[cpu].queued_lost;
 		ret_losses->functions += cells->live[cpu].works_lost;
 	}
 }

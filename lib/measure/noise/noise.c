@@ -14,6 +14,7 @@
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
+#include "measure/noise/names.h"
 #include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
@@ -28,7 +29,7 @@ struct noise_meter {
 	struct noise_cells cells;
 	struct noise_senders senders;
 	struct noise_core *cores;
-	struct cgroup_paths paths;
+	struct noise_names names;
 	uint64_t start_ns;
 	struct noise_window window;
 };
@@ -183,21 +184,6 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 		core->steal_ns = steal_ns(&m->steal, cpu);
 }
 
-static void name_hits(struct noise_meter *m)
-{
-	for (size_t i = 0; i < m->cells.nr_hits; i++) {
-		struct noise_hit *hit = &m->cells.hits[i];
-
-		if (hit->key == NOISE_ON_IDLE)
-			snprintf(hit->cgroup, sizeof(hit->cgroup), "(idle)");
-		else if (hit->key == NOISE_ON_THREAD)
-			snprintf(hit->cgroup, sizeof(hit->cgroup), "(kernel threads)");
-		else if (cgroup_path(&m->paths, hit->key, hit->cgroup, sizeof(hit->cgroup)))
-			snprintf(hit->cgroup, sizeof(hit->cgroup), "(cgroup %llu)",
-				 (unsigned long long)hit->key);
-	}
-}
-
 static void end_window(struct noise_meter *m, uint64_t end_ns)
 {
 	struct noise_window *w = &m->window;
@@ -218,7 +204,7 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 			w->closure_max_ratio = core->closure_error_ratio;
 	}
 	w->windows_exceeded += w->exceeded > 0;
-	name_hits(m);
+	noise_names_fill(&m->names, m->cells.hits, m->cells.nr_hits);
 	w->cores = m->cores;
 	w->sources = m->cells.sources;
 	w->nr_sources = m->cells.nr_sources;
@@ -251,7 +237,7 @@ static void noise_close(struct meter *meter)
 {
 	struct noise_meter *m = to_noise(meter);
 
-	cgroup_paths_close(&m->paths);
+	noise_names_close(&m->names);
 	noise_cells_close(&m->cells);
 	noise_senders_close(&m->senders);
 	steal_close(&m->steal);
@@ -303,7 +289,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &noise_meter_ops;
-	m->paths.fd = -1;
+	m->names.paths.fd = -1;
 	m->window.has_senders = opts->senders;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &m->cpus, err);
 	if (rc)
@@ -322,7 +308,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 		goto fail;
 	}
 	if (!cgroup_layout(NULL, &layout))
-		cgroup_paths_open(&m->paths, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
+		noise_names_open(&m->names, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
 	m->window.hierarchy = m->source->noise_v1 ? "v1" : "v2";
 	m->window.calls_told = m->source->noise_calls;
 	m->window.top = opts->top;

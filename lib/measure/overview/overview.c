@@ -57,8 +57,7 @@ static void add_settings(struct overview_window *w, const struct runq_party *par
 	for (size_t i = 0; w->mounts.v1 && i < w->suspects.nr; i++)
 		if (!strcmp(w->suspects.list[i].cgroup, party->group->path))
 			cpuset = w->suspects.list[i].cpuset;
-	settings_read(NULL, &w->mounts, party->group->path, cpuset,
-		      &w->settings[w->nr_settings++]);
+	settings_read(NULL, &w->mounts, party->group->path, cpuset, &w->settings[w->nr_settings++]);
 }
 
 /* Rows are sorted by their waits. */
@@ -86,7 +85,8 @@ static int overview_read(struct meter *meter, struct err *err)
 			rc = o->parts[i]->ops->read(o->parts[i], err);
 	if (rc)
 		return rc;
-	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
+	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->load->window_ns,
+			   w->mounts.v1, &w->suspects);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	read_settings(w);
@@ -115,6 +115,8 @@ static void overview_close(struct meter *meter)
 	for (int i = 0; i < NR_PARTS; i++)
 		if (o->parts[i])
 			o->parts[i]->ops->close(o->parts[i]);
+	free(o->window.suspects.list);
+	free(o->window.settings);
 	free(o);
 }
 
@@ -171,7 +173,8 @@ static void find_mounts(struct overview_window *w)
 
 	if (cgroup_layout(NULL, &layout))
 		return;
-	w->mounts.v1 = w->runq ? w->runq->hierarchy == RUNQ_HIERARCHY_V1 : cgroup_cpu_is_v1(&layout);
+	w->mounts.v1 =
+		w->runq ? w->runq->hierarchy == RUNQ_HIERARCHY_V1 : cgroup_cpu_is_v1(&layout);
 	snprintf(w->mounts.cpu, SETTINGS_PATH, "%.*s", SETTINGS_PATH - 1,
 		 w->mounts.v1 ? layout.v1_cpu : layout.v2);
 	snprintf(w->mounts.cpuset, SETTINGS_PATH, "%.*s", SETTINGS_PATH - 1,
@@ -190,7 +193,11 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->meter.ops = &overview_ops;
 	o->window.runq_err = &o->runq_err;
-	rc = open_load(o, err);
+	o->window.suspects.list = calloc(SUSPECTS_MAX, sizeof(struct suspect));
+	o->window.settings = calloc(OVERVIEW_CGROUPS, sizeof(struct settings));
+	rc = o->window.suspects.list && o->window.settings ?
+		     open_load(o, err) :
+		     err_set(err, -ENOMEM, "out of memory");
 	if (rc) {
 		overview_close(&o->meter);
 		return rc;

@@ -20,11 +20,11 @@ struct overview_window {
 	const struct load_window *load;
 	const struct runq_window *runq; /* NULL: unavailable, see runq_err */
 	const struct err *runq_err;
-	const struct wake_window *wake; /* NULL: unavailable */
+	const struct wake_window *wake;	  /* NULL: unavailable */
 	const struct noise_window *noise; /* NULL: unavailable */
 	struct settings_mounts mounts;
 	struct suspects suspects;
-	struct settings settings[OVERVIEW_CGROUPS]; /* of cgroups that wait or make others wait */
+	struct settings *settings; /* of cgroups that wait or make others wait */
 	size_t nr_settings;
 };
 

@@ -66,7 +66,8 @@ static void read_cpuset(const char *root, const char *mount, const char *path, s
 	struct dir dir = {.root = root, .mount = mount, .path = path};
 	char text[4096];
 
-	for (dir.len = (unsigned int)strlen(path); dir.len > 1; dir.len = parent_len(path, dir.len)) {
+	for (dir.len = (unsigned int)strlen(path); dir.len > 1;
+	     dir.len = parent_len(path, dir.len)) {
 		if (!read_in(&dir, "cpuset.cpus", text, sizeof(text)) || !text[0] ||
 		    cpuset_parse(text, &s->cpuset))
 			continue;
@@ -86,7 +87,8 @@ void settings_read(const char *root, const struct settings_mounts *mounts, const
 	if (snprintf(ret_settings->path, SETTINGS_PATH, "%s", path) >= SETTINGS_PATH ||
 	    !mounts->cpu[0])
 		return;
-	for (dir.len = (unsigned int)strlen(path); dir.len > 1 && ret_settings->nr < SETTINGS_LEVELS;
+	for (dir.len = (unsigned int)strlen(path);
+	     dir.len > 1 && ret_settings->nr < SETTINGS_LEVELS;
 	     dir.len = parent_len(path, dir.len)) {
 		struct settings_level *level = &ret_settings->levels[ret_settings->nr++];
 

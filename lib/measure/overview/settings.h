@@ -14,8 +14,8 @@
 
 /* The cgroup itself or one of its ancestors below the root. */
 struct settings_level {
-	unsigned int len;      /* length of the path of this cgroup, a prefix of the cgroup's path */
-	uint64_t quota_us;     /* cpu.max or cpu.cfs_quota_us; 0: no quota */
+	unsigned int len;  /* length of the path of this cgroup, a prefix of the cgroup's path */
+	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us; 0: no quota */
 	uint64_t period_us;
 	uint64_t throttled_ns; /* since the cgroup was created; 0: never or unknown */
 	int weight;	       /* cpu.weight, v1: cpu.shares; -1: no such file */

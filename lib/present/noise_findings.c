@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings of `subtick noise`: sources that take much of a core, softirqs that wait long. */
+#include "present/noise.h"
+
+#include <string.h>
+
+#include "present/overview_rules.h"
+
+/* A delay of a tick and more is no cost of the interrupt itself. */
+#define DELAY_P99_NS 1000000
+
+static const struct finding_rule thread = {"thread_on_core", "kernel_thread", RULE_NOISE,
+					   "pin the thread elsewhere: taskset -p"};
+static const struct finding_rule function = {"work_function", "kernel_thread", RULE_NOISE,
+					     "subtick trace shows what queues it"};
+static const struct finding_rule delay = {
+	"softirq_delay", "softirq", RULE_NOISE,
+	"keep tasks that burn off this CPU: ksoftirqd runs the softirqs there and waits for its turn"};
+
+static struct finding core_finding(const struct noise_window *w, const struct finding_rule *rule,
+				   uint32_t cpu, uint64_t ns)
+{
+	struct finding f = finding_of(rule, ns);
+
+	f.cpu = cpu;
+	f.share = (double)ns / (double)w->window_ns;
+	return f;
+}
+
+/* Kworkers have their findings by function. */
+static void add_threads(const struct noise_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		const struct noise_source *s = &w->sources[i];
+		struct finding f = core_finding(w, &thread, s->cpu, s->ns);
+
+		if (s->kind != NOISE_KIND_THREAD || !strncmp(s->name, "kworker/", 8) ||
+		    !findings_due(report, &thread, s->ns))
+			continue;
+		f.next = s->knob;
+		f.p99_ns = s->p99_ns == UINT64_MAX ? NAN : (double)s->p99_ns;
+		finding_set(f.culprit, "%s", s->name);
+		finding_set(f.victim, "%s", noise_hit_most(w, NOISE_THREAD));
+		findings_add(report, &f, "kernel thread %s takes %.0f %% of CPU %u%s%s", s->name,
+			     100.0 * f.share, s->cpu, f.victim[0] ? "; most of it from " : "",
+			     f.victim);
+	}
+}
+
+static void add_functions(const struct noise_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_functions; i++) {
+		const struct noise_function *n = &w->functions[i];
+		struct finding f = core_finding(w, &function, n->cpu, n->ns);
+		const char *name = n->name[0] ? n->name : "(unknown)";
+
+		if (!findings_due(report, &function, n->ns))
+			continue;
+		finding_set(f.culprit, "%s", name);
+		finding_set(f.victim, "%s", noise_hit_most(w, NOISE_THREAD));
+		findings_add(report, &f, "kworkers take %.0f %% of CPU %u for %s%s%s",
+			     100.0 * f.share, n->cpu, name, f.victim[0] ? "; most of it from " : "",
+			     f.victim);
+	}
+}
+
+static void add_delays(const struct noise_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_delays; i++) {
+		const struct noise_delay *d = &w->delays[i];
+		struct finding f = core_finding(w, &delay, d->cpu, d->times.ns);
+		const char *name = load_vec_name(d->vec);
+
+		if (d->times.p99_ns == UINT64_MAX || d->times.p99_ns < DELAY_P99_NS ||
+		    !findings_due(report, &delay, d->times.ns))
+			continue;
+		f.share = NAN;
+		f.p99_ns = (double)d->times.p99_ns;
+		finding_set(f.culprit, "%s", name);
+		findings_add(report, &f,
+			     "%s softirqs of CPU %u begin up to %.3g ms (p99) after they are raised, "
+			     "%.0f per second",
+			     name, d->cpu, f.p99_ns / 1e6,
+			     (double)d->times.count * 1e9 / (double)w->window_ns);
+	}
+}
+
+void noise_findings(const struct noise_window *w, struct report *report)
+{
+	const struct overview_window of_noise = {.noise = w};
+
+	say_noise(&of_noise, 0, report);
+	add_threads(w, report);
+	add_functions(w, report);
+	add_delays(w, report);
+}

@@ -59,7 +59,7 @@ void incident_membarrier(void)
 	}
 }
 
-/* Packets to a socket that nobody reads. The kernel queues and drops them in NET_RX. */
+/* Sends packets to a socket without a reader. The kernel queues and drops them in NET_RX. */
 void incident_packets(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -105,7 +105,8 @@ void incident_unmap(void)
 	if (pthread_create(&other, NULL, burn_forever, NULL))
 		_exit(1);
 	for (;;) {
-		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
 
 		*page = 1;
 		munmap(page, 4096);
@@ -134,7 +135,8 @@ const char *incident_no_steal(void)
 
 void incident_loop_begin(void)
 {
-	must_run("modprobe loop max_loop=1 && dd if=/dev/zero of=/tmp/disk bs=1M count=2 2>/dev/null && "
+	must_run("modprobe loop max_loop=1 && dd if=/dev/zero of=/tmp/disk bs=1M count=2 "
+		 "2>/dev/null && "
 		 "losetup /dev/loop0 /tmp/disk");
 }
 

@@ -13,20 +13,20 @@
 #define BUSY	       .burn_us = 1000
 #define LOAD(group, n) .cgroup = (group), .nr = (n)
 
-#define QUOTA(group, us)                                                                      \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000",           \
-		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                                \
+#define QUOTA(group, us)                                                            \
+	{                                                                           \
+		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000", \
+		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                      \
 	}
-#define WEIGHT(group, weight, shares)                                                         \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight,              \
-		.v1_file = "cpu.shares", .v1_value = #shares                                  \
+#define WEIGHT(group, weight, shares)                                            \
+	{                                                                        \
+		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight, \
+		.v1_file = "cpu.shares", .v1_value = #shares                     \
 	}
-#define CPUSET(group, cpus)                                                                   \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus,               \
-		.v1_file = "cpuset.cpus", .v1_value = #cpus                                   \
+#define CPUSET(group, cpus)                                                     \
+	{                                                                       \
+		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus, \
+		.v1_file = "cpuset.cpus", .v1_value = #cpus                     \
 	}
 
 const struct incident incidents[] = {
@@ -81,8 +81,7 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "neighbour",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "/batch",
@@ -91,8 +90,7 @@ const struct incident incidents[] = {
 	{
 		.name = "neighbour-heavier",
 		.settings = {WEIGHT("/batch", 600, 6144)},
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "/batch",
@@ -191,8 +189,8 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "tlb-shootdown",
-		.loads = {{LOAD("/app", 1), SERVICE}, {LOAD("/batch", 1), .comm = "unmapper",
-						       .run = incident_unmap}},
+		.loads = {{LOAD("/app", 1), SERVICE},
+			  {LOAD("/batch", 1), .comm = "unmapper", .run = incident_unmap}},
 		.lacking = incident_no_tlb_ipis,
 		.rule = "ipi",
 		.culprit = "unmapper",
@@ -255,8 +253,7 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "crowd",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.begin = incident_crowd_begin,
 		.end = incident_crowd_end,
 		.rule = "neighbour",

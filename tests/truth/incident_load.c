@@ -56,8 +56,10 @@ static void make_cgroup(const char *path)
 	*slash = '\0';
 	if (slash > parent) {
 		make_cgroup(parent);
-		if (cgroups_v2() && !cgroups_write(parent, "cgroup.subtree_control", "+cpu +cpuset"))
-			live_fail_all("%s: no controllers for children: %s", parent, strerror(errno));
+		if (cgroups_v2() &&
+		    !cgroups_write(parent, "cgroup.subtree_control", "+cpu +cpuset"))
+			live_fail_all("%s: no controllers for children: %s", parent,
+				      strerror(errno));
 	}
 	if (nr_made == MAX_CGROUPS || !cgroups_mkdir(path))
 		live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
@@ -107,7 +109,7 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 	}
 }
 
-/* Of sched_setattr(2); the kernel's header collides with that of libc. */
+/* Argument of sched_setattr(2). The kernel's header and libc both define struct sched_param. */
 struct deadline_attr {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -149,7 +151,8 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	prctl(PR_SET_NAME, load->comm);
-	if (!set_affinity(load->cpu) || !cgroups_enter(strcmp(load->cgroup, "/") ? load->cgroup : "", 0) ||
+	if (!set_affinity(load->cpu) ||
+	    !cgroups_enter(strcmp(load->cgroup, "/") ? load->cgroup : "", 0) ||
 	    setpriority(PRIO_PROCESS, 0, load->nice) || !set_policy(load)) {
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
 		_exit(1);

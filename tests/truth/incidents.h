@@ -37,7 +37,7 @@ struct incident {
 	void (*begin)(void);
 	void (*end)(void);
 	const char *(*lacking)(void); /* why this machine cannot have the incident; NULL: it can */
-	const char *spared; /* no finding has this victim; others are not judged */
+	const char *spared;	      /* no finding has this victim; others are not judged */
 	/* Expected in the first finding. NULL is not compared; rule NULL: no finding at all. */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */

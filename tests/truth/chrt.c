@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* chrt of util-linux as far as findings advise it: chrt -o|-b|-i -p 0 PID. The guest's busybox has none. */
+/* The form of chrt (util-linux) that findings advise. Busybox in the guest lacks chrt. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@ int main(int argc, char **argv)
 	struct sched_param param = {0};
 
 	for (size_t i = 0; argc == 5 && i < sizeof(policies) / sizeof(policies[0]); i++) {
-		if (strcmp(argv[1], policies[i].option) || strcmp(argv[2], "-p") || strcmp(argv[3], "0"))
+		if (strcmp(argv[1], policies[i].option) || strcmp(argv[2], "-p") ||
+		    strcmp(argv[3], "0"))
 			continue;
 		if (!sched_setscheduler(atoi(argv[4]), policies[i].policy, &param))
 			return 0;

@@ -21,7 +21,7 @@
 #include "live.h"
 #include "truth.h"
 
-#define DISK_BYTES (4 << 20)
+#define DISK_BYTES (2 << 20)
 #define BATCH	   6 /* packets between two turns of the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 
@@ -59,7 +59,7 @@ void incident_membarrier(void)
 	}
 }
 
-/* Packets to a socket that nobody reads. The kernel queues and drops them in NET_RX. */
+/* Sends packets to a socket without a reader. The kernel queues and drops them in NET_RX. */
 void incident_packets(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -105,7 +105,8 @@ void incident_unmap(void)
 	if (pthread_create(&other, NULL, burn_forever, NULL))
 		_exit(1);
 	for (;;) {
-		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
 
 		*page = 1;
 		munmap(page, 4096);
@@ -120,36 +121,34 @@ const char *incident_no_tlb_ipis(void)
 	return strcmp(name.machine, "x86_64") ? "only x86 flushes TLBs of other CPUs by IPI" : NULL;
 }
 
+const char *incident_no_cpuset(void)
+{
+	if (cgroups_v2() || !access("/sys/fs/cgroup/cpuset", F_OK))
+		return NULL;
+	return "this kernel has no controller cpuset for cgroup v1";
+}
+
 const char *incident_no_steal(void)
 {
 	return "an emulated guest has no steal clock; unit/findings tests the finding";
 }
 
-/* Writes a disk over and over: its pages are dirty, and a worker writes them to the device. */
-static void __attribute__((noreturn)) write_disk(const char *path, int flags)
-{
-	static char block[65536] __attribute__((aligned(4096)));
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
-
-	if (fd < 0)
-		_exit(1);
-	for (off_t at = 0;; at = (at + (off_t)sizeof(block)) % DISK_BYTES) {
-		if (pwrite(fd, block, sizeof(block), at) < 0)
-			_exit(1);
-		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
-	}
-}
-
 void incident_loop_begin(void)
 {
-	must_run("modprobe loop max_loop=1 && dd if=/dev/zero of=/tmp/disk bs=1M count=4 2>/dev/null && "
+	must_run("modprobe loop max_loop=1 && dd if=/dev/zero of=/tmp/disk bs=1M count=2 "
+		 "2>/dev/null && "
 		 "losetup /dev/loop0 /tmp/disk");
 }
 
 /* Without the page cache each write is work of the device's worker. */
 void incident_loop_write(void)
 {
-	write_disk("/dev/loop0", O_DIRECT);
+	static char blocks[DISK_BYTES] __attribute__((aligned(4096)));
+	int fd = open("/dev/loop0", O_WRONLY | O_CLOEXEC | O_DIRECT);
+
+	while (fd >= 0 && pwrite(fd, blocks, sizeof(blocks), 0) > 0)
+		truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_MSEC);
+	_exit(1);
 }
 
 void incident_loop_end(void)
@@ -159,15 +158,24 @@ void incident_loop_end(void)
 
 void incident_ramdisk_begin(void)
 {
-	must_run("modprobe brd rd_nr=1 rd_size=4096");
+	must_run("modprobe brd rd_nr=1 rd_size=2048");
 	must_write("/proc/sys/vm/dirty_writeback_centisecs", "1");
 	must_write("/proc/sys/vm/dirty_expire_centisecs", "1");
 	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
 }
 
+/* One byte makes a page dirty. A worker writes the whole page. */
 void incident_ramdisk_write(void)
 {
-	write_disk("/dev/ram0", 0);
+	int fd = open("/dev/ram0", O_RDWR | O_CLOEXEC);
+	char *disk = mmap(NULL, DISK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	while (disk != MAP_FAILED) {
+		for (size_t at = 0; at < DISK_BYTES; at += 4096)
+			disk[at]++;
+		truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_MSEC);
+	}
+	_exit(1);
 }
 
 void incident_ramdisk_end(void)
@@ -176,18 +184,6 @@ void incident_ramdisk_end(void)
 	must_write("/proc/sys/vm/dirty_expire_centisecs", "3000");
 	must_write("/proc/sys/vm/dirty_writeback_centisecs", "500");
 	must_run("rmmod brd");
-}
-
-/* The kernel frees inode and directory entry of each file after a grace period of RCU. */
-void incident_unlink(void)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/tmp/%d", getpid());
-	for (;;) {
-		close(open(path, O_CREAT | O_WRONLY, 0600));
-		unlink(path);
-	}
 }
 
 /* Parameters of the module trouble: a write keeps the CPU for that many microseconds. */

@@ -7,24 +7,26 @@
 
 /* A service that sleeps most of the time. */
 #define SERVICE	       .comm = "service", .burn_us = 4000, .sleep_us = 12000
+#define LIGHT	       .comm = "service", .burn_us = 2000, .sleep_us = 18000
+#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 12000
 #define ON_CPU_1       .cpu = 2
 #define BUSY	       .burn_us = 1000
 #define LOAD(group, n) .cgroup = (group), .nr = (n)
 
-#define QUOTA(group, us)                                                                      \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000",           \
-		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                                \
+#define QUOTA(group, us)                                                            \
+	{                                                                           \
+		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000", \
+		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                      \
 	}
-#define WEIGHT(group, weight, shares)                                                         \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight,              \
-		.v1_file = "cpu.shares", .v1_value = #shares                                  \
+#define WEIGHT(group, weight, shares)                                            \
+	{                                                                        \
+		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight, \
+		.v1_file = "cpu.shares", .v1_value = #shares                     \
 	}
-#define CPUSET(group, cpus)                                                                   \
-	{                                                                                     \
-		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus,               \
-		.v1_file = "cpuset.cpus", .v1_value = #cpus                                   \
+#define CPUSET(group, cpus)                                                     \
+	{                                                                       \
+		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus, \
+		.v1_file = "cpuset.cpus", .v1_value = #cpus                     \
 	}
 
 const struct incident incidents[] = {
@@ -65,6 +67,7 @@ const struct incident incidents[] = {
 		.culprit = "/pod",
 		.words = {"/pod/side"},
 		.advised = true,
+		.miss = "the cgroup that uses most of the quota waits longer than the service",
 	},
 	{
 		.name = "quota-and-neighbour",
@@ -78,8 +81,7 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "neighbour",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "/batch",
@@ -88,8 +90,7 @@ const struct incident incidents[] = {
 	{
 		.name = "neighbour-heavier",
 		.settings = {WEIGHT("/batch", 600, 6144)},
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "/batch",
@@ -157,6 +158,7 @@ const struct incident incidents[] = {
 		.name = "cpuset",
 		.settings = {CPUSET("/app", 1)},
 		.loads = {{LOAD("/app", 4), SERVICE}},
+		.lacking = incident_no_cpuset,
 		.rule = "cpuset",
 		.victim = "/app",
 		.culprit = "cpuset.cpus",
@@ -187,8 +189,8 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "tlb-shootdown",
-		.loads = {{LOAD("/app", 1), SERVICE}, {LOAD("/batch", 1), .comm = "unmapper",
-						       .run = incident_unmap}},
+		.loads = {{LOAD("/app", 1), SERVICE},
+			  {LOAD("/batch", 1), .comm = "unmapper", .run = incident_unmap}},
 		.lacking = incident_no_tlb_ipis,
 		.rule = "ipi",
 		.culprit = "unmapper",
@@ -221,7 +223,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"CPU 1"},
-		.advised = true,
 	},
 	{
 		.name = "timers",
@@ -252,8 +253,7 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "crowd",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.begin = incident_crowd_begin,
 		.end = incident_crowd_end,
 		.rule = "neighbour",
@@ -275,8 +275,8 @@ const struct incident incidents[] = {
 	/* One CPU: tasks that wait behind kernel code could use the other one. */
 	{
 		.name = "short-lived-cgroup",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 4000, .forks_hz = 50}},
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
@@ -286,8 +286,8 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "short-lived-root",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 4000, .forks_hz = 50}},
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
@@ -296,29 +296,31 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "fork-bomb",
-		.loads = {{LOAD("/app", 1), SERVICE},
+		.loads = {{LOAD("/app", 3), LIGHT},
 			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
+		.miss = "processes of the bomb wait longer than the service",
 	},
 	{
 		.name = "loop-worker",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "writer", .nice = 19, .run = incident_loop_write}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "writer", .run = incident_loop_write}},
 		.alone = true,
 		.begin = incident_loop_begin,
 		.end = incident_loop_end,
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "loop",
+		.stays = "other workers of the pool keep their nice value",
 	},
 	{
 		.name = "writeback",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "writer", .nice = 19, .run = incident_ramdisk_write}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "writer", .run = incident_ramdisk_write}},
 		.alone = true,
 		.begin = incident_ramdisk_begin,
 		.end = incident_ramdisk_end,
@@ -328,36 +330,38 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "work",
-		.loads = {{LOAD("/app", 1), SERVICE}},
+		.loads = {{LOAD("/app", 3), LIGHT}},
 		.alone = true,
 		.module = "cpu=0 work_period_us=15000 burn_us=9000",
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"kworker"},
+		.stays = "a worker of nice 19 keeps the CPU until the next tick",
 	},
 	{
 		.name = "rcu",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "unlinker", .run = incident_unlink}},
+		.loads = {{LOAD("/app", 3), LIGHT}},
 		.alone = true,
+		.module = "cpu=0 rcu_period_us=20000 burn_us=200",
 		.rule = "softirq",
 		.culprit = "RCU",
 	},
 	{
-		.name = "stall",
-		.loads = {{LOAD("/app", 1), SERVICE},
+		.name = "no-preempt",
+		.loads = {{LOAD("/app", 3), LIGHT},
 			  {LOAD("/", 1), .comm = "staller", .run = incident_stall}},
 		.alone = true,
 		.module = "",
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "staller",
+		.stays = "no policy ends a section without preemption",
 	},
 	{
 		.name = "stop-machine",
-		.loads = {{LOAD("/app", 1), SERVICE},
-			  {LOAD("/", 1), .comm = "stopper", .run = incident_stop_machine}},
+		.loads = {{LOAD("/app", 3), LIGHT},
+			  {LOAD("/batch", 1), .comm = "stopper", .run = incident_stop_machine}},
 		.alone = true,
 		.module = "cpu=0",
 		.rule = "stop_machine",

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +23,6 @@
 #define MAX_TASKS   64
 #define MAX_CGROUPS 16
 #define MODULE	    "/modules/trouble.ko"
-#define V1_CPUSET   "/sys/fs/cgroup/cpuset"
 /* Upper bound of a turn while the tasks of incidents run on both CPUs. */
 #define TURN_NS (20 * NSEC_PER_USEC)
 
@@ -58,37 +56,23 @@ static void make_cgroup(const char *path)
 	*slash = '\0';
 	if (slash > parent) {
 		make_cgroup(parent);
-		if (cgroups_v2() && !cgroups_write(parent, "cgroup.subtree_control", "+cpu +cpuset"))
-			live_fail_all("%s: no controllers for children: %s", parent, strerror(errno));
+		if (cgroups_v2() &&
+		    !cgroups_write(parent, "cgroup.subtree_control", "+cpu +cpuset"))
+			live_fail_all("%s: no controllers for children: %s", parent,
+				      strerror(errno));
 	}
 	if (nr_made == MAX_CGROUPS || !cgroups_mkdir(path))
 		live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
 	made[nr_made++] = strdup(path);
 }
 
-/* Controller cpuset of v1 is a hierarchy of its own. Tasks enter it only with CPUs and memory nodes. */
-static bool set_v1_cpuset(const struct incident_setting *setting)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), V1_CPUSET "%s", setting->cgroup);
-	if (mkdir(path, 0755))
-		return false;
-	snprintf(path, sizeof(path), V1_CPUSET "%s/cpuset.mems", setting->cgroup);
-	if (!write_text(path, "0"))
-		return false;
-	snprintf(path, sizeof(path), V1_CPUSET "%s/%s", setting->cgroup, setting->v1_file);
-	return write_text(path, setting->v1_value);
-}
-
 static void set(const struct incident_setting *setting)
 {
 	const char *file = cgroups_v2() ? setting->v2_file : setting->v1_file;
 	const char *value = cgroups_v2() ? setting->v2_value : setting->v1_value;
-	bool separate = !cgroups_v2() && !strncmp(file, "cpuset.", strlen("cpuset."));
 
 	make_cgroup(setting->cgroup);
-	if (separate ? !set_v1_cpuset(setting) : !cgroups_write(setting->cgroup, file, value))
+	if (!cgroups_write(setting->cgroup, file, value))
 		live_fail_all("cannot set %s of %s: %s", file, setting->cgroup, strerror(errno));
 }
 
@@ -125,7 +109,7 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 	}
 }
 
-/* Of sched_setattr(2); the kernel's header collides with that of libc. */
+/* Argument of sched_setattr(2). The kernel's header and libc both define struct sched_param. */
 struct deadline_attr {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -162,24 +146,13 @@ static bool set_affinity(int cpu)
 	return !sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-static bool enter(const char *cgroup)
-{
-	char path[256];
-
-	if (!strcmp(cgroup, "/"))
-		return cgroups_enter("", 0);
-	snprintf(path, sizeof(path), V1_CPUSET "%s/cgroup.procs", cgroup);
-	if (!cgroups_v2() && !access(path, W_OK) && !write_text(path, "0"))
-		return false;
-	return cgroups_enter(cgroup, 0);
-}
-
 static void __attribute__((noreturn)) task_main(const struct incident_load *load, int nr)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	prctl(PR_SET_NAME, load->comm);
-	if (!set_affinity(load->cpu) || !enter(load->cgroup) ||
+	if (!set_affinity(load->cpu) ||
+	    !cgroups_enter(strcmp(load->cgroup, "/") ? load->cgroup : "", 0) ||
 	    setpriority(PRIO_PROCESS, 0, load->nice) || !set_policy(load)) {
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
 		_exit(1);
@@ -244,8 +217,6 @@ void incident_begin(const struct incident *incident)
 
 void incident_end(const struct incident *incident)
 {
-	char path[256];
-
 	for (int i = 0; i < nr_tasks; i++)
 		kill(tasks[i], SIGKILL);
 	while (nr_tasks)
@@ -260,9 +231,6 @@ void incident_end(const struct incident *incident)
 
 		if (!cgroups_remove(cgroup))
 			live_fail_all("cannot remove cgroup %s: %s", cgroup, strerror(errno));
-		snprintf(path, sizeof(path), V1_CPUSET "%s", cgroup);
-		if (!cgroups_v2())
-			rmdir(path);
 		free(cgroup);
 	}
 }

@@ -120,7 +120,8 @@ static void note(json_t *root)
 
 	if (!root)
 		live_note("subtick printed no JSON");
-	json_array_foreach (findings, i, row) {
+	json_array_foreach(findings, i, row)
+	{
 		char *text = i < NOTED ? json_dumps(row, JSON_PRESERVE_ORDER) : NULL;
 
 		if (text)
@@ -167,7 +168,8 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 static void judge_advice(const struct incident *incident, json_t *first)
 {
 	const char *known = incident->stays ?: cgroups_v2() ? NULL : incident->stays_v1;
-	const char *setting = text_of(first, "next_setting"), *command = text_of(first, "next_command");
+	const char *setting = text_of(first, "next_setting"),
+		   *command = text_of(first, "next_command");
 	json_t *again = NULL, *row;
 	bool ended = false;
 	char what[512];
@@ -185,8 +187,8 @@ static void judge_advice(const struct incident *incident, json_t *first)
 	} else {
 		live_note("cannot apply %s%s", setting, command);
 	}
-	json_array_foreach (json_object_get(again, "findings"), i, row)
-		ended = ended && !matches(incident, row);
+	json_array_foreach(json_object_get(again, "findings"), i, row) ended =
+		ended && !matches(incident, row);
 	judged(ended, known, again, incident->name, what);
 	json_decref(again);
 }
@@ -219,9 +221,9 @@ static void judge_silent(const struct incident *incident)
 		root = measure(nr ? 0 : real_ns());
 		findings = json_object_get(root, "findings");
 		silent = json_is_array(findings);
-		json_array_foreach (findings, i, row)
-			silent = silent && incident->spared &&
-				 strcmp(text_of(row, "victim"), incident->spared) != 0;
+		json_array_foreach(findings, i, row) silent =
+			silent && incident->spared &&
+			strcmp(text_of(row, "victim"), incident->spared) != 0;
 	}
 	snprintf(what, sizeof(what), "no finding%s%s (%d windows)", incident->spared ? " of " : "",
 		 incident->spared ?: "", nr);

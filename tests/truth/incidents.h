@@ -37,7 +37,7 @@ struct incident {
 	void (*begin)(void);
 	void (*end)(void);
 	const char *(*lacking)(void); /* why this machine cannot have the incident; NULL: it can */
-	const char *spared; /* no finding has this victim; others are not judged */
+	const char *spared;	      /* no finding has this victim; others are not judged */
 	/* Expected in the first finding. NULL is not compared; rule NULL: no finding at all. */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
@@ -83,7 +83,6 @@ void incident_loop_end(void);
 void incident_ramdisk_write(void);
 void incident_ramdisk_begin(void);
 void incident_ramdisk_end(void);
-void incident_unlink(void);
 void incident_stall(void);
 void incident_stop_machine(void);
 void incident_hide(void);
@@ -92,6 +91,7 @@ void incident_timers_end(void);
 void incident_crowd_begin(void);
 void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);
+const char *incident_no_cpuset(void);
 const char *incident_no_steal(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Makes the kernel take time from a CPU, for tests/truth/incidents: interrupts of QEMU's PCI device `edu`,
- * a tasklet, work of a workqueue, sections without preemption, stop_machine().
+ * a tasklet, work of a workqueue, callbacks of RCU, sections without preemption, stop_machine().
  *
  * Each period of a *_period_us parameter a timer of CPU 0 (tasklet: of the CPU) starts one piece of work of burn_us.
  */
@@ -9,6 +9,7 @@
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/rcupdate.h>
 #include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
@@ -19,10 +20,13 @@
 #define EDU_IRQ_RAISE  0x60
 #define EDU_IRQ_ACK    0x64
 
-static unsigned int irq_period_us, tasklet_period_us, work_period_us, burn_us = 100, cpu = 1;
+#define CALLBACKS 32
+
+static unsigned int irq_period_us, tasklet_period_us, work_period_us, rcu_period_us, burn_us = 100, cpu = 1;
 module_param(irq_period_us, uint, 0444);
 module_param(tasklet_period_us, uint, 0444);
 module_param(work_period_us, uint, 0444);
+module_param(rcu_period_us, uint, 0444);
 module_param(burn_us, uint, 0444);
 module_param(cpu, uint, 0444);
 
@@ -31,6 +35,8 @@ static struct pci_dev *pci;
 static void __iomem *registers;
 static struct workqueue_struct *queue;
 static struct hrtimer timer;
+static struct rcu_head callbacks[CALLBACKS];
+static atomic_t nr_callbacks;
 
 /* Reads no clock, unlike udelay(): that is slow to emulate. */
 static noinline void burn(unsigned int us)
@@ -75,13 +81,22 @@ static DECLARE_TASKLET(tasklet, trouble_tasklet);
 
 static void trouble_work(struct work_struct *unused)
 {
-	burn(burn_us);
+	for (unsigned int us = 0; us < burn_us; us += 100) {
+		burn(100);
+		cond_resched();
+	}
 }
 static DECLARE_WORK(work, trouble_work);
 
+static void trouble_callback(struct rcu_head *unused)
+{
+	burn(burn_us);
+	atomic_dec(&nr_callbacks);
+}
+
 static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 {
-	unsigned int period_us = irq_period_us ?: tasklet_period_us ?: work_period_us;
+	unsigned int period_us = irq_period_us ?: tasklet_period_us ?: work_period_us ?: rcu_period_us;
 
 	if (irq_period_us)
 		writel(1, registers + EDU_IRQ_RAISE);
@@ -89,6 +104,10 @@ static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 		tasklet_schedule(&tasklet);
 	if (work_period_us)
 		queue_work_on(cpu, queue, &work);
+	/* As many objects freed at once. */
+	if (rcu_period_us && atomic_cmpxchg(&nr_callbacks, 0, CALLBACKS) == 0)
+		for (int i = 0; i < CALLBACKS; i++)
+			call_rcu(&callbacks[i], trouble_callback);
 	hrtimer_forward_now(t, ns_to_ktime(period_us * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -160,7 +179,7 @@ static int __init trouble_init(void)
 		return -ENOMEM;
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 	timer.function = trouble_timer;
-	if (irq_period_us || tasklet_period_us || work_period_us)
+	if (irq_period_us || tasklet_period_us || work_period_us || rcu_period_us)
 		work_on_cpu(tasklet_period_us ? cpu : 0, trouble_arm, NULL);
 	return 0;
 }
@@ -168,6 +187,7 @@ static int __init trouble_init(void)
 static void __exit trouble_exit(void)
 {
 	hrtimer_cancel(&timer);
+	rcu_barrier();
 	tasklet_kill(&tasklet);
 	destroy_workqueue(queue);
 	if (pci) {

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The one list of metrics for all views: names, titles, units and help texts. */
+#ifndef SUBTICK_REPORT_METRIC_LIST_H
+#define SUBTICK_REPORT_METRIC_LIST_H
+
+/* Engines of crit measure in ns or in cycles. */
+#define CRIT_METRIC(X, name, key, title, help)                      \
+	X(M_CRIT_##name##_NS, key, title, UNIT_NS, help)            \
+	X(M_CRIT_##name##_CYCLES, key, title, UNIT_CYCLES, help)
+
+/*
+ * X(id, key, title, unit, help). The key is the name in JSON and CSV; it ends in its unit. A dot
+ * makes a nested JSON object ("compare.x" is compare:{x}). The title is the column heading in text.
+ * Losses follow from base/losses.h: M_torn_total has the key "torn_total".
+ */
+#define METRICS(X)                                                                                 \
+	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \
+	X(M_ONLINE, "online", "online", UNIT_BOOL, "whether the CPU was online at the end of the window") \
+	X(M_BUSY_RATIO, "busy_ratio", "busy", UNIT_RATIO,                                          \
+	  "share of the window in which the core did work: tasks, interrupts, softirqs, idle loop") \
+	X(M_TASK_RATIO, "task_ratio", "task", UNIT_RATIO,                                          \
+	  "share spent in tasks, without interrupts and softirqs on top of them")                  \
+	X(M_HARDIRQ_RATIO, "hardirq_ratio", "hardirq", UNIT_RATIO, "share spent in interrupt handlers") \
+	X(M_SOFTIRQ_ON_IDLE_RATIO, "softirq_on_idle_ratio", "sirq/idle", UNIT_RATIO,               \
+	  "share spent in softirqs that ran inline while the idle task was current")               \
+	X(M_SOFTIRQ_ON_TASK_RATIO, "softirq_on_task_ratio", "sirq/task", UNIT_RATIO,               \
+	  "share spent in softirqs that ran inline on top of a task")                              \
+	X(M_KSOFTIRQD_RATIO, "ksoftirqd_ratio", "ksoftirqd", UNIT_RATIO,                           \
+	  "share spent in ksoftirqd and threaded NAPI")                                            \
+	X(M_IDLE_LOOP_RATIO, "idle_loop_ratio", "idleloop", UNIT_RATIO,                            \
+	  "share spent unhalted in the kernel's idle loop: governor, tick stop, wake-up path")     \
+	X(M_POLL_IDLE_RATIO, "poll_idle_ratio", "poll", UNIT_RATIO,                                \
+	  "share spent polling while idle: busy to a cycle counter, idle to the kernel")           \
+	X(M_IDLE_RATIO, "idle_ratio", "idle", UNIT_RATIO, "share in which the core was halted")    \
+	X(M_STEAL_RATIO, "steal_ratio", "steal", UNIT_RATIO,                                       \
+	  "share in which the hypervisor ran something else although the core had work")           \
+	X(M_UNKNOWN_RATIO, "unknown_ratio", "unknown", UNIT_RATIO,                                 \
+	  "share whose context is unknown, such as before the first event of a core")              \
+	X(M_CLOSURE_ERROR_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                     \
+	  "how far the parts are from summing to the window")                                      \
+	X(M_CPU_WINDOW_NS, "window_ns", "window", UNIT_NS,                                         \
+	  "the window of this CPU, by its own timestamps")                                         \
+	X(M_FLAGS, "flags", "flags", UNIT_TEXT,                                                    \
+	  "caveats about this figure; empty if there are none")                                    \
+	X(M_CMP_PROCSTAT, "compare.procstat_busy_ratio", "procstat", UNIT_RATIO,                   \
+	  "busy columns of /proc/stat ÷ the sum of its columns, as mpstat and htop show it")       \
+	X(M_CMP_PROCIDLE, "compare.procidle_busy_ratio", "procidle", UNIT_RATIO,                   \
+	  "1 − idle columns of /proc/stat ÷ wall time")                                            \
+	X(M_CMP_SCHEDSTAT, "compare.schedstat_busy_ratio", "schedstat", UNIT_RATIO,                \
+	  "time that tasks ran (/proc/schedstat) ÷ wall time")                                    \
+	X(M_CMP_TASKCLOCK, "compare.taskclock_busy_ratio", "taskclock", UNIT_RATIO,                \
+	  "time between each task's switch in and out ÷ wall time, as task clocks count it")       \
+	X(M_CMP_PERF_TSC, "compare.perf_tsc_busy_ratio", "perf-tsc", UNIT_RATIO,                   \
+	  "unhalted constant-rate cycles ÷ cycle clock")                                           \
+	X(M_CMP_PERF_CAL, "compare.perf_calibrated_busy_ratio", "perf-cal", UNIT_RATIO,            \
+	  "unhalted constant-rate cycles ÷ (enabled time × calibrated rate)")                      \
+	X(M_CMP_BPF, "compare.bpf_busy_ratio", "bpf", UNIT_RATIO, "busy ratio of source bpf")      \
+	X(M_CMP_BPF_PMU, "compare.bpf_pmu_busy_ratio", "bpf-pmu", UNIT_RATIO,                      \
+	  "busy ratio of source bpf-pmu")                                                          \
+	X(M_WRONG_RATIO, "wrong_ratio", "wrong from", UNIT_RATIO,                                  \
+	  "a source whose figure is further than this from the truth is called wrong")             \
+	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
+	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
+	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
+	X(M_IRQ, "irq", "irq", UNIT_ID, "number of the interrupt line; null if it is no device's")  \
+	X(M_IRQ_HANDLER, "handler", "handler", UNIT_TEXT,                                          \
+	  "name of the handler as in /proc/interrupts, or what the IPI is for")                    \
+	X(M_IRQ_RATIO, "irq_ratio", "time", UNIT_RATIO, "share spent in this line's handler")      \
+	X(M_IRQ_COUNT, "irq_total", "count", UNIT_COUNT, "times the handler ran")                  \
+	X(M_TASK_SHARE_RATIO, "task_share_ratio", "of core", UNIT_RATIO,                           \
+	  "share of the core's window that the task had, without interrupts and softirqs on top")  \
+	X(M_OF_TASKS_RATIO, "of_tasks_ratio", "of tasks", UNIT_RATIO,                              \
+	  "share of the time that all tasks had the core")                                         \
+	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
+	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
+	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
+	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
+	X(M_AVG_NS, "avg_ns", "avg", UNIT_NS, "sum ÷ count")                                       \
+	X(M_MAX_NS, "max_ns", "max", UNIT_NS, "largest")                                           \
+	X(M_SUM_NS, "sum_ns", "sum", UNIT_NS, "sum")                                               \
+	X(M_PERCENTILE_NS, "percentile_ns", "p", UNIT_NS, "percentile, linear inside its bucket")  \
+	X(M_BUCKETS, "le", "le", UNIT_TABLE, "histogram: counts up to each edge")                  \
+	X(M_CLOSURE_MAX_RATIO, "closure_error_max_ratio", "closure", UNIT_RATIO,                   \
+	  "largest closure error of any CPU")                                                      \
+	X(M_STEAL_KNOWN, "steal_known", "steal known", UNIT_BOOL,                                  \
+	  "whether this kernel accounts stolen time; if not, steal_ratio is null")                 \
+	X(M_CHECK, "check", "check", UNIT_TEXT, "what was checked")                                \
+	X(M_STATUS, "status", "status", UNIT_TEXT, "ok, warn or no; for commands full, part or no") \
+	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and what it means")            \
+	X(M_FIX, "fix", "fix", UNIT_TEXT, "what to do about it")                                   \
+	X(M_RULE, "rule", "rule", UNIT_TEXT, "the rule that made the finding")                     \
+	X(M_FINDING, "finding", "finding", UNIT_TEXT, "what takes time, in one sentence")          \
+	X(M_LOST_NS, "lost_ns", "lost", UNIT_NS, "time lost to it, or hidden, in the window")      \
+	X(M_NEXT, "next", "next", UNIT_TEXT, "what to run or to change next")                      \
+	X(M_FINDING_CAUSE, "cause", "cause", UNIT_TEXT, "kind of culprit: quota, task, softirq")   \
+	X(M_FINDING_SHARE, "share_ratio", "share", UNIT_RATIO,                                     \
+	  "share of the victim's waiting, or of the CPU's time")                                   \
+	X(M_NEXT_COMMAND, "next_command", "command", UNIT_TEXT, "shell command that mends it")     \
+	X(M_NEXT_SETTING, "next_setting", "setting", UNIT_TEXT,                                    \
+	  "PATH=VALUE: file to write, and the value that mends it")                                \
+	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
+	X(M_TRY_SETTING, "setting", "setting", UNIT_TEXT, "file that the experiment changed, as given") \
+	X(M_TRY_WAS, "original", "original", UNIT_TEXT, "value before and after the experiment")   \
+	X(M_TRY_NOW, "changed", "changed", UNIT_TEXT, "value in the changed rounds")               \
+	X(M_TRY_A, "a", "a", UNIT_TEXT, "command before each original round; null with --set")     \
+	X(M_TRY_B, "b", "b", UNIT_TEXT, "command before each changed round; null with --set")      \
+	X(M_TRY_ROUNDS, "rounds", "pairs", UNIT_COUNT, "complete pairs of an original and a changed round") \
+	X(M_TRY_PLANNED, "planned_rounds", "of", UNIT_COUNT, "pairs that were planned")            \
+	X(M_TRY_EACH_NS, "each_ns", "each", UNIT_NS, "length of a round")                          \
+	X(M_TRY_SETTLE_NS, "settle_ns", "settle", UNIT_NS, "time after each change that is not measured") \
+	X(M_TRY_SEED, "seed", "seed", UNIT_ID, "seed of the order of rounds")                      \
+	X(M_TRY_RESTORED, "restored", "restored", UNIT_BOOL,                                       \
+	  "whether every setting had its original value at the end; false also if another program changed one") \
+	X(M_TRY_ENDED, "ended_early", "ended early", UNIT_TEXT, "why the experiment ended early; null if it did not") \
+	X(M_TRY_WATCHED, "watched", "watched", UNIT_BOOL,                                          \
+	  "named with --watch, with everything below it; false: another cgroup that the change affected") \
+	X(M_TRY_FIGURE, "figure", "figure", UNIT_TEXT,                                             \
+	  "wait: mean wait for a core; p99: 99th percentile of the waits; cpu: CPU time per second") \
+	X(M_TRY_ORIGINAL_NS, "original_ns", "original", UNIT_NS, "geometric mean over the original rounds") \
+	X(M_TRY_CHANGED_NS, "changed_ns", "changed", UNIT_NS, "geometric mean over the changed rounds") \
+	X(M_TRY_EFFECT_RATIO, "effect_ratio", "effect", UNIT_RATIO, "changed ÷ original − 1")      \
+	X(M_TRY_LOW_RATIO, "effect_low_ratio", "from", UNIT_RATIO,                                 \
+	  "lower end of the interval of the effect: 95 %, for cgroups that are not watched all together") \
+	X(M_TRY_HIGH_RATIO, "effect_high_ratio", "to", UNIT_RATIO, "upper end of the interval")    \
+	X(M_TRY_P_RATIO, "p_ratio", "p", UNIT_RATIO,                                               \
+	  "exact permutation test, two-sided: chance of an effect this large without any; watched cgroups only") \
+	X(M_TRY_FOUND, "found", "found", UNIT_BOOL,                                                \
+	  "the interval excludes 0 and p is at most 5 %; null with fewer than 6 pairs")            \
+	X(M_TRY_DETECTABLE_RATIO, "detectable_ratio", "detectable", UNIT_RATIO,                    \
+	  "an effect of this size would have been found in 95 of 100 experiments")                 \
+	X(M_TRY_USED, "pairs_total", "used", UNIT_COUNT, "pairs in which both rounds have the figure") \
+	X(M_TRY_CONTROL_RATIO, "control_ratio", "control", UNIT_RATIO,                             \
+	  "A/A control: every second original round against the one before it")                    \
+	X(M_TRY_ARM, "arm", "rounds", UNIT_TEXT, "original or changed")                            \
+	X(M_TRY_PAIR, "pair", "pair", UNIT_ID, "number of the pair, from 1")                       \
+	X(M_TRY_FIRST, "first", "first", UNIT_TEXT, "which of the two rounds was first: original or changed") \
+	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
+	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
+	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \
+	  "which figure is the cost of a pair: batch, or median if the engine has no batch")       \
+	X(M_CRIT_PERCENTILE_CPU, "percentile_cpu", "percentiles of CPU", UNIT_ID,                  \
+	  "the CPU of the percentiles; missing: all CPUs")                                         \
+	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
+	  "pairs timed per CPU, operation and round")                                              \
+	X(M_CRIT_NR_HIGHEST, "nr_highest", "highest", UNIT_COUNT,                                  \
+	  "max_avg is the average of this many highest samples")                                   \
+	X(M_CRIT_DO_WORK, "do_work", "work", UNIT_BOOL,                                            \
+	  "whether the pairs enclosed simulated work")                                             \
+	X(M_CRIT_ROUNDS, "rounds", "rounds", UNIT_COUNT,                                           \
+	  "how many times the benchmark ran; low and high are the lowest and highest round")       \
+	X(M_CRIT_OP, "op", "operation", UNIT_TEXT,                                                 \
+	  "irq, preempt or irq_save: a pair of disable and enable")                                \
+	CRIT_METRIC(X, MEDIAN, "median", "median", "median cost of a pair")                        \
+	CRIT_METRIC(X, AVERAGE, "average", "average", "average cost of a pair")                    \
+	CRIT_METRIC(X, MAX, "max", "max", "highest single cost of a pair")                         \
+	CRIT_METRIC(X, MAX_AVG, "max_avg", "max avg",                                              \
+	  "average of the nr_highest highest costs")                                               \
+	CRIT_METRIC(X, PERCENTILE, "percentile", "p",                                              \
+	  "percentile of the cost of a pair, nearest rank")                                        \
+	CRIT_METRIC(X, BATCH, "batch", "batch",                                                    \
+	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
+	CRIT_METRIC(X, DIFFERENCE, "difference", "difference", "difference of the costs")          \
+X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")                        \
+	X(M_DIFF_FIGURE, "figure", "figure", UNIT_TEXT, "key of the figure in the JSON of the command") \
+	X(M_DIFF_BEFORE_RATIO, "before_ratio", "before", UNIT_RATIO, "mean of the windows of the first file") \
+	X(M_DIFF_AFTER_RATIO, "after_ratio", "after", UNIT_RATIO, "mean of the windows of the second file") \
+	X(M_DIFF_BEFORE_NS, "before_ns", "before", UNIT_NS, "mean of the windows of the first file") \
+	X(M_DIFF_AFTER_NS, "after_ns", "after", UNIT_NS, "mean of the windows of the second file")  \
+	X(M_DIFF_BEFORE_HZ, "before_hz", "before", UNIT_HZ, "mean of the windows of the first file") \
+	X(M_DIFF_AFTER_HZ, "after_hz", "after", UNIT_HZ, "mean of the windows of the second file")  \
+	X(M_DIFF_CHANGE, "change_ratio", "change", UNIT_RATIO, "after ÷ before - 1")               \
+	X(M_DIFF_LOW, "change_low_ratio", "at least", UNIT_RATIO, "lower end of the interval of the change") \
+	X(M_DIFF_HIGH, "change_high_ratio", "at most", UNIT_RATIO, "upper end of the interval of the change") \
+	X(M_DIFF_CHANGED, "changed", "changed", UNIT_BOOL,                                         \
+	  "whether the interval excludes 0; null with fewer than 3 windows on a side")             \
+	X(M_DIFF_BEFORE_FILE, "before_file", "before", UNIT_TEXT, "the first file")                \
+	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
+	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT,             \
+	  "windows of the first file")                                                             \
+	X(M_DIFF_AFTER_WINDOWS, "after_windows_total", "windows after", UNIT_COUNT,                \
+	  "windows of the second file")                                                            \
+	X(M_DIFF_COMPARED, "compared_total", "compared", UNIT_COUNT,                               \
+	  "figures with enough windows on both sides to tell whether they changed")                \
+	X(M_DIFF_CHANGED_TOTAL, "changed_total", "changed", UNIT_COUNT, "those of them that changed") \
+	X(M_DIFF_CONFIDENCE, "confidence_ratio", "confidence", UNIT_RATIO,                         \
+	  "probability that all intervals together contain the true changes")                      \
+	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
+	  "whether the ranges of the rounds do not overlap")                                       \
+	X(M_CRIT_CLOCK_NS, "clock_ns", "clock", UNIT_NS,                                           \
+	  "two clock reads with nothing between them")                                             \
+	X(M_CRIT_CALL_NS, "call_ns", "empty calls", UNIT_NS,                                       \
+	  "a pair of kfunc calls that do almost nothing")                                          \
+	X(M_CRIT_STEP_NS, "clock_step_ns", "clock step", UNIT_NS,                                  \
+	  "one step of the clock; for engine module, one cycle")                                   \
+	X(M_CRIT_BELOW_TOTAL, "below_overhead_total", "below overhead", UNIT_COUNT,                \
+	  "samples shorter than the overhead, counted as 0")                                       \
+	X(M_EXPERIMENT, "experiment", "experiment", UNIT_TEXT,                                     \
+	  "ticks, delays or sources; or verdict or precision, which are computed from them")       \
+	X(M_USER_HZ, "user_hz", "USER_HZ", UNIT_HZ, "units per second of the figures in /proc")    \
+	X(M_TICK_HZ, "tick_hz", "HZ", UNIT_HZ,                                                     \
+	  "ticks per second, from the times at which the figures change")                          \
+	X(M_TICK_NS, "tick_ns", "tick", UNIT_NS, "1 ÷ tick_hz")                                    \
+	X(M_TICK_PHASE_NS, "tick_phase_ns", "tick at", UNIT_NS,                                    \
+	  "phase of the tick on CLOCK_MONOTONIC")                                                  \
+	X(M_COHERENCE_RATIO, "coherence_ratio", "on tick", UNIT_RATIO,                             \
+	  "how well increments fall on one phase of the tick: 100 % if all do, near 0 if they are spread evenly") \
+	X(M_AUDIT_SET, "set", "load: columns", UNIT_TEXT, "load, and which columns were watched")  \
+	X(M_AUDIT_LOAD, "load", "load", UNIT_TEXT, "load on the audited core")                     \
+	X(M_INCREMENTS_TOTAL, "increments_total", "increments", UNIT_COUNT,                        \
+	  "readings in which a watched column had changed")                                        \
+	X(M_TOP_PEAKS, "top_peaks", "most frequent intervals", UNIT_TEXT,                          \
+	  "the most frequent times between increments, for people")                                \
+	X(M_BLURRED_TOTAL, "blurred_total", "blurred", UNIT_COUNT,                                 \
+	  "increments left out because the reader was delayed, so that their time is unknown")     \
+	X(M_READ_HZ, "read_hz", "reads/s", UNIT_HZ, "readings of /proc/stat per second")           \
+	X(M_READ_NS, "read_ns", "a read", UNIT_NS, "duration of one read")                         \
+	X(M_READER_RATIO, "reader_busy_ratio", "reader", UNIT_RATIO,                               \
+	  "share of its own core that the reader used")                                            \
+	X(M_INTERVAL_NS, "interval_ns", "interval", UNIT_NS, "time between two increments")        \
+	X(M_INTERVAL_END_NS, "interval_end_ns", "to", UNIT_NS, "upper edge of the bin, exclusive") \
+	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval ÷ tick")              \
+	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all intervals")             \
+	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "argument of nanosleep; 0: an invalid call")   \
+	X(M_SLACK_NS, "slack_ns", "slack", UNIT_NS,                                                \
+	  "timer slack of the loop: the kernel may end a sleep this much later")                   \
+	X(M_ITERATIONS_TOTAL, "iterations_total", "loops", UNIT_COUNT, "calls made")               \
+	X(M_REAL_NS, "real_ns", "real", UNIT_NS, "wall time of the loop")                          \
+	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay × iterations")                 \
+	X(M_RUSAGE_USER_NS, "rusage_user_ns", "user", UNIT_NS, "user time by getrusage")           \
+	X(M_RUSAGE_SYSTEM_NS, "rusage_system_ns", "system", UNIT_NS, "system time by getrusage")   \
+	X(M_PIDSTAT_USER_NS, "pidstat_user_ns", "pid user", UNIT_NS, "user time by /proc/PID/stat") \
+	X(M_PIDSTAT_SYSTEM_NS, "pidstat_system_ns", "pid system", UNIT_NS,                         \
+	  "system time by /proc/PID/stat")                                                         \
+	X(M_PROCSTAT_USER_NS, "procstat_user_ns", "cpu user", UNIT_NS,                             \
+	  "user and nice columns of the core in /proc/stat")                                       \
+	X(M_PROCSTAT_SYSTEM_NS, "procstat_system_ns", "cpu system", UNIT_NS,                       \
+	  "system column of the core in /proc/stat")                                               \
+	X(M_PROCSTAT_BUSY_NS, "procstat_busy_ns", "cpu busy", UNIT_NS,                             \
+	  "all busy columns of the core in /proc/stat")                                            \
+	X(M_THREAD_CLOCK_NS, "thread_clock_ns", "thread clock", UNIT_NS,                           \
+	  "CPU time of the loop by its thread clock, which is updated at each switch, not at each tick") \
+	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
+	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
+	X(M_BPF_LOOP_NS, "bpf_loop_ns", "bpf loop", UNIT_NS,                                       \
+	  "CPU time of the loop by source bpf; null where the kernel has no IRQ_TIME_ACCOUNTING, with which the " \
+	  "thread clock lacks interrupts")                                                         \
+	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time ÷ iterations") \
+	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
+	  "user time by getrusage ÷ iterations")                                                   \
+	X(M_SYSTEM_EACH_NS, "system_per_iteration_ns", "system/loop", UNIT_NS,                     \
+	  "system time by getrusage ÷ iterations")                                                 \
+	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
+	  "busy columns of the core ÷ iterations")                                                 \
+	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
+	  "bpf_loop_ns ÷ iterations; where that is null, thread_clock_ns ÷ iterations")            \
+	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \
+	  "user and system time by getrusage ÷ bpf_loop_ns, where that is null ÷ thread_clock_ns") \
+	X(M_PROCSTAT_FACTOR_RATIO, "procstat_factor_ratio", "cpu/true", UNIT_RATIO,                \
+	  "busy columns ÷ true busy time of the core")                                             \
+	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
+	  "shown minus true, in percentage points")                                                \
+	X(M_USER_TIMES, "user_times_ratio", "user x", UNIT_COUNT,                                  \
+	  "user time of a loop ÷ that of the loop without a delay")                                \
+	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
+	  "system time of a loop ÷ that of the loop without a delay")                              \
+	X(M_MODE, "mode", "mode", UNIT_TEXT,                                                       \
+	  "mode of /proc/stat; tasks are user, nice and system together")                          \
+	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \
+	X(M_TRUE_NS, "true_ns", "true", UNIT_NS,                                                   \
+	  "time in this mode by the reference source; null if it does not know this mode by itself") \
+	X(M_SHOWN_LEVEL_RATIO, "shown_level_ratio", "shown level", UNIT_RATIO,                     \
+	  "shown_ns ÷ the sum over all modes: the load level of top and mpstat")                   \
+	X(M_TRUE_LEVEL_RATIO, "true_level_ratio", "true level", UNIT_RATIO,                        \
+	  "true_ns ÷ the sum over all modes")                                                      \
+	X(M_COMMAND_LINE, "command_line", "command", UNIT_TEXT, "the audited command, possibly cut off") \
+	X(M_CPU_LIST, "cpu_list", "CPUs", UNIT_TEXT, "CPUs on which the command could run")                \
+	X(M_EXIT_STATUS, "exit_status", "exit status", UNIT_ID,                                    \
+	  "of the command; null if a signal ended it")                                             \
+	X(M_EXIT_SIGNAL, "exit_signal", "exit signal", UNIT_ID, "the signal that ended the command") \
+	X(M_TASK_CLOCK_NS, "task_clock_ns", "used", UNIT_NS,                                       \
+	  "CPU time of the command and its descendants by perf's task clock, exact to the switch") \
+	X(M_TRUE_USER_NS, "true_user_ns", "used user", UNIT_NS,                                    \
+	  "the part of the task clock in user mode, by the PMU's cycles; null without a PMU")      \
+	X(M_TRUE_SYSTEM_NS, "true_system_ns", "used system", UNIT_NS,                              \
+	  "the rest of the task clock: kernel mode, and interrupts on top")                        \
+	X(M_USER_ERROR_RATIO, "user_error_ratio", "user error", UNIT_RATIO,                        \
+	  "(accounted user time − used user time) ÷ used time")                                    \
+	X(M_OTHERS_NS, "others_ns", "others", UNIT_NS,                                             \
+	  "run time of other tasks on the command's CPUs, by the reference source")                \
+	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
+	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
+	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \
+	  "whether the row was measured by the earlier run of --resume")                           \
+	X(M_ASKED_DELAYS_TOTAL, "asked_delays_total", "asked", UNIT_COUNT,                         \
+	  "rows that the run was asked for")                                                       \
+	X(M_ASKED_ITERATIONS_TOTAL, "asked_iterations_total", "asked loops", UNIT_COUNT,           \
+	  "--iterations; null if the loops were limited by time")                                  \
+	X(M_ASKED_EACH_NS, "asked_each_ns", "asked time", UNIT_NS,                                 \
+	  "time for each delay; null with --iterations")                                           \
+	X(M_MACHINE, "machine", "machine", UNIT_TEXT, "host name, kernel and CPUs")                \
+	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source, as in subtick load")           \
+	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
+	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT,                                 \
+	  "number of windows; they overlap")                                                       \
+	X(M_VOID_TOTAL, "void_total", "void", UNIT_COUNT, "windows in which the source had no figure") \
+	X(M_TRUE_RATIO, "true_ratio", "true", UNIT_RATIO,                                          \
+	  "true busy ratio, by the reference source")                                              \
+	X(M_SHOWN_RATIO, "shown_ratio", "shown", UNIT_RATIO, "busy ratio by the audited source")   \
+	X(M_ERROR_MEDIAN_RATIO, "error_median_ratio", "median", UNIT_RATIO,                        \
+	  "median of the absolute errors, in percentage points")                                   \
+	X(M_ERROR_P99_RATIO, "error_p99_ratio", "p99", UNIT_RATIO,                                 \
+	  "99th percentile of the absolute errors")                                                \
+	X(M_ERROR_MAX_RATIO, "error_max_ratio", "max", UNIT_RATIO, "largest absolute error")       \
+	X(M_PERIOD_NS, "period_ns", "period", UNIT_NS, "period of the generated load")             \
+	X(M_PHASE_NS, "phase_ns", "phase", UNIT_NS, "phase of the burn within the period")         \
+	X(M_BURN_RATIO, "burn_ratio", "burnt", UNIT_RATIO,                                         \
+	  "load by the generator's own timestamps")                                                \
+	X(M_THREAD_RATIO, "thread_ratio", "thread", UNIT_RATIO, "load by the generator's thread clock") \
+	X(M_COLUMNS_SUM_RATIO, "columns_sum_ratio", "sum/wall", UNIT_RATIO,                        \
+	  "sum of all columns of the core ÷ wall time: 100 % if they are right")                   \
+	X(M_REGIME, "regime", "regime", UNIT_TEXT,                                                 \
+	  "tick, irqtime (interrupts exact, tasks by the tick) or virt-gen (all exact)")           \
+	X(M_IRQ_COHERENCE_RATIO, "irq_coherence_ratio", "irq on tick", UNIT_RATIO,                 \
+	  "coherence of the irq and softirq columns")                                              \
+	X(M_SOFTIRQ_IS_IDLE, "softirq_counts_as_idle", "softirq idle", UNIT_BOOL,                  \
+	  "whether softirqs that run inline on the idle task count as idle time")                  \
+	X(M_HIDDEN_TRUE_RATIO, "hidden_true_ratio", "hidden", UNIT_RATIO,                          \
+	  "true load of the core under load hidden")                                               \
+	X(M_HIDDEN_SHOWN_RATIO, "hidden_shown_ratio", "hidden shown", UNIT_RATIO,                  \
+	  "load by the columns of /proc/stat under load hidden")                                   \
+	X(M_WORST_ERROR_RATIO, "worst_error_ratio", "worst", UNIT_RATIO,                           \
+	  "largest error of the columns of /proc/stat in windows of a second and longer")          \
+	X(M_GOOD_1_NS, "good_to_1_percent_ns", "good to 1%", UNIT_NS,                              \
+	  "window length from which on 95 of 100 are within 1 point under a random load; an estimate") \
+	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
+	  "the same for 0.1 point")                                                                \
+	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
+	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
+	  "window in which one unit of the figures is the wanted precision")                       \
+	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \
+	  "window in which 95 % of figures of a half-loaded core are within the wanted precision") \
+	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
+	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
+	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
+	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
+	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
+	  "idle state that alone was allowed; null: those that were allowed before")              \
+	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
+	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
+	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
+	X(M_WAKE_MEDIAN_NS, "median_ns", "median", UNIT_NS, "median wake latency")                 \
+	X(M_WAKE_MEAN_NS, "mean_ns", "mean", UNIT_NS, "mean wake latency")                         \
+	X(M_WAKE_STDDEV_NS, "stddev_ns", "stddev", UNIT_NS, "standard deviation")                  \
+	X(M_WAKE_MAX_NS, "max_ns", "max", UNIT_NS, "longest wake latency")                         \
+	X(M_WAKE_NEAR_MAX_TOTAL, "near_max_total", ">90% max", UNIT_COUNT,                         \
+	  "wake-ups that took over 90 % of the longest")                                           \
+	X(M_WAKE_NEAR_MAX_RATIO, "near_max_ratio", ">90% max", UNIT_RATIO,                         \
+	  "share of wake-ups that took over 90 % of the longest")                                  \
+	X(M_WAKE_VERDICT, "verdict", "verdict", UNIT_TEXT,                                         \
+	  "longest against claimed: within, exceeds, no-claim, no-points, not-entered, core-only") \
+	X(M_WAKE_SILENT_NS, "silent_median_ns", "silent", UNIT_NS,                                 \
+	  "median silent time: from going idle to the launch")                                     \
+	X(M_WAKE_EXIT_FIRST, "exit_first_total", "exit 1st", UNIT_COUNT,                           \
+	  "wake-ups in which the idle exit event came before the interrupt handler")               \
+	X(M_WAKE_IRQ_FIRST, "irq_first_total", "irq 1st", UNIT_COUNT,                              \
+	  "wake-ups in which the handler ran inside the idle window")                              \
+	X(M_WAKE_NO_IRQ, "no_irq_total", "no irq", UNIT_COUNT, "wake-ups without any interrupt")   \
+	X(M_WAKE_USAGE, "usage_total", "entered", UNIT_COUNT,                                      \
+	  "times the kernel entered the state during the run")                                     \
+	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
+	  "time in the state during the run, by the kernel's counter")                             \
+	X(M_WAKE_ABOVE, "above_total", "too short", UNIT_COUNT,                                   \
+	  "stays that were too short for the state, by the kernel's counter")                     \
+	X(M_WAKE_BELOW, "below_total", "too long", UNIT_COUNT,                                    \
+	  "stays that were long enough for a deeper state, by the kernel's counter")              \
+	X(M_WAKE_REFUSED, "refused_total", "refused", UNIT_COUNT,                                 \
+	  "entries that the driver or the firmware refused, by the kernel's counter")             \
+	X(M_WAKE_ENTERED_TOTAL, "entered_total", "entered", UNIT_COUNT,                           \
+	  "wake-ups for which a counter shows that the state was entered")                        \
+	X(M_WAKE_ENTERED_RATIO, "entered_ratio", "entered", UNIT_RATIO,                           \
+	  "share of wake-ups for which a counter shows that the state was entered")               \
+	X(M_WAKE_ENTERED_BY, "entered_by", "by", UNIT_TEXT,                                       \
+	  "that counter: cstate_core (hardware), cpuidle (kernel), or null")                      \
+	X(M_WAKE_ENTERED_MAX_NS, "entered_max_ns", "longest entered", UNIT_NS,                    \
+	  "longest wake latency of those, or of all if unknown: what the verdict compares")       \
+	X(M_WAKE_PACKAGE_TOTAL, "package_slept_total", "package slept", UNIT_COUNT,               \
+	  "of these, wake-ups during which the package was in PC3 or deeper; null without a counter") \
+	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "C-state that the hardware counts; PC: of the package") \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time spent there, by its residency counter") \
+	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
+	  "that time ÷ the time of the sweep")                                                     \
+	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
+	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
+	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
+	  "estimated time from the idle exit to our own stamp, already subtracted")                            \
+	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
+	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
+	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
+	  "median interrupt latency of the same core while it never idles")                        \
+	X(M_WAKE_BUSY_MAX_NS, "busy_max_ns", "busy max", UNIT_NS,                                  \
+	  "longest interrupt latency of the same core while it never idles")                       \
+	X(M_WAKE_CLOCK_READ_NS, "clock_read_ns", "clock", UNIT_NS, "median cost of reading the clock") \
+	X(M_WAKE_CLOCK_STEP_NS, "clock_step_ns", "step", UNIT_NS, "smallest step of the clock that was seen") \
+	X(M_WAKE_REJ_BEFORE_IDLE, "rejected.before_idle_total", "before idle", UNIT_COUNT,         \
+	  "events that were due before the core went idle, or that found it busy")                 \
+	X(M_WAKE_REJ_WOKEN_EARLY, "rejected.woken_early_total", "woken early", UNIT_COUNT,         \
+	  "the core had idled, but something else woke it before the launch")                      \
+	X(M_WAKE_REJ_OTHER_FIRST, "rejected.other_first_total", "other first", UNIT_COUNT,         \
+	  "another interrupt or timer came between launch and ours")                               \
+	X(M_WAKE_REJ_NEGATIVE, "rejected.negative_total", "negative", UNIT_COUNT,                  \
+	  "awake before the launch, by the stamps")                                                \
+	X(M_WAKE_REJ_ELSEWHERE, "rejected.elsewhere_total", "elsewhere", UNIT_COUNT,               \
+	  "our timer ran on another CPU")                                                          \
+	X(M_WAKE_REJ_NMI, "rejected.nmi_total", "NMI", UNIT_COUNT, "an NMI came in between")       \
+	X(M_WAKE_REJ_LOST, "rejected.lost_total", "lost", UNIT_COUNT,                              \
+	  "no launch was stamped, or no interrupt came")                                           \
+	X(M_WAKE_REJ_OTHER, "rejected.not_a_timer_total", "not a timer", UNIT_COUNT,               \
+	  "passive: idle exits that no timer caused")                                              \
+	X(M_WAKE_REJ_ODD, "rejected.odd_state_total", "odd state", UNIT_COUNT,                     \
+	  "wake-ups from a state number that the driver does not have")                            \
+	X(M_WAKE_STAGE, "stage", "stage", UNIT_TEXT,                                               \
+	  "what the core had reached: exit, interrupt, timer, switch or user")                     \
+	X(M_WAKE_STEP_NS, "step_median_ns", "step", UNIT_NS,                                       \
+	  "median time since the previous stage")                                                  \
+	X(M_WAKE_PRE_TIMER_NS, "timer_median_ns", "timer", UNIT_NS, "median wake latency by timer") \
+	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
+	  "median wake latency by another core")                                                   \
+	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
+	  "how much shorter the latency by timer is, because the core knows its own timer")         \
+	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake ÷ remote median")      \
+	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
+	  "whether the pre-wake exceeds the uncertainty of both medians")                          \
+	X(M_WAKE_DRIVER, "driver", "driver", UNIT_TEXT, "cpuidle driver, none without one")        \
+	X(M_WAKE_GOVERNOR, "governor", "governor", UNIT_TEXT, "cpuidle governor")                  \
+	X(M_WAKE_GUEST, "guest", "guest", UNIT_TEXT,                                               \
+	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
+	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
+	  "whether the guest spins before it halts")                                               \
+	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
+	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
+	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \
+	X(M_MACHINE_CPU_MODEL, "machine.cpu_model", "CPU model", UNIT_TEXT, "model of its processors") \
+	X(M_MACHINE_MICROCODE, "machine.microcode", "microcode", UNIT_TEXT, "revision of their microcode") \
+	X(M_MACHINE_EPB, "machine.energy_perf_bias", "EPB", UNIT_TEXT,                            \
+	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
+	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
+	  "energy performance preference of the measured CPUs, or mixed")                         \
+	X(M_MACHINE_CPUFREQ_DRIVER, "machine.cpufreq_driver", "cpufreq", UNIT_TEXT,               \
+	  "cpufreq driver of the measured CPUs, or mixed")                                        \
+	X(M_MACHINE_CPUFREQ_GOVERNOR, "machine.cpufreq_governor", "cpufreq governor", UNIT_TEXT,  \
+	  "cpufreq governor of the measured CPUs, or mixed")                                      \
+	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "smallest launch distance")                  \
+	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "largest launch distance")                         \
+	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
+	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT,                  \
+	  "points per step")                                                                       \
+	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID,                                              \
+	  "number of the point, in the order of the measurement")                                  \
+	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
+	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS,                           \
+	  "requested launch distance")                                                             \
+	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
+	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS,                                \
+	  "from launch to the idle exit or the interrupt handler, whichever came first")           \
+	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "from launch to the interrupt handler")   \
+	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "from launch to the timer's own handler") \
+	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
+	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
+	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
+	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
+	X(M_WAKE_POINT_ENTERED, "entered", "entered", UNIT_BOOL,                                  \
+	  "whether the state was entered, by a counter before and after the point; null if unknown") \
+	X(M_WAKE_POINT_PACKAGE, "package_slept", "package slept", UNIT_BOOL,                      \
+	  "whether the package was in PC3 or deeper during the point; null if unknown")           \
+	X(M_WAKE_DEPTH_NS, "depth_ns", "residency", UNIT_NS,                                      \
+	  "time in that state during the point, by its residency counter")                        \
+	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
+	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
+	X(M_WAKE_DMA_NS, "dma_ns", "DMA", UNIT_NS,                                                \
+	  "nic: from the launch time until the packet is sent, by the card's own stamps (median), or as given; " \
+	  "null if unknown")                                                                       \
+	X(M_WAKE_DMA_HALF_NS, "dma_half_spread_ns", "DMA ±", UNIT_NS,                              \
+	  "nic: half of the 10th to the 90th percentile of dma_ns; null if it was not measured")   \
+	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
+	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
+	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the tasks that waited")              \
+	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's id of the cgroup")                \
+	X(M_POD_UID, "pod_uid", "pod UID", UNIT_TEXT,                                              \
+	  "UID of the Kubernetes pod, from the cgroup path")                                       \
+	X(M_CONTAINER_ID, "container_id", "container id", UNIT_TEXT,                               \
+	  "id of the container, from the cgroup path")                                             \
+	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
+	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
+	  "namespace/pod/container as far as they are known, else the cgroup")                     \
+	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
+	  "namespace of the Kubernetes pod, from the files of kubelet or the runtime")              \
+	X(M_POD, "pod", "pod", UNIT_TEXT,                                                          \
+	  "name of the Kubernetes pod, from the files of kubelet or the runtime")                   \
+	X(M_CONTAINER, "container", "container", UNIT_TEXT,                                        \
+	  "name of the container, from the files of kubelet or the runtime")                       \
+	X(M_IMAGE, "image", "image", UNIT_TEXT,                                                    \
+	  "image of the container, from the files of the runtime")                                 \
+	X(M_QOS, "qos", "QoS", UNIT_TEXT,                                                          \
+	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
+	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
+	X(M_PID, "pid", "PID", UNIT_ID, "thread")                                                  \
+	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
+	X(M_ENDED, "ended", "ended", UNIT_BOOL,                                                    \
+	  "whether the group had ended at the end of the window")                                  \
+	X(M_CAUSE_IDLE_NS, "causes.idle_exit_ns", "idle exit", UNIT_NS,                            \
+	  "the core was idle: the time to leave its idle state, not contention")                   \
+	X(M_CAUSE_SAME_NS, "causes.same_group_ns", "same", UNIT_NS,                                \
+	  "waited behind tasks of the same group")                                                 \
+	X(M_CAUSE_OTHER_NS, "causes.other_group_ns", "others", UNIT_NS,                            \
+	  "waited behind tasks of other groups")                                                   \
+	X(M_CAUSE_KTHREAD_NS, "causes.kernel_thread_ns", "kthreads", UNIT_NS,                      \
+	  "waited behind kernel threads")                                                          \
+	X(M_CAUSE_PREEMPTED_NS, "causes.preempted_ns", "preempted", UNIT_NS,                       \
+	  "waited for the core again after losing it while runnable")                              \
+	X(M_CAUSE_THROTTLED_NS, "causes.throttled_ns", "quota", UNIT_NS, "throttled by CPU quota") \
+	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
+	  "queued on another core before being moved to the one that ran it")                      \
+	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
+	  "before the oldest switch that the core remembers")                                            \
+	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")            \
+	X(M_VICTIM_NAME, "victim_name", "who waited", UNIT_TEXT,                                   \
+	  "the same as name of the groups: namespace/pod/container as far as they are known")      \
+	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
+	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
+	  "wall time in which at least one task of the cgroup or below waited for a core")         \
+	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
+	  "of it, one waited for a core that a task had")                                          \
+	X(M_WAITING_KTHREAD_NS, "waiting_kernel_thread_ns", "kthreads", UNIT_NS,                   \
+	  "of the rest, one waited for a core that a kernel thread had")                           \
+	X(M_WAITING_IDLE_NS, "waiting_idle_exit_ns", "idle exit", UNIT_NS,                         \
+	  "of the rest, one waited for a core to leave its idle state")                            \
+	X(M_WAITING_QUOTA_NS, "waiting_quota_ns", "quota", UNIT_NS,                                \
+	  "the rest: CPU quota kept tasks from the core")                                          \
+	X(M_STALLED_NS, "stalled_ns", "stalled", UNIT_NS,                                          \
+	  "wall time in which one waited and none of them ran")                                    \
+	X(M_STALLED_CONTENTION_NS, "stalled_contention_ns", "stalled, contention", UNIT_NS,        \
+	  "of it, as waiting_contention_ns")                                                       \
+	X(M_STALLED_KTHREAD_NS, "stalled_kernel_thread_ns", "stalled, kthreads", UNIT_NS,          \
+	  "of it, as waiting_kernel_thread_ns")                                                    \
+	X(M_STALLED_IDLE_NS, "stalled_idle_exit_ns", "stalled, idle exit", UNIT_NS,                \
+	  "of it, as waiting_idle_exit_ns")                                                        \
+	X(M_STALLED_QUOTA_NS, "stalled_quota_ns", "stalled, quota", UNIT_NS,                       \
+	  "of it, as waiting_quota_ns")                                                            \
+	X(M_PSI_WAITING_NS, "psi_waiting_ns", "PSI waiting", UNIT_NS,                              \
+	  "the same by the kernel (PSI some), quota included")                                     \
+	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
+	  "the same by the kernel (PSI full), quota included; none for the machine")               \
+	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
+	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
+	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
+	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
+	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
+	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
+	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
+	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
+	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
+	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
+	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
+	  "share of the observed waits that the kernel's run_delay omits")   \
+	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
+	  "probability with which each wait is counted; figures are scaled by its inverse")         \
+	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \
+	  "standard error of the count, from sampling")                                            \
+	X(M_SUM_STDERR_RATIO, "sum_stderr_ratio", "±sum", UNIT_RATIO,                              \
+	  "standard error of the sum, from sampling")                                              \
+	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
+	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
+	X(M_TRACE_LINE, "timeline", "timeline", UNIT_TEXT,                                         \
+	  "what the core did, from left to right: the part with most of each bit of the time")     \
+	X(M_EDGES_TOTAL, "edges_total", "edges", UNIT_COUNT, "recorded context changes and wake-ups") \
+	X(M_GAPS_TOTAL, "gaps_total", "gaps", UNIT_COUNT,                                          \
+	  "places where edges are missing; what the core did there is unknown")                    \
+	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
+	X(M_BEGAN, "began", "began", UNIT_TEXT,                                                    \
+	  "how the wait began: woken, or preempted when the task lost a core")                     \
+	X(M_QUOTA_HELD, "quota_held", "quota", UNIT_BOOL,                                          \
+	  "whether the CPU quota of the task was used up when the wait began")                     \
+	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
+	  "how much of the wait the CPU quota held the task, from its beginning")                  \
+	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
+	  "task that woke it; timer, or the name of another interrupt or softirq, if one did")     \
+	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
+	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
+	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "its PID")                             \
+	X(M_WAIT_IRQ_NS, "irq_ns", "irq", UNIT_NS, "part of the wait in which the core handled interrupts") \
+	X(M_WAIT_SOFTIRQ_NS, "softirq_ns", "softirq", UNIT_NS,                                     \
+	  "part of the wait in which the core ran softirqs")                                       \
+	X(M_WAIT_IDLE_NS, "idle_ns", "idle", UNIT_NS,                                              \
+	  "part of the wait in which the core was idle or on its way out of idle")                 \
+	X(M_AVOIDABLE_NS, "avoidable_ns", "avoidable", UNIT_NS,                                    \
+	  "part of the wait in which another CPU that the task may use was idle")                  \
+	X(M_IDLE_CPU, "idle_cpu", "idle CPU", UNIT_ID,                                             \
+	  "CPU that the task may use and that was idle longest in that part")                      \
+	X(M_IDLE_CPU_NS, "idle_cpu_ns", "idle for", UNIT_NS, "how long that CPU was idle then")    \
+	X(M_PLACED_BY, "placed_by", "placed by", UNIT_TEXT,                                        \
+	  "why it waited: wake-up, if a CPU was idle when the wait began; else balance")           \
+	X(M_AVOIDABLE_UNKNOWN_TOTAL, "avoidable_unknown_total", "avoidable?", UNIT_COUNT,          \
+	  "waits whose avoidable part is not known: affinity or length of the quota hold unknown") \
+	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
+	  "time on a core, without interrupts and softirqs on top")                                \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \
+	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
+	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS,                                           \
+	  "how long that wait or interrupt was; of a percentile: the limit that it reached")       \
+	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
+	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
+	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
+	X(M_EVENT_CGROUP, "event_cgroup", "cgroup", UNIT_TEXT, "cgroup whose percentile reached its limit") \
+	X(M_EVENT_WAITS_TOTAL, "event_waits_total", "waits", UNIT_COUNT, "its waits in event_window_ns") \
+	X(M_EVENT_LONG_TOTAL, "event_long_total", "long", UNIT_COUNT,                              \
+	  "those of them that were event_ns or longer")                                            \
+	X(M_EVENT_WINDOW_NS, "event_window_ns", "within", UNIT_NS,                                 \
+	  "the time before event_at_ns in which these waits ended")                                \
+	X(M_TICKS_TOTAL, "ticks_total", "ticks", UNIT_COUNT, "ticks of this CPU, with --tick")     \
+	X(M_FREQUENCY_HZ, "frequency_hz", "frequency", UNIT_HZ,                                    \
+	  "what the kernel last set the CPU to, with --frequency; null if it did not")            \
+	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
+	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
+	X(M_FILE, "file", "recording", UNIT_TEXT, "name of the file")                               \
+	X(M_WRITTEN_UNIX_NS, "written_unix_ns", "written", UNIT_ID, "when the file was last written") \
+	X(M_SIZE_BYTES, "size_bytes", "size", UNIT_BYTES, "size of the file")                       \
+	X(M_LEFT_OUT_TOTAL, "left_out_total", "left out", UNIT_COUNT,                               \
+	  "recordings that are not listed, the oldest ones")                                         \
+	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
+	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
+	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps") \
+	X(M_NOISE_RATIO, "noise_ratio", "noise", UNIT_RATIO,                                       \
+	  "share of the core's window that interrupts, softirqs and kernel threads took")          \
+	X(M_NOISE_SOFTIRQ_RATIO, "softirqs_ratio", "softirq", UNIT_RATIO,                          \
+	  "share spent in softirqs, but for those that ksoftirqd ran")                             \
+	X(M_KTHREAD_RATIO, "kthread_ratio", "kthreads", UNIT_RATIO,                                \
+	  "share spent in kernel threads, ksoftirqd among them")                                   \
+	X(M_TASKS_RATIO, "tasks_ratio", "tasks", UNIT_RATIO,                                       \
+	  "share that was left to tasks that are no kernel threads")                               \
+	X(M_EVENTS_TOTAL, "events_total", "events", UNIT_COUNT,                                    \
+	  "interrupts, softirqs, NMIs and runs of kernel threads that ended in the window")        \
+	X(M_EVENTS_HZ, "events_hz", "events/s", UNIT_HZ, "the same per second")                    \
+	X(M_EXCEEDED, "exceeded", "over limit", UNIT_BOOL, "whether the core exceeds a limit")     \
+	X(M_EXCEEDED_TOTAL, "exceeded_total", "cores over limit", UNIT_COUNT,                      \
+	  "cores that exceed a limit")                                                             \
+	X(M_LIMIT_MAX_NS, "limit_max_ns", "limit: longest", UNIT_NS, "limit on the longest of any source") \
+	X(M_LIMIT_RATE_HZ, "limit_rate_hz", "limit: events/s", UNIT_HZ, "limit on events per second of a core") \
+	X(M_LIMIT_SHARE_RATIO, "limit_share_ratio", "limit: noise", UNIT_RATIO,                    \
+	  "limit on the share of a core's window")                                                 \
+	X(M_NOISE_KIND, "kind", "kind", UNIT_TEXT, "irq, vector, softirq, kthread or nmi")         \
+	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
+	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
+	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
+	X(M_KNOB, "knob", "what would move it", UNIT_TEXT, "the setting that would move this source") \
+	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
+	  "whom it hit: the cgroup of the task that was current, (idle) or (kernel threads)")      \
+	X(M_HIT_HARDIRQ_NS, "hardirq_ns", "hardirq", UNIT_NS, "time in interrupts on top of it")   \
+	X(M_HIT_HARDIRQ_TOTAL, "hardirq_total", "hardirqs", UNIT_COUNT, "interrupts on top of it") \
+	X(M_HIT_SOFTIRQ_NS, "softirqs_ns", "softirq", UNIT_NS, "time in softirqs on top of it")    \
+	X(M_HIT_SOFTIRQ_TOTAL, "softirqs_total", "softirqs", UNIT_COUNT, "softirqs on top of it")  \
+	X(M_HIT_KTHREAD_NS, "kthread_ns", "kthreads", UNIT_NS,                                     \
+	  "time in kernel threads that preempted one of its tasks")                                \
+	X(M_HIT_KTHREAD_TOTAL, "kthread_total", "preempted", UNIT_COUNT,                           \
+	  "runs of kernel threads that preempted one of its tasks")                                \
+	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
+	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI or called the function")  \
+	X(M_CALLED_FUNCTION, "function", "function", UNIT_TEXT,                                    \
+	  "function of the kernel that another CPU called there; null if it has no symbol")        \
+	X(M_CALLS_KNOWN, "calls_known", "calls known", UNIT_BOOL,                                  \
+	  "whether this kernel tells which functions are called on other CPUs")                    \
+	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
+	X(M_SENT_BY_TOTAL, "sent_by_total", "at least", UNIT_COUNT,                                \
+	  "how many of them this process sent at least")                                           \
+	X(M_SENT_BY_PID, "sent_by_pid", "by process", UNIT_ID,                                     \
+	  "a process that sent some of them: the one that sent more than half, if there is one")   \
+	X(M_SENT_BY, "sent_by", "by", UNIT_TEXT,                                                   \
+	  "command of that process, (idle) for the idle task, (interrupt) for an interrupt or softirq") \
+	X(M_WORK_FUNCTION, "function", "work function", UNIT_TEXT,                                 \
+	  "function of the kernel that a kworker executed; null if it has no symbol")              \
+	X(M_EXECUTIONS_TOTAL, "executions_total", "executed", UNIT_COUNT,                          \
+	  "executions that began in the window")                                                   \
+	X(M_WORK_NS, "work_ns", "CPU time", UNIT_NS,                                               \
+	  "CPU time of the function, without interrupts on top of it; also in its kworker's row")  \
+	X(M_WORK_MAX_NS, "work_max_ns", "longest", UNIT_NS,                                        \
+	  "its longest time on the core without a break")                                          \
+	X(M_QUEUE_DELAY_NS, "delay_ns", "delay", UNIT_NS,                                          \
+	  "delay from queueing to execution, of the executions whose queueing was seen")           \
+	X(M_QUEUE_DELAY_COUNT, "delay_count", "delays", UNIT_COUNT, "executions with a known delay") \
+	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")
+
+#endif

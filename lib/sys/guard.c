@@ -52,6 +52,7 @@ guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, "subtick-guard");
 	close_others(parent_fd, fd);
+	send(parent_fd, &byte, 1, MSG_NOSIGNAL);
 	do
 		len = read(parent_fd, &byte, 1);
 	while (len < 0 && errno == EINTR);
@@ -61,6 +62,8 @@ guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg)
 {
 	int ends[2], rc;
+	ssize_t len;
+	char ready;
 	pid_t pid;
 
 	/* A socket, not a pipe: writing to a pipe whose reader died would kill us with SIGPIPE. */
@@ -73,6 +76,14 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 		guard_main(ends[0], fd, undo, arg);
 	}
 	close(ends[0]);
+	/* Until the guard has left our process group, a signal to the group kills both. */
+	do
+		len = rc ? -1 : read(ends[1], &ready, 1);
+	while (!rc && len < 0 && errno == EINTR);
+	if (!rc && len != 1) {
+		waitpid(pid, NULL, 0);
+		rc = -EIO;
+	}
 	if (rc) {
 		close(ends[1]);
 		return rc;

@@ -115,4 +115,24 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	close(ready[1]);
 }
 
+/* A signal to our process group right after the start does not kill the guard. */
+TEST_WITH(test_after_group_sigkill, setup, teardown)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct guard guard = {0};
+		int none = -1;
+
+		setpgid(0, 0);
+		if (!guard_start(&guard, -1, leave_mark, &none))
+			kill(0, SIGKILL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 1000 && !is_marked(); i++)
+		usleep(10000);
+	assert_true(is_marked());
+}
+
 TEST_MAIN()

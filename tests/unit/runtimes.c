@@ -194,6 +194,76 @@ TEST_WITH(hostile, tree_setup, tree_teardown)
 	check_size(tree, 5 << 20, "//@");
 }
 
+/* Reads the state again, with another container's file in order beside it. */
+static void check_hostile(const struct tree *tree, const char *good)
+{
+	struct pods *pods;
+
+	tree_file(tree, "/var/lib/docker/containers/" ID2 "/config.v2.json", good);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID, "//@");
+	check_names(pods, NULL, ID2, "//db@");
+	pods_close(pods);
+}
+
+/* State of docker and podman that a container could write: what is wrong has no name and stops nothing. */
+TEST_WITH(hostile_state, tree_setup, tree_teardown)
+{
+	static const char *const files[] = {
+		"/var/lib/docker/containers/" ID "/config.v2.json",
+		"/var/lib/containers/storage/overlay-containers/containers.json",
+		"/var/lib/containers/storage/overlay-containers/volatile-containers.json",
+	};
+	static const char docker[] = "{\"Name\":\"/web\"}", list[] = "[" ENTRY(ID, "web") "]",
+			  good[] = "{\"Name\":\"/db\"}";
+	const struct tree *tree = *state;
+	size_t deep = 1 << 20;
+	char *brackets = malloc(deep + 1), path[512];
+	int fd;
+
+	assert_non_null(brackets);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", tree->root, files[i]);
+		/* A link to a file that says something, and one to itself. */
+		tree_file(tree, "/secret", i ? list : docker);
+		tree_link(tree, files[i], i ? "../../../../../../secret" : "../../../../../secret");
+		check_hostile(tree, good);
+		tree_remove(tree, files[i]);
+		tree_link(tree, files[i], strrchr(files[i], '/') + 1);
+		check_hostile(tree, good);
+		tree_remove(tree, files[i]);
+		assert_int_equal(mkfifo(path, 0600), 0);
+		check_hostile(tree, good);
+		tree_remove(tree, files[i]);
+		/* Larger than any memory, without taking room on the disk. */
+		tree_file(tree, files[i], i ? list : docker);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		assert_true(fd >= 0 && !ftruncate(fd, (off_t)1 << 40));
+		close(fd);
+		check_hostile(tree, good);
+		/* Nested deeper than a stack is, open and closed, as arrays and as objects. */
+		memset(brackets, '[', deep);
+		brackets[deep] = '\0';
+		tree_file(tree, files[i], brackets);
+		check_hostile(tree, good);
+		memset(brackets + deep / 2, ']', deep / 2);
+		tree_file(tree, files[i], brackets);
+		check_hostile(tree, good);
+		for (size_t at = 0; at + 5 <= deep; at += 5)
+			memcpy(brackets + at, "{\"a\":", 5);
+		tree_file(tree, files[i], brackets);
+		check_hostile(tree, good);
+		/* A name that is a path, a label or an escape sequence. */
+		tree_file(tree, files[i],
+			  i ? "[" ENTRY(ID, "../../etc") "," ENTRY(ID, "a\\u001b[2J") "," ENTRY(ID, "a\\\",b=\\\"") "]"
+			    : "{\"Name\":\"/../../etc\\u001b[2J\"}");
+		check_hostile(tree, good);
+		tree_remove(tree, files[i]);
+	}
+	free(brackets);
+}
+
 TEST_WITH(renamed, tree_setup, tree_teardown)
 {
 	static const char list[] = "/var/lib/containers/storage/overlay-containers/containers.json";

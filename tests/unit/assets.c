@@ -63,7 +63,7 @@ static void test_closed(void **state)
 	}
 }
 
-/* The script has title and help of every metric, as JSON; embed.py reads them from metrics.h. */
+/* The script has title and help of every metric, as JSON; embed.py reads them from metric_list.h. */
 static void test_metrics(void **state)
 {
 	for (unsigned int id = 0; id < METRIC_NR; id++) {

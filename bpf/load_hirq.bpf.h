@@ -25,19 +25,19 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	base_first(s, ctx == LOAD_LOOP ? first_idle : ctx);
 	base_move(s, now, ctx == LOAD_LOOP ? LOAD_TAIL : ctx);
 	burst_begin(s, now);
-	if (want_pmu)
+	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }
 
-/* @action: NULL for vectors. */
-static __always_inline int hirq_enter(struct irqaction *action)
+/* @action: of no use for vectors. */
+static __always_inline int hirq_enter(struct irqaction *action, bool vector)
 {
 	u64 now = bpf_ktime_get_ns(), hirq, base;
-	struct load_slot *s = slot_of(cpu_number());
+	struct load_slot *s = slot_at(cpu_number());
 
-	if (FILLED(LOAD_FILLED_WAKE) && !(action && same_interrupt(&s->wake, action)))
-		passive_irq(&s->wake, now);
+	if (FILLED(LOAD_FILLED_WAKE) && (vector || !same_interrupt(&s->wake, action)))
+		passive_irq(&s->wake, now, base_ctx(s) <= LOAD_POLL);
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
@@ -72,7 +72,7 @@ static __always_inline int hirq_enter(struct irqaction *action)
 		}
 	}
 	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
-	if (want_pmu)
+	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }

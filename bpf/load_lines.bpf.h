@@ -51,7 +51,7 @@ static __noinline int line_add(struct load_slot *s, u32 cpu, u64 ns)
 		open->name = LOAD_LINE_UNKNOWN;
 		open->irq = 0;
 	}
-	if (want_noise)
+	if (FILLED(LOAD_FILLED_NOISE))
 		return noise_line(s, cpu, key.name, key.irq, ns);
 	sum = bpf_map_lookup_elem(&lines, &key);
 	if (!sum)
@@ -73,12 +73,12 @@ static __always_inline void line_name(u32 cpu, u64 name, u32 irq)
 }
 
 /* A handler inside a handler is part of the outer one. */
-static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action)
+static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	bool inside = slot_of(cpu)->hirq & 0xff;
+	bool inside = slot_at(cpu)->hirq & 0xff;
 
-	hirq_enter(action);
+	hirq_enter(action, vector);
 	if (!inside)
 		line_name(cpu, name, irq);
 	return 0;
@@ -88,7 +88,7 @@ static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *actio
 static __always_inline int line_leave(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct load_slot *s = slot_of(cpu);
+	struct load_slot *s = slot_at(cpu);
 	bool ends = (s->hirq & 0xff) == 1; /* counts even if the clock did not advance */
 	u64 before = s->hirq_in_ns;
 

@@ -26,7 +26,7 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	struct noise_sends *s = bpf_map_lookup_elem(&sends, &sender);
 	struct noise_sum *sum;
 
-	if (!s || program >= NOISE_SEND_PROGRAMS || slot_of(sender)->start_ns == LOAD_NEVER)
+	if (!s || program >= NOISE_SEND_PROGRAMS || slot_at(sender)->start_ns == LOAD_NEVER)
 		return NULL;
 	sum = sum_find((char *)s->of[program].sends, sizeof(struct noise_send), NOISE_NR_SENDS - 1,
 		       key, target);

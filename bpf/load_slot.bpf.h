@@ -5,13 +5,9 @@
 
 #include "task.bpf.h"
 #include "hist.bpf.h"
-#include "abi/load.h"
+#include "abi/core.h"
 
 /* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
-const volatile bool want_bursts;
-const volatile bool want_pmu;
-const volatile bool want_tasks;
-const volatile bool want_noise;
 /* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
@@ -24,7 +20,7 @@ __u64 hotplug_steps SEC(".data");
  * A global variable needs no map lookup. It is the only one in .bss, which user space shrinks to the
  * CPUs of the machine.
  */
-struct load_slot slots[LOAD_MAX_CPUS];
+struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
 	u64 count[HIST_NR];
@@ -53,16 +49,25 @@ struct {
 	__type(value, u32);
 } counters SEC(".maps");
 
-static __always_inline struct load_slot *slot_of(u64 cpu)
+/* @cpu is masked already. */
+static __always_inline struct core_block *core_masked(u64 cpu)
 {
-	u64 at = cpu * LOAD_SLOT_SIZE;
-	struct load_slot *s;
+	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	FILLED_AND(at, LOAD_FILLED_SLOT_MASK);
-	s = (void *)((char *)slots + at);
 	/* Keeps clang from computing the address again for each field. */
-	asm volatile("" : "+r"(s));
-	return s;
+	asm volatile("" : "+r"(core));
+	return core;
+}
+
+static __always_inline struct core_block *core_at(u64 cpu)
+{
+	FILLED_AND(cpu, CORE_FILLED_CPU_MASK);
+	return core_masked(cpu);
+}
+
+static __always_inline struct load_slot *slot_at(u64 cpu)
+{
+	return &core_at(cpu)->load;
 }
 
 /* True if @now, ns since the start, is negative: not started, or started after the clock was read. */
@@ -76,7 +81,7 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	*ret_slot = slot_of(cpu_number());
+	*ret_slot = slot_at(cpu_number());
 	*ret_now = now - (*ret_slot)->start_ns;
 	return !before_start(*ret_now);
 }
@@ -181,10 +186,16 @@ static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 c
 	s->moving = 0;
 }
 
-/* The open context. LOAD_HALT before the first event, too: then `base` is 0. */
+/* The open context, as one byte. LOAD_HALT before the first event, too: then `base` is 0. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
-	return s->base & 0xff;
+	return *(const u8 *)&s->base;
+}
+
+/* How many handlers are open. */
+static __always_inline u32 hirq_depth(const struct load_slot *s)
+{
+	return *(const u8 *)&s->hirq;
 }
 
 /*
@@ -245,7 +256,7 @@ static __noinline u32 current_ctx(void)
 
 static __always_inline void burst_begin(struct load_slot *s, u64 now)
 {
-	if (want_bursts && !s->burst_start)
+	if (FILLED(LOAD_FILLED_BURSTS) && !s->burst_start)
 		s->burst_start = now;
 }
 
@@ -253,7 +264,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 {
 	struct bursts *b;
 
-	if (!want_bursts || !s->burst_start)
+	if (!FILLED(LOAD_FILLED_BURSTS) || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
 	/* The clock may step back by a few ns when the kernel adjusts it. */

@@ -3,8 +3,7 @@
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
-#include "kernel.bpf.h"
-#include "abi/runq.h"
+#include "load_slot.bpf.h"
 
 /* Set by user space before loading. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
@@ -16,7 +15,6 @@ const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
 const volatile bool want_blame;  /* needs want_causes */
 const volatile bool want_filter; /* groups may be unwanted; not with want_causes, nor with a sample */
-const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
@@ -43,20 +41,18 @@ struct mode {
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */
-__u64 delay_live_ns;
-__u64 delay_exited_ns;
+__u64 delay_live_ns SEC(".data");
+__u64 delay_exited_ns SEC(".data");
 
-struct runq_core cores[RUNQ_MAX_CPUS];
-struct runq_sample sample;
-__u64 slot_changes; /* how often a slot got a group, or its group ended */
+struct runq_sample sample SEC(".data");
+__u64 slot_changes SEC(".data"); /* how often a slot got a group, or its group ended */
 
 /*
- * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, blame, and the
+ * Memory at a fixed address, which needs no look-up: the tasks by pid, blame, and the
  * first chunk of slots, enough for most machines. What is declared here only has a name: user space
  * makes the maps behind them as large as they have to be. The unit test has memory of its own.
  */
 #ifdef __bpf__
-static char cpus_area[8] SEC(".data.cpus");
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");

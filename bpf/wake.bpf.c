@@ -30,10 +30,9 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 		return 0;
 	}
 	if (want_passive)
-		passive_enter(&s->win, cpu);
-	s->win.state = state;
+		passive_enter(&s->win, &s->counts, cpu);
+	s->win.begun = state;
 	s->win.tai_ns = 0;
-	s->win.irqs = 0;
 	s->win.idle = 1;
 	/* Stamped last, so that our own work does not count as idle time. */
 	s->win.tbi_ns = bpf_ktime_get_ns();
@@ -86,7 +85,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action
 		s->win.in_irq = kind == WAKE_IRQ_DEVICE;
 	}
 	if (want_passive)
-		passive_irq(&s->win, now);
+		passive_irq(&s->win, now, s->win.idle);
 	if (want_points)
 		point_irq(s, cpu, now, kind, irq);
 	return 0;

@@ -19,14 +19,6 @@ struct {
 	__type(value, struct wake_hist);
 } hists SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_counts);
-} counts SEC(".maps");
-
 #define NEVER (~0ull)
 
 static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside)
@@ -44,54 +36,53 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* The core is about to go idle again: by now all timers that ended the last window have run. */
-static __always_inline void passive_close(struct wake_idle *s, u32 cpu)
+/* Out of line: the window of a timer. */
+static __noinline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 cpu)
 {
-	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
 	struct wake_hist *h;
 	u32 state, key;
 
-	if (!c || !s->tbi_ns)
-		return;
-	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
-		c->other++;
-		return;
-	}
 	if (s->due_ns == NEVER) {
-		c->early++;
-		return;
+		if (s->one_irq)
+			c->early++;
+		else
+			c->other++;
+		return 0;
 	}
 	if (!s->one_irq) {
 		c->other_first++;
-		return;
+		return 0;
 	}
 	if (s->due_ns <= s->tbi_ns) {
 		c->before_idle++;
-		return;
+		return 0;
 	}
 	state = one_state ? 0 : s->state;
 	key = cpu * nr_states + state;
 	h = state < nr_states ? bpf_map_lookup_elem(&hists, &key) : NULL;
 	if (!h) {
 		c->odd_state++;
-		return;
+		return 0;
 	}
 	/* wake_ns is the handler's stamp if that came before the idle exit. */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
+	return 0;
 }
 
-/* An idle window begins: counts the one before it. */
-static __always_inline void passive_enter(struct wake_idle *s, u32 cpu)
+/* An idle window begins: counts the one before it. By now all timers that ended that have run. */
+static __always_inline void passive_enter(struct wake_idle *s, struct wake_counts *c, u32 cpu)
 {
-	passive_close(s, cpu);
+	if (s->due_ns)
+		passive_timer(s, c, cpu);
+	else if (s->tbi_ns)
+		c->other++;
 	s->wake_ns = 0;
 	s->due_ns = 0;
 }
 
-/* An idle window ends: awake, unless an interrupt came inside it. */
+/* An idle window ends: awake, unless an interrupt came inside it. tai_ns of an earlier window stays. */
 static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 {
-	s->idle = 0;
 	if (!s->wake_ns)
 		s->wake_ns = s->tai_ns = now;
 }
@@ -112,16 +103,15 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
  * A handler that another one calls counts as an interrupt, too: a timer that runs after either of them was
  * not the first.
  */
-static __always_inline void passive_irq(struct wake_idle *s, u64 now)
+static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	if (!s->wake_ns) {
+	/* Also if it is still idle: the earlier interrupt did not end the idle state. */
+	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
-	} else if (s->idle && !s->due_ns) {
-		/* Still idle: the earlier interrupt did not end the idle state. */
-		s->wake_ns = now;
-		s->irqs = 0;
+		s->irqs = 1;
+	} else {
+		s->irqs++;
 	}
-	s->irqs++;
 }
 
 /* When a timer is due: its clock has an offset from CLOCK_MONOTONIC. */

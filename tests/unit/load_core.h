@@ -20,9 +20,9 @@ static u64 shim_filled(u32 mark);
 
 #include "measure/load/slot.h"
 
-static bool want_wake;
+static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake;
 
-/* Two slots. */
+/* Two blocks. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -32,14 +32,18 @@ static u64 shim_filled(u32 mark)
 		return want_tasks;
 	case LOAD_FILLED_NOISE:
 		return want_noise;
+	case LOAD_FILLED_BURSTS:
+		return want_bursts;
+	case LOAD_FILLED_PMU:
+		return want_pmu;
 	default:
-		assert_int_equal(mark, LOAD_FILLED_SLOT_MASK);
-		return LOAD_SLOT_SIZE;
+		assert_int_equal(mark, CORE_FILLED_CPU_MASK);
+		return 1;
 	}
 }
 
 /* The programs' slot of this core. */
-static struct load_slot *const slot = &slots[0];
+static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
@@ -118,7 +122,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	return 0;
 }
 
-static struct task_struct idle = {.comm = "swapper/0"};
+static struct task_struct idle = {.flags = PF_KTHREAD, .comm = "swapper/0"};
 static struct task_struct task = {.pid = 10, .comm = "work"};
 static struct task_struct other = {.pid = 20, .comm = "other"};
 static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "ksoftirqd/0"};
@@ -181,7 +185,10 @@ static inline void softirq(u64 from, u64 to, u32 vec)
 	at(from);
 	load_softirq_entry(NULL, vec);
 	at(to);
-	load_softirq_exit(NULL, vec);
+	if (want_noise)
+		load_softirq_exit_noise(NULL, vec);
+	else
+		load_softirq_exit(NULL, vec);
 }
 
 static inline void to_task(u64 ns, struct task_struct *next)

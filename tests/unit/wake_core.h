@@ -35,7 +35,6 @@ static u64 shim_filled(u32 mark);
 static struct wake_slot slot[NR_CPUS];
 static struct wake_launch order[NR_CPUS];
 static struct wake_hist hist[NR_CPUS * NR_STATES];
-static struct wake_counts count[NR_CPUS];
 
 #ifdef BY_LOAD
 static bool want_points, want_passive;
@@ -46,13 +45,19 @@ static bool want_points, want_passive;
 
 static u64 shim_filled(u32 mark)
 {
-	return mark == LOAD_FILLED_SLOT_MASK ? LOAD_SLOT_SIZE : mark == LOAD_FILLED_WAKE && want_passive;
+	return mark == CORE_FILLED_CPU_MASK ? 1 : mark == LOAD_FILLED_WAKE && want_passive;
 }
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
 {
 	return -1;
 }
+#endif
+
+#ifdef BY_LOAD
+#define count_of(cpu) (&cores[cpu].wake)
+#else
+#define count_of(cpu) (&slot[cpu].counts)
 #endif
 
 static struct task_struct idle = {.comm = "swapper/1"};
@@ -65,30 +70,21 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 
 	if (map == &hists)
 		return at < NR_CPUS * NR_STATES ? &hist[at] : NULL;
-	if (at >= NR_CPUS)
-		return NULL;
 #ifndef BY_LOAD
-	if (map == &slots)
-		return &slot[at];
-	if (map == &launches)
-		return &order[at];
-#else
-	if (map != &counts)
-		return NULL;
+	if (at < NR_CPUS)
+		return map == &slots ? (void *)&slot[at] : &order[at];
 #endif
-	assert_ptr_equal(map, &counts);
-	return &count[at];
+	return NULL;
 }
 
 static inline int reset(void **state)
 {
 	memset(slot, 0, sizeof(slot));
 #ifdef BY_LOAD
-	memset(slots, 0, 2 * sizeof(*slots));
+	memset(cores, 0, 2 * sizeof(*cores));
 #endif
 	memset(order, 0, sizeof(order));
 	memset(hist, 0, sizeof(hist));
-	memset(count, 0, sizeof(count));
 	shim_fields = "";
 	shim_cpu = HERE;
 	shim_current = &idle;

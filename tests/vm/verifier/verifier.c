@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "counted.h"
+#include "measure/core/core.h"
 #include "measure/crit/engine.h"
 #include "measure/load/sources.h"
 #include "measure/runq/chunks.h"
@@ -19,7 +20,6 @@
 #include "measure/runq/programs.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
-#include "runq.skel.h"
 #include "sys/cpu.h"
 
 /* From 5 CPUs on cores share histograms. */
@@ -93,7 +93,7 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	struct runq_shape shape = {
 		.stripes = runq_stripes(cpus), .cpus = cpus, .steps = opts.steps_only};
 	struct runq_area areas[RUNQ_NR_AREAS] = {0};
-	struct runq_bpf *skel = NULL;
+	struct core core = {0};
 	struct err err = {0};
 	char name[128];
 
@@ -104,10 +104,9 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	snprintf(name, sizeof(name), "%s, cgroup %s, %s CPUs", choice->name,
 		 runq_hierarchy_names[hierarchy], cpus == FEW_CPUS ? "few" : "many");
 	counted_begin();
-	runq_programs_load(&opts, &shape, 1, areas, &skel, &err);
+	runq_programs_load(&opts, &shape, 1, NULL, areas, &core, &err);
 	say(name, brief, &err);
-	if (skel)
-		runq_bpf__destroy(skel);
+	core_close(&core);
 	runq_areas_close(areas);
 }
 

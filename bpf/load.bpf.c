@@ -55,22 +55,35 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* The event is always about the CPU that it comes from. */
+/* Not inlined: most idle windows end without a timer of their own. */
+static __noinline int idle_timer(struct core_block *core)
+{
+	return passive_timer(&core->load.wake, &core->wake);
+}
+
+/*
+ * The event is always about the CPU that it comes from. The arguments have 32 bits, and the kernel extends
+ * them with zeroes.
+ */
 SEC("tp_btf/cpu_idle")
-int BPF_PROG(load_idle, u32 state, u64 cpu)
+int BPF_PROG(load_idle, u64 state, u64 cpu)
 {
 	struct core_block *core = core_at(cpu);
 	struct load_slot *s = &core->load;
-	u32 to = LOAD_HALT;
-	u64 now;
+	u64 now, to;
 
-	if (state == PWR_EVENT_EXIT)
+	if ((u32)state == PWR_EVENT_EXIT)
 		return idle_exit(s);
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
-	if (state < 64 && s->poll_states >> state & 1)
-		to = LOAD_POLL;
+	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
+	asm volatile("" : "+r"(to));
 	if (FILLED(LOAD_FILLED_WAKE)) {
-		passive_enter(&s->wake, &core->wake, cpu);
+		if (s->wake.due_ns)
+			idle_timer(core);
+		else if (s->wake.tbi_ns)
+			core->wake.other++;
+		s->wake.wake_ns = 0;
+		s->wake.due_ns = 0;
 		s->wake.begun = state;
 	}
 	now = bpf_ktime_get_ns();
@@ -83,7 +96,7 @@ int BPF_PROG(load_idle, u32 state, u64 cpu)
 	base_first(s, LOAD_LOOP);
 	base_move(s, now, to);
 	if (FILLED(LOAD_FILLED_BURSTS) || FILLED(LOAD_FILLED_PMU))
-		idle_notes(s, cpu, now);
+		idle_notes(s, bpf_get_smp_processor_id(), now);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static __always_inline int hirq_enter(struct irqaction *action, bool vector)
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
 			/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
-			base_move(s, now, LOAD_TAIL);
+			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
 			/* Interrupted again without leaving idle: it was halted since the last change. */

@@ -89,7 +89,14 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 /* The stamp of a change: never before the previous one, so that no interval is negative. */
 static __always_inline u64 after(u64 now, u64 word)
 {
-	return now < word >> 8 ? word >> 8 : now;
+	u64 since = word >> 8;
+
+	/* In a branch that is not taken. */
+	if (now < since) {
+		now = since;
+		asm volatile("" : "+r"(now));
+	}
+	return now;
 }
 
 static __noinline int pmu_sample(struct load_slot *s, u64 now)
@@ -112,6 +119,14 @@ static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
 	if (!s->base)
 		s->base = ctx;
+}
+
+/* Closes the open base context, a constant, and opens @ctx. @base is what was read of it. */
+static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
+{
+	now = after(now, base);
+	s->base_ns[from] += now - (base >> 8);
+	s->base = now << 8 | ctx;
 }
 
 /* Closes the open base context and opens @ctx, with interrupts off. */
@@ -141,17 +156,9 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
  */
 static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
-	u64 since = base >> 8;
-
 	s->moving = ctx + 1;
 	barrier();
-	/* As after(), but in a branch that is not taken. */
-	if (now < since) {
-		now = since;
-		asm volatile("" : "+r"(now));
-	}
-	s->base_ns[from] += now - since;
-	s->base = now << 8 | ctx;
+	base_move_from(s, base, now, from, ctx);
 	barrier();
 	s->moving = 0;
 }

@@ -65,14 +65,10 @@ static __always_inline bool task_goes_on(const struct load_slot *s)
 	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
 }
 
-/* @mono is CLOCK_MONOTONIC. */
-static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
-				       struct task_struct *next, u32 to, u64 mono)
+/* The first event of a core, a lost exit of a handler, a preempted softirq, or a counter to read. */
+static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
+				  struct task_struct *next, u32 to, u64 now)
 {
-	u64 now = mono - s->start_ns;
-
-	if (before_start(now))
-		return 0;
 	if (hirq_depth(s))
 		hirq_heal(s, now);
 	if (s->vec) {
@@ -89,6 +85,20 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	}
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
+	return 0;
+}
+
+/* @mono is CLOCK_MONOTONIC. */
+static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u32 to, u64 mono)
+{
+	u64 now = mono - s->start_ns;
+
+	if (before_start(now))
+		return 0;
+	if (FILLED(LOAD_FILLED_PMU) || (hirq_depth(s) | s->vec | s->nr_paused) || !s->base)
+		return switch_rare(s, prev, next, to, now);
+	base_move(s, now, to);
 	return 0;
 }
 
@@ -126,18 +136,26 @@ static __always_inline bool switch_goes_on(const struct load_slot *s, struct tas
 	return !(flags & PF_KTHREAD) && task_goes_on(s);
 }
 
-/* Closes the open interval at @mono, unless it goes on between tasks and kernel threads. */
-static __always_inline int switch_close(struct load_slot *s, struct task_struct *prev,
-					struct task_struct *next, u64 mono)
+/* To a kernel thread. ksoftirqd has a context of its own; to others the open interval may go on. */
+static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u64 mono)
 {
-	u32 to;
+	u32 to = task_ctx(next);
 
-	if (FILLED(LOAD_FILLED_NOISE))
-		return switch_noise(s, prev, next, mono);
-	to = task_ctx(next);
 	if (!FILLED(LOAD_FILLED_PMU) && to == LOAD_TASK && task_goes_on(s))
 		return 0;
 	return switch_edge(s, prev, next, to, mono);
+}
+
+/* A switch for which switch_goes_on() is false. */
+static __always_inline int switch_close(struct load_slot *s, struct task_struct *prev,
+					struct task_struct *next, u64 mono)
+{
+	if (FILLED(LOAD_FILLED_NOISE))
+		return switch_noise(s, prev, next, mono);
+	if (is_thread(next))
+		return switch_to_thread(s, prev, next, mono);
+	return switch_edge(s, prev, next, next->pid ? LOAD_TASK : LOAD_LOOP, mono);
 }
 
 /* Takes the tasks from the event again, so that the usual case keeps little in registers. */

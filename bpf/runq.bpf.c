@@ -320,16 +320,19 @@ static __noinline int odd_plain(struct task_struct *prev, struct task_struct *ne
 {
 	u64 mono = bpf_ktime_get_ns();
 
-	return quick_to_idle((struct mode){}, prev, next, mono) ? 0 : rest_plain(prev, next, mono);
+	if (!next->pid && quick_to_idle((struct mode){}, prev, core_at(task_cpu(next)), mono))
+		return 0;
+	return rest_plain(prev, next, mono);
 }
 
 static __noinline int odd_causes(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
+	struct mode mode = {.causes = true};
 
-	return quick_to_idle((struct mode){.causes = true}, prev, next, mono)
-		       ? 0
-		       : rest_causes(prev, next, mono);
+	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
+		return 0;
+	return rest_causes(prev, next, mono);
 }
 
 /* Every switch, whatever was asked for. */
@@ -424,9 +427,10 @@ int runq_some(u64 *ctx)
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
 		u64 mono = bpf_ktime_get_ns();                                                    \
+		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
-		switch_close(slot_at(quick_cpu(mode, next)), prev, next, mono);                   \
-		if (quick_to_idle(mode, prev, next, mono))                                        \
+		switch_close(&core->load, prev, next, mono);                                      \
+		if (quick_to_idle(mode, prev, core, mono))                                        \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \

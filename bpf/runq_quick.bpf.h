@@ -367,11 +367,9 @@ static __always_inline void quick_blame(const struct quick_wait *w)
  * clock must be learned, or prev waits from now on, as with quota.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
-					  struct task_struct *next, u64 mono)
+					  struct core_block *core, u64 mono)
 {
-	struct core_block *core = core_masked(quick_cpu(mode, next));
-
-	if (next->pid || quick_runnable(mode, prev) || mono >= core->runq.until)
+	if (quick_runnable(mode, prev) || mono >= core->runq.until)
 		return false;
 	if (mode.causes)
 		seg_switch(core, mono - core->runq.off, RUNQ_RAN(RUNQ_WHO_IDLE, 0));

@@ -10,6 +10,17 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
+/* An idle window begins: counts the one before it. By now all timers that ended that have run. */
+static __always_inline void passive_enter(struct wake_slot *s)
+{
+	if (s->win.due_ns)
+		passive_timer(&s->win, &s->counts);
+	else if (s->win.tbi_ns)
+		s->counts.other++;
+	s->win.wake_ns = 0;
+	s->win.due_ns = 0;
+}
+
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
@@ -30,7 +41,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 		return 0;
 	}
 	if (want_passive)
-		passive_enter(&s->win, &s->counts, cpu);
+		passive_enter(s);
 	s->win.begun = state;
 	s->win.tai_ns = 0;
 	s->win.idle = 1;

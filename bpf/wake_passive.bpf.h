@@ -36,9 +36,10 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* Out of line: the window of a timer. */
-static __noinline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 cpu)
+/* The window of a timer. */
+static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c)
 {
+	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_hist *h;
 	u32 state, key;
 
@@ -67,17 +68,6 @@ static __noinline int passive_timer(struct wake_idle *s, struct wake_counts *c, 
 	/* wake_ns is the handler's stamp if that came before the idle exit. */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 	return 0;
-}
-
-/* An idle window begins: counts the one before it. By now all timers that ended that have run. */
-static __always_inline void passive_enter(struct wake_idle *s, struct wake_counts *c, u32 cpu)
-{
-	if (s->due_ns)
-		passive_timer(s, c, cpu);
-	else if (s->tbi_ns)
-		c->other++;
-	s->wake_ns = 0;
-	s->due_ns = 0;
 }
 
 /* An idle window ends: awake, unless an interrupt came inside it. tai_ns of an earlier window stays. */

@@ -25,6 +25,8 @@ enum core_filled {
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* blocks - 1; the number of blocks is a power of two */
 	CORE_FILLED_LOAD, /* the switch program of runq also counts for load */
 	LOAD_FILLED_WAKE,  /* passive wake-ups are counted, too */
+	LOAD_FILLED_STATES, /* rows of wake-ups per CPU */
+	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one row */
 	LOAD_FILLED_TASKS, /* task time by task */
 	LOAD_FILLED_NOISE, /* what takes time from tasks */
 	LOAD_FILLED_BURSTS,

@@ -58,7 +58,8 @@ static __always_inline int idle_exit(struct load_slot *s)
 /* Not inlined: most idle windows end without a timer of their own. */
 static __noinline int idle_timer(struct core_block *core)
 {
-	return passive_timer(&core->load.wake, &core->wake);
+	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
+			     FILLED(LOAD_FILLED_ONE_STATE));
 }
 
 /*

@@ -147,24 +147,35 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* A switch for which switch_goes_on() is false. */
-static __always_inline int switch_close(struct load_slot *s, struct task_struct *prev,
-					struct task_struct *next, u64 mono)
+/* A switch for which switch_goes_on() is false: to the idle task, or to another one. */
+static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
+					  struct task_struct *next, u64 mono)
 {
 	if (FILLED(LOAD_FILLED_NOISE))
 		return switch_noise(s, prev, next, mono);
-	if (is_thread(next))
+	return switch_edge(s, prev, next, LOAD_LOOP, mono);
+}
+
+static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
+					  struct task_struct *next, u64 mono)
+{
+	if (FILLED(LOAD_FILLED_NOISE))
+		return switch_noise(s, prev, next, mono);
+	if (next->flags & PF_KTHREAD)
 		return switch_to_thread(s, prev, next, mono);
-	return switch_edge(s, prev, next, next->pid ? LOAD_TASK : LOAD_LOOP, mono);
+	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
 /* Takes the tasks from the event again, so that the usual case keeps little in registers. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
+	struct load_slot *s;
+	u64 mono = bpf_ktime_get_ns();
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	return switch_close(slot_at(task_cpu(next)), prev, next, bpf_ktime_get_ns());
+	s = slot_at(task_cpu(next));
+	return next->pid ? switch_to_task(s, prev, next, mono) : switch_to_idle(s, prev, next, mono);
 }
 
 /* Every switch closes the open interval: prev is charged the task time since it was dispatched. */

@@ -408,12 +408,22 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 RUNQ_SOME(some, .modern = true)
 RUNQ_SOME(some_old, .modern = false)
 
+static __always_inline int some_any_switch(u64 *ctx)
+{
+	return FILLED(RUNQ_FILLED_OLD) ? some_old_switch(ctx) : some_switch(ctx);
+}
+
+/* Not inlined: keeping @ctx costs runq alone a register. */
+static __noinline int some_with_load(u64 *ctx)
+{
+	switch_load(ctx);
+	return some_any_switch(ctx);
+}
+
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
-	if (FILLED(CORE_FILLED_LOAD))
-		switch_load(ctx);
-	return FILLED(RUNQ_FILLED_OLD) ? some_old_switch(ctx) : some_switch(ctx);
+	return FILLED(CORE_FILLED_LOAD) ? some_with_load(ctx) : some_any_switch(ctx);
 }
 
 /*
@@ -429,7 +439,7 @@ int runq_some(u64 *ctx)
 		u64 mono = bpf_ktime_get_ns();                                                    \
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
-		switch_close(&core->load, prev, next, mono);                                      \
+		switch_to_idle(&core->load, prev, next, mono);                                      \
 		if (quick_to_idle(mode, prev, core, mono))                                        \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
@@ -442,7 +452,7 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
 		if (FILLED(CORE_FILLED_LOAD))                                                     \
-			switch_close(&core->load, prev, next, mono);                              \
+			switch_to_task(&core->load, prev, next, mono);                              \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
@@ -490,7 +500,7 @@ int runq_some(u64 *ctx)
 		u64 cpu = quick_cpu(mode, next);                                                  \
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		switch_close(&core->load, prev, next, bpf_ktime_get_ns());                        \
+		switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());                        \
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \

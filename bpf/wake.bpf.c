@@ -14,7 +14,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 static __always_inline void passive_enter(struct wake_slot *s)
 {
 	if (s->win.due_ns)
-		passive_timer(&s->win, &s->counts);
+		passive_timer(&s->win, &s->counts, nr_states, one_state);
 	else if (s->win.tbi_ns)
 		s->counts.other++;
 	s->win.wake_ns = 0;

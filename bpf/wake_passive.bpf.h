@@ -7,10 +7,6 @@
 #include "hist.bpf.h"
 #include "abi/wake.h"
 
-const volatile __u32 nr_states = 1;
-/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
-const volatile bool one_state;
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -36,8 +32,12 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* The window of a timer. */
-static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c)
+/*
+ * The window of a timer. Without a cpuidle driver there is one row per CPU, whatever state the kernel
+ * reports; else @nr_states.
+ */
+static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
+					 bool one_state)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_hist *h;

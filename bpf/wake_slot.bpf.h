@@ -10,6 +10,8 @@
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
+const volatile __u32 nr_states = 1; /* see passive_timer() */
+const volatile bool one_state;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

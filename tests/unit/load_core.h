@@ -36,6 +36,10 @@ static u64 shim_filled(u32 mark)
 		return want_bursts;
 	case LOAD_FILLED_PMU:
 		return want_pmu;
+	case LOAD_FILLED_STATES:
+		return 1;
+	case LOAD_FILLED_ONE_STATE:
+		return false;
 	default:
 		assert_int_equal(mark, CORE_FILLED_CPU_MASK);
 		return 1;

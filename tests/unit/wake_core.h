@@ -37,7 +37,8 @@ static struct wake_launch order[NR_CPUS];
 static struct wake_hist hist[NR_CPUS * NR_STATES];
 
 #ifdef BY_LOAD
-static bool want_points, want_passive;
+static bool want_points, want_passive, one_state;
+static u32 nr_states;
 #define wake_idle     load_idle
 #define wake_irq      load_irq_enter
 #define wake_irq_exit load_irq_leave
@@ -45,7 +46,16 @@ static bool want_points, want_passive;
 
 static u64 shim_filled(u32 mark)
 {
-	return mark == CORE_FILLED_CPU_MASK ? 1 : mark == LOAD_FILLED_WAKE && want_passive;
+	switch (mark) {
+	case CORE_FILLED_CPU_MASK:
+		return 1;
+	case LOAD_FILLED_STATES:
+		return nr_states;
+	case LOAD_FILLED_ONE_STATE:
+		return one_state;
+	default:
+		return mark == LOAD_FILLED_WAKE && want_passive;
+	}
 }
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)

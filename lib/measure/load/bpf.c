@@ -160,6 +160,8 @@ static int open_filled(struct bpf_source *b, const struct load_source_opts *opts
 	int rc;
 
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->has_wake;
+	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
+	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
 	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->has_tasks;
 	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->has_noise;
 	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = opts->bursts;
@@ -214,8 +216,6 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->core.skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
 	b->core.skel->rodata->noise_v1 = b->source.noise_v1;
 	b->core.skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	b->core.skel->rodata->nr_states = hist_rows(b);
-	b->core.skel->rodata->one_state = !b->nr_states;
 	if (idle_polls_by_force())
 		b->core.skel->rodata->first_idle = LOAD_POLL;
 	set_sizes(b, opts->nr_cpus, opts->bursts);

@@ -14,7 +14,8 @@ struct core_block {
 	struct load_slot load;
 	struct runq_cpu runq;
 	struct wake_counts wake;
-	__u64 pad[56];
+	struct load_line_key line; /* the open handler, with --irq and noise; without the CPU */
+	__u64 pad[54];
 };
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");

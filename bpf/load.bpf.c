@@ -254,7 +254,9 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
-		return hirq_leave();                                                               \
+		u64 now = bpf_ktime_get_ns();                                                      \
+                                                                                                   \
+		return hirq_leave(slot_at(cpu_number()), now);                                     \
 	}                                                                                          \
 	SEC("tp_btf/" exit) int load_##name##_leave_line(void *ctx)                                \
 	{                                                                                          \
@@ -265,11 +267,13 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
-		return hirq_enter(NULL, true);                                                           \
+		u64 now = bpf_ktime_get_ns();                                                      \
+                                                                                                   \
+		return hirq_enter(slot_at(cpu_number()), now, NULL, true);                         \
 	}                                                                                          \
 	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
 	{                                                                                          \
-		return line_enter(kind, 0, NULL, true);                                               \
+		return line_enter(kind, 0, NULL, true);                                            \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
@@ -278,7 +282,9 @@ X86_VECTORS(HIRQ_VECTOR)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter, int irq, struct irqaction *action)
 {
-	return hirq_enter(action, false);
+	u64 now = bpf_ktime_get_ns();
+
+	return hirq_enter(slot_at(cpu_number()), now, action, false);
 }
 
 SEC("tp_btf/irq_handler_entry")
@@ -305,7 +311,7 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
 {
-	line_name(cpu_number(), (u64)reason, 0);
+	line_name(core_at(cpu_number()), (u64)reason, 0);
 	return 0;
 }
 

@@ -30,11 +30,10 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* @action: of no use for vectors. */
-static __always_inline int hirq_enter(struct irqaction *action, bool vector)
+/* @now is CLOCK_MONOTONIC. @action: of no use for vectors. */
+static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqaction *action, bool vector)
 {
-	u64 now = bpf_ktime_get_ns(), hirq, base;
-	struct load_slot *s = slot_at(cpu_number());
+	u64 hirq, base;
 
 	if (FILLED(LOAD_FILLED_WAKE) && (vector || !same_interrupt(&s->wake, action)))
 		passive_irq(&s->wake, now, base_ctx(s) <= LOAD_POLL);
@@ -107,12 +106,13 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 	return 0;
 }
 
-static __always_inline int hirq_leave(void)
+/* @now is CLOCK_MONOTONIC. */
+static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 {
-	struct load_slot *s;
-	u64 now, hirq, ns, ctx;
+	u64 hirq, ns, ctx;
 
-	if (!edge(&s, &now))
+	now -= s->start_ns;
+	if (before_start(now))
 		return 0;
 	hirq = s->hirq;
 	if ((hirq & 0xff) != 1)

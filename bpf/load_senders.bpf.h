@@ -5,13 +5,7 @@
 
 #include "load_noise.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct noise_sends);
-} sends SEC(".maps");
+MAPPED_ARRAY(sends, struct noise_sends);
 
 /* Words of a cpumask that can have a core. */
 const volatile __u32 send_words = 1;

@@ -5,6 +5,7 @@
 
 #include "task.bpf.h"
 #include "hist.bpf.h"
+#include "map.bpf.h"
 #include "abi/core.h"
 
 /* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
@@ -26,28 +27,11 @@ struct bursts {
 	u64 count[HIST_NR];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct bursts);
-} bursts SEC(".maps");
+MAPPED_ARRAY(bursts, struct bursts);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_cpu_note);
-} notes SEC(".maps");
+MAPPED_ARRAY(notes, struct load_cpu_note);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} counters SEC(".maps");
+MAP(counters, PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
 /* @cpu is masked already. */
 static __always_inline struct core_block *core_masked(u64 cpu)

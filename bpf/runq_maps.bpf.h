@@ -84,12 +84,7 @@ static char near_area[8] SEC(".data.near");
 #endif
 
 /* Further chunks of slots; user space adds them ahead of need. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, RUNQ_NR_CHUNKS);
-	__type(key, u32);
-	__type(value, u32);
-} chunks SEC(".maps");
+MAP(chunks, ARRAY_OF_MAPS, 0, RUNQ_NR_CHUNKS, u32, u32);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -98,20 +93,10 @@ struct {
 	__type(value, u32);
 } free_slots SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNQ_NR_SLOTS);
-	__type(key, u64);
-	__type(value, u32);
-} slot_of SEC(".maps");
+MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
 /* by_wakeup, by pid as struct runq_task is: when the task became runnable; user space sets the size. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} stamps SEC(".maps");
+MAP(stamps, ARRAY, 0, 1, u32, u64);
 
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
@@ -124,12 +109,7 @@ struct {
 _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple of that");
 
 /* Tag and run_delay of tasks at their exit, until they are freed. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RUNQ_NR_EXITS);
-	__type(key, u32);
-	__type(value, u64);
-} exits SEC(".maps");
+MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /* Nine bits, never 0: a pid has 22 bits at most. What is left is a year of waiting. */
 #define EXIT_SHIFT    55
@@ -137,12 +117,7 @@ struct {
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
 _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct runq_pair);
-	__type(value, u32);
-} row_of SEC(".maps");
+MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);

@@ -5,15 +5,10 @@
 
 #include "kernel.bpf.h"
 #include "hist.bpf.h"
+#include "map.bpf.h"
 #include "abi/wake.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_hist);
-} hists SEC(".maps");
+MAPPED_ARRAY(hists, struct wake_hist);
 
 #define NEVER (~0ull)
 

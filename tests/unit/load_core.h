@@ -71,7 +71,6 @@ struct small_map {
 };
 
 static struct small_map small_lines, small_even, small_odd;
-static struct load_line_key open_line;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
 static struct noise_sends send_counts[2]; /* by the core that sends */
@@ -96,8 +95,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return NULL;
 	if (map == &notes)
 		return *(const u32 *)key ? NULL : &note;
-	if (map == &open_lines)
-		return &open_line;
 	if (map == &tasks_now)
 		return &task_now;
 	if (map == &noise)
@@ -147,7 +144,7 @@ static inline int reset(void **state)
 	memset(&small_lines, 0, sizeof(small_lines));
 	memset(&small_even, 0, sizeof(small_even));
 	memset(&small_odd, 0, sizeof(small_odd));
-	memset(&open_line, 0, sizeof(open_line));
+	memset(&cores[0].line, 0, sizeof(cores[0].line));
 	memset(&task_now, 0, sizeof(task_now));
 	memset(&noise_counts, 0, sizeof(noise_counts));
 	memset(&send_counts, 0, sizeof(send_counts));

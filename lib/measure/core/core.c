@@ -83,7 +83,7 @@ int core_for_runq(struct core *core)
 	const struct core_bpf *skel = core->skel;
 	struct bpf_map *const maps[] = {
 		skel->maps.bursts,    skel->maps.notes,	    skel->maps.counters,
-		skel->maps.lines,     skel->maps.open_lines, skel->maps.sends,
+		skel->maps.lines,     skel->maps.sends,
 		skel->maps.tasks_odd, skel->maps.tasks_even, skel->maps.tasks_now,
 		skel->maps.noise,     skel->maps.hists,
 	};

@@ -140,8 +140,6 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 {
 	if (b->has_lines)
 		bpf_map__set_max_entries(b->core.skel->maps.lines, load_lines_max(nr_cpus));
-	if (b->has_lines || b->has_noise)
-		bpf_map__set_max_entries(b->core.skel->maps.open_lines, nr_cpus);
 	if (b->has_noise)
 		bpf_map__set_max_entries(b->core.skel->maps.noise, nr_cpus);
 	if (b->has_senders)

@@ -11,19 +11,7 @@
 
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
-#define LOAD_MAX_CPUS  8192
 #define LOAD_NEVER     (1ULL << 62) /* start_ns before the start: every event comes before it */
-#define LOAD_SLOT_SIZE 512
-
-/* Operands that user space fills into the programs: see sys_bpf_open_filled(). */
-enum load_filled {
-	LOAD_FILLED_FIRST = 0x5ab71d00,
-	LOAD_FILLED_SLOT_MASK = LOAD_FILLED_FIRST, /* (slots - 1) * LOAD_SLOT_SIZE */
-	LOAD_FILLED_WAKE, /* 1: passive wake-ups are counted, too */
-	LOAD_FILLED_TASKS, /* 1: task time by task */
-	LOAD_FILLED_NOISE, /* 1: what takes time from tasks */
-	LOAD_FILLED_END,
-};
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {
@@ -95,7 +83,7 @@ struct load_slot {
 	struct wake_idle wake; /* with LOAD_FILLED_WAKE */
 };
 
-_Static_assert(sizeof(struct load_slot) == LOAD_SLOT_SIZE, "a shift yields the address of a slot");
+_Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
  * --irq: hardirq time by line. `name` is a kind of enum load_line_kind, or the address of the

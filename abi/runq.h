@@ -156,22 +156,6 @@ struct runq_layout {
 	__u32 near; /* slots in the first chunk */
 };
 
-/* Operands that user space fills into the programs: see sys_bpf_open_filled(). Flags are 0 or 1. */
-enum runq_filled {
-	RUNQ_FILLED_FIRST = 0x5ab71e00,
-	RUNQ_FILLED_V2 = RUNQ_FILLED_FIRST, /* unified hierarchy of cgroups */
-	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
-	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
-	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
-	RUNQ_FILLED_BLAME,
-	RUNQ_FILLED_SAMPLE,
-	RUNQ_FILLED_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
-	RUNQ_FILLED_OLD, /* a kernel without some of the fields; see quick_runnable() */
-	RUNQ_FILLED_CPU_MASK, /* RUNQ_MAX_STRIPES - 1 if that covers all CPUs, else RUNQ_MAX_CPUS - 1 */
-	RUNQ_FILLED_LEARN,    /* RUNQ_LEARN, fewer bits in a sample */
-	RUNQ_FILLED_END,
-};
-
 /*
  * A switch whose clock does not lag measures the clock all the same, to learn from it, if these bits of the
  * time at which the task was queued are 0: one in 64.
@@ -226,15 +210,6 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 struct runq_sample {
 	__u64 factor; /* random and odd */
 	__u64 below; /* of 2^64 */
-};
-
-/* What the quick path needs of a core if the clock lags; masked, too. */
-struct runq_core {
-	__s64 off;	   /* as runq_clock.off, as of about now */
-	__u64 until;	   /* for how long that is near enough, by CLOCK_MONOTONIC */
-	__s64 unbooked_ns; /* as runq_cpu.unbooked_ns, which has the rest */
-	__u64 mono;	   /* CLOCK_MONOTONIC at the switch, for the other path */
-	__u64 pad[4];
 };
 
 /* Who ran, as one word: the place of the group's slot, or one of RUNQ_WHO_, and the pid. */
@@ -311,29 +286,33 @@ struct runq_clock {
 #define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* as off: greater than any real one */
 
 struct runq_cpu {
-	/* One cache line for what every switch touches. */
-	__u32 skip;	/* not selected with --cpu */
-	__u32 head;	/* where in segs[] the segment that runs now goes when it ends, in bytes */
-	__u64 switches; /* dispatches that ended a wait, without those of the quick path */
-	__u64 wait_ns;	/* waits that are not in a slot of the first chunk */
-	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */
+	/* One cache line for the quick path. */
+	__u32 skip;	     /* not selected with --cpu */
+	__u32 head;	     /* where in segs[] the segment that runs now goes when it ends, in bytes */
+	struct runq_seg now; /* the segment that runs */
+	__s64 off;	     /* as runq_clock.off, as of about now */
+	__u64 until;	     /* end of the time for which off is near enough, by CLOCK_MONOTONIC */
+	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
+	__s64 unbooked_ns;   /* wait time that the kernel does not add to run_delay */
+	__u64 switches;	     /* dispatches that ended a wait, without those of the quick path */
+	/* The slow path. */
+	__u64 wait_ns; /* waits that are not in a slot of the first chunk */
+	__u64 from;    /* of the last wait, as in runq_walk; only for the programs */
 	__u64 to;
-	__s64 unbooked_ns; /* of wait_ns, what the kernel does not add to run_delay */
 	__u64 unknown_start;
 	__u64 table_full; /* waits counted in slot 0 */
-	/* The rest. */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	/* The segment that runs, and what runs next while a wait is charged. */
-	struct runq_seg now, next;
+	struct runq_seg next; /* what runs next, while a wait is charged */
 	__u64 rows; /* of blame: 1 + the highest that this core has taken */
+	__u64 pad[5];
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
 	struct runq_walk walk;
 };
 
-_Static_assert(sizeof(struct runq_cpu) % 64 == 0, "cores do not share cache lines");
+_Static_assert(sizeof(struct runq_cpu) == 2560, "whole cache lines");
 
 struct runq_pair {
 	__u64 victim;

@@ -54,14 +54,19 @@ _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 /* The idle window of a core that is open, or the last one. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* 0 while it is open */
+	__u64 tai_ns; /* points: 0 while it is open */
 	__u64 wake_ns; /* passive: awake, min(TAI, TI) */
 	__u64 due_ns;  /* passive: earliest timer among those that ran since */
 	__u64 calibrate_ns; /* calibration: stamp of the first of two programs */
 	__u64 calibrate_cost_ns;
-	__u32 state;
-	__u32 irqs;	/* handlers since the window began, inside or after it */
-	__u8 idle;	/* the window is open */
+	union {
+		struct {
+			__u32 state;
+			__u32 irqs; /* handlers since the window began, inside or after it */
+		};
+		__u64 begun; /* both in one store: the state, and no handler */
+	};
+	__u8 idle;	/* points: the window is open */
 	__u8 in_irq;	/* inside irq_handler_entry … exit */
 	__u8 one_irq;	/* passive: the timer ran in the first interrupt */
 	__u8 pad;
@@ -71,13 +76,29 @@ struct wake_idle {
 
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
+/*
+ * Passive source: idle exits of one CPU that do not count, by reason. These and the counts of the
+ * histograms are all exits; a total of its own could disagree with its parts while it is read.
+ */
+struct wake_counts {
+	__u64 other;	   /* no timer ran until the core went idle again */
+	__u64 other_first; /* another interrupt came before the timer's */
+	__u64 before_idle; /* the timer was due before the core went idle */
+	__u64 early;	   /* the core woke before the timer was due */
+	__u64 odd_state;   /* an index that the driver does not have */
+	__u64 pad[3];
+};
+
+_Static_assert(sizeof(struct wake_counts) == 64, "one cache line");
+
 /* State of the programs on one core; user space reads the point and the calibration. */
 struct wake_slot {
 	struct wake_kpoint point;
 	struct wake_idle win;
+	struct wake_counts counts;
 };
 
-_Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");
+_Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
  * The launch on one measured core. Written by the worker there (timer, nic) or, for source remote,
@@ -108,20 +129,5 @@ struct wake_hist {
 
 #define WAKE_SQ_UNIT	16
 #define WAKE_SQ_MAX_NS	(1ull << 30)
-
-/*
- * Passive source: idle exits of one CPU that do not count, by reason. These and the counts of the
- * histograms are all exits; a total of its own could disagree with its parts while it is read.
- */
-struct wake_counts {
-	__u64 other;	   /* no timer ran until the core went idle again */
-	__u64 other_first; /* another interrupt came before the timer's */
-	__u64 before_idle; /* the timer was due before the core went idle */
-	__u64 early;	   /* the core woke before the timer was due */
-	__u64 odd_state;   /* an index that the driver does not have */
-	__u64 pad[3];
-};
-
-_Static_assert(sizeof(struct wake_counts) == 64, "one cache line");
 
 #endif

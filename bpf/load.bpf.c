@@ -4,10 +4,8 @@
 #include "load_delay.bpf.h"
 #include "load_lines.bpf.h"
 #include "load_senders.bpf.h"
-#include "load_tasks.bpf.h"
+#include "load_switch.bpf.h"
 #include "vectors.bpf.h"
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
@@ -29,18 +27,9 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	/* By the stamp of the change, also if the clock stepped back: readers compare the two. */
-	if (want_pmu)
+	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
-}
-
-/* After an interrupt inside the idle period; if that had no tracepoint, the core is awake now. */
-static __always_inline void tail_wakes(struct load_slot *s)
-{
-	if (s->wake.wake_ns)
-		s->wake.idle = 0;
-	else
-		passive_exit(&s->wake, bpf_ktime_get_ns());
 }
 
 static __always_inline int idle_exit(struct load_slot *s)
@@ -48,8 +37,9 @@ static __always_inline int idle_exit(struct load_slot *s)
 	u64 now;
 
 	if (base_ctx(s) == LOAD_TAIL) {
-		if (FILLED(LOAD_FILLED_WAKE))
-			tail_wakes(s);
+		/* If the interrupt had no tracepoint, the core is awake now. */
+		if (FILLED(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
+			passive_exit(&s->wake, bpf_ktime_get_ns());
 		tail_to_loop(s);
 		return 0;
 	}
@@ -66,25 +56,37 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* The event is always about the CPU that it comes from. */
-SEC("tp_btf/cpu_idle")
-int BPF_PROG(load_idle, u32 state, u32 cpu)
+/* Not inlined: most idle windows end without a timer of their own. */
+static __noinline int idle_timer(struct core_block *core)
 {
-	struct load_slot *s = slot_of(cpu);
-	u32 to = LOAD_HALT;
-	u64 now;
+	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
+			     FILLED(LOAD_FILLED_ONE_STATE));
+}
 
-	if (state == PWR_EVENT_EXIT)
+/*
+ * The event is always about the CPU that it comes from. The arguments have 32 bits, and the kernel extends
+ * them with zeroes.
+ */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(load_idle, u64 state, u64 cpu)
+{
+	struct core_block *core = core_at(cpu);
+	struct load_slot *s = &core->load;
+	u64 now, to;
+
+	if ((u32)state == PWR_EVENT_EXIT)
 		return idle_exit(s);
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
-	if (state < 64 && s->poll_states >> state & 1)
-		to = LOAD_POLL;
+	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
+	asm volatile("" : "+r"(to));
 	if (FILLED(LOAD_FILLED_WAKE)) {
-		passive_enter(&s->wake, cpu);
-		s->wake.state = state;
-		s->wake.tai_ns = 0;
-		s->wake.irqs = 0;
-		s->wake.idle = 1;
+		if (s->wake.due_ns)
+			idle_timer(core);
+		else if (s->wake.tbi_ns)
+			core->wake.other++;
+		s->wake.wake_ns = 0;
+		s->wake.due_ns = 0;
+		s->wake.begun = state;
 	}
 	now = bpf_ktime_get_ns();
 	if (FILLED(LOAD_FILLED_WAKE))
@@ -92,177 +94,18 @@ int BPF_PROG(load_idle, u32 state, u32 cpu)
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
-	base_enter_first(s, now, to, LOAD_LOOP);
-	if (want_bursts || want_pmu)
-		idle_notes(s, cpu, now);
-	return 0;
-}
-
-/*
- * PREEMPT_RT runs softirqs in threads that can be preempted: the running vector is saved when its
- * task is switched out and restored when it runs again.
- */
-static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
-{
-	u32 vec = s->vec;
-
-	s->vec = 0;
-	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
-		if (s->paused[i].pid)
-			continue;
-		s->paused[i].pid = pid;
-		s->paused[i].vec = vec;
-		s->nr_paused++;
-		return;
-	}
-	s->paused_lost++;
-}
-
-static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
-{
-	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
-		if (s->paused[i].pid != pid)
-			continue;
-		s->vec = s->paused[i].vec;
-		s->paused[i].pid = 0;
-		s->nr_paused--;
-		return true;
-	}
-	return false;
-}
-
-static __always_inline void vec_begin(struct load_slot *s, u64 now)
-{
-	s->vec_start = now - s->hirq_in_ns;
-}
-
-static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
-{
-	s64 ran = now - s->hirq_in_ns - s->vec_start;
-
-	/* The clock may step back by a few ns when the kernel adjusts it. */
-	ran = ran > 0 ? ran : 0;
-	if (vec < LOAD_NR_VECS)
-		s->vec_ns[vec] += ran;
-	return ran;
-}
-
-/*
- * From task to task the context stays, and the open interval goes on: no clock is read. Unless a
- * handler's exit was lost, or a softirq was preempted and may resume.
- */
-static __always_inline bool task_goes_on(const struct load_slot *s)
-{
-	return !want_pmu && base_ctx(s) == LOAD_TASK && !((s->hirq & 0xff) | s->nr_paused);
-}
-
-static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
-				       struct task_struct *next, u32 to)
-{
-	u64 now = bpf_ktime_get_ns() - s->start_ns;
-
-	if (before_start(now))
-		return 0;
-	if (s->hirq & 0xff)
-		hirq_heal(s, now);
-	if (s->vec) {
-		vec_end(s, now, s->vec - 1);
-		softirq_pause(s, prev->pid);
-	}
-	if (!s->base)
-		s->base = task_ctx(prev);
+	/* Interrupts are off until the core halts. */
+	base_first(s, LOAD_LOOP);
 	base_move(s, now, to);
-	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
-		vec_begin(s, now);
-		if (to == LOAD_TASK)
-			s->base = (s->base & ~0xffULL) | LOAD_SOFTIRQ_TASK;
-	}
-	if (want_pmu)
-		pmu_sample(s, now);
+	if (FILLED(LOAD_FILLED_BURSTS) || FILLED(LOAD_FILLED_PMU))
+		idle_notes(s, bpf_get_smp_processor_id(), now);
 	return 0;
-}
-
-/*
- * Most switches are from a user task to another. All others are in two functions that take what
- * they need from the event again, so that this case keeps little in registers.
- */
-static __noinline int switch_to_user(u64 *ctx, struct load_slot *s)
-{
-	struct task_struct *prev, *next;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	return switch_edge(s, prev, next, LOAD_TASK);
-}
-
-static __noinline int switch_to_kernel(u64 *ctx)
-{
-	struct task_struct *prev, *next;
-	struct load_slot *s;
-	u32 to;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	s = slot_of(task_cpu(next));
-	to = task_ctx(next);
-	if (to == LOAD_TASK && task_goes_on(s))
-		return 0;
-	return switch_edge(s, prev, next, to);
-}
-
-/* PREEMPT_RT: rare, so its registers are not those of each switch. */
-static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
-{
-	return noise_vec(s, cpu, vec, ns);
-}
-
-static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
-{
-	struct task_struct *prev, *next;
-	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	switch_edge(s, prev, next, task_ctx(next));
-	/* Before the start the slot is empty. */
-	if (!s->base)
-		return 0;
-	if (vec < LOAD_NR_VECS)
-		noise_vec_paused(s, task_cpu(next), vec, s->vec_ns[vec] - before);
-	return noise_switch(s, prev, next);
-}
-
-/* Every switch closes the open interval: the task that leaves gets what the slot counted since it came. */
-static __always_inline int switch_by_task(struct load_slot *s, struct task_struct *prev,
-				       struct task_struct *next)
-{
-	switch_edge(s, prev, next, task_ctx(next));
-	/* Before the start the slot is empty. */
-	return s->base ? task_switch(s, prev, next) : 0;
 }
 
 SEC("tp_btf/sched_switch")
 int load_switch(u64 *ctx)
 {
-	struct task_struct *prev, *next;
-	struct load_slot *s;
-
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	if (FILLED(LOAD_FILLED_TASKS))
-		return switch_by_task(slot_of(task_cpu(next)), prev, next);
-	/*
-	 * Kernel threads, the idle task included, are measured one by one: a switch from or to one of them
-	 * closes the open interval.
-	 */
-	if (FILLED(LOAD_FILLED_NOISE)) {
-		s = slot_of(task_cpu(next));
-		if (((prev->flags | next->flags) & PF_KTHREAD) || !prev->pid || !next->pid || !task_goes_on(s))
-			return switch_noise(ctx, s);
-		return 0;
-	}
-	if (!next->pid || next->flags & PF_KTHREAD)
-		return switch_to_kernel(ctx);
-	s = slot_of(task_cpu(next));
-	if (task_goes_on(s))
-		return 0;
-	return switch_to_user(ctx, s);
+	return switch_load(ctx);
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
@@ -362,8 +205,7 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 }
 
 /* 64 bits: an index of 32 would have to be extended. */
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit, u64 vec)
+static __always_inline int softirq_exit(u64 vec, bool with_noise)
 {
 	struct load_slot *s;
 	u64 now, base, open, ran;
@@ -384,9 +226,21 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 		softirq_end_under(s, now);
 	else
 		base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
-	return FILLED(LOAD_FILLED_NOISE) ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
+	return with_noise ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
 }
 
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit, u64 vec)
+{
+	return softirq_exit(vec, false);
+}
+
+/* Noise keeps values in registers across calls, which costs the other one 14 instructions. */
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit_noise, u64 vec)
+{
+	return softirq_exit(vec, true);
+}
 
 /* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */
 SEC("tp_btf/nmi_handler")
@@ -395,7 +249,7 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
 
-	if (n && handled && delta_ns >= 0 && slot_of(cpu)->start_ns != LOAD_NEVER)
+	if (n && handled && delta_ns >= 0 && slot_at(cpu)->start_ns != LOAD_NEVER)
 		cell_add(&n->nmi, delta_ns);
 	return 0;
 }
@@ -404,7 +258,9 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
-		return hirq_leave();                                                               \
+		u64 now = bpf_ktime_get_ns();                                                      \
+                                                                                                   \
+		return hirq_leave(slot_at(cpu_number()), now);                                     \
 	}                                                                                          \
 	SEC("tp_btf/" exit) int load_##name##_leave_line(void *ctx)                                \
 	{                                                                                          \
@@ -415,11 +271,13 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
-		return hirq_enter(NULL);                                                           \
+		u64 now = bpf_ktime_get_ns();                                                      \
+                                                                                                   \
+		return hirq_enter(slot_at(cpu_number()), now, NULL, true);                         \
 	}                                                                                          \
 	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
 	{                                                                                          \
-		return line_enter(kind, 0, NULL);                                               \
+		return line_enter(kind, 0, NULL, true);                                            \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
@@ -428,20 +286,22 @@ X86_VECTORS(HIRQ_VECTOR)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter, int irq, struct irqaction *action)
 {
-	return hirq_enter(action);
+	u64 now = bpf_ktime_get_ns();
+
+	return hirq_enter(slot_at(cpu_number()), now, action, false);
 }
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 {
-	return line_enter((u64)action->name, irq, action);
+	return line_enter((u64)action->name, irq, action, false);
 }
 
 /* With LOAD_FILLED_WAKE. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 {
-	struct load_slot *s = slot_of(cpu_number());
+	struct load_slot *s = slot_at(cpu_number());
 
 	if (s->wake.wake_ns)
 		passive_expire(&s->wake, timer_due(timer));
@@ -455,7 +315,7 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
 {
-	line_name(cpu_number(), (u64)reason, 0);
+	line_name(core_at(cpu_number()), (u64)reason, 0);
 	return 0;
 }
 
@@ -528,9 +388,9 @@ int load_seed(struct bpf_iter__task *ctx)
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
 		note->seed_ctx = task_ctx(task) + 1;
-	if (want_tasks)
+	if (FILLED(LOAD_FILLED_TASKS))
 		task_seed(task, cpu);
-	if (want_noise)
+	if (FILLED(LOAD_FILLED_NOISE))
 		noise_seed(task, cpu);
 	return 0;
 }

@@ -126,7 +126,7 @@ SEC("tp_btf/workqueue_execute_start")
 int load_work_start_noise(u64 *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), function;
-	struct load_slot *s = slot_of(cpu_number());
+	struct load_slot *s = &core_at(cpu_number())->load;
 	struct work_struct *work = (void *)ctx[0];
 	struct noise_cpu *n = noise_here();
 	struct noise_work *w;
@@ -151,7 +151,7 @@ int load_work_start_noise(u64 *ctx)
 SEC("tp_btf/workqueue_execute_end")
 int load_work_end_noise(void *ctx)
 {
-	struct load_slot *s = slot_of(cpu_number());
+	struct load_slot *s = &core_at(cpu_number())->load;
 	struct noise_cpu *n = noise_here();
 
 	if (n)

@@ -25,19 +25,18 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	base_first(s, ctx == LOAD_LOOP ? first_idle : ctx);
 	base_move(s, now, ctx == LOAD_LOOP ? LOAD_TAIL : ctx);
 	burst_begin(s, now);
-	if (want_pmu)
+	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }
 
-/* @action: NULL for vectors. */
-static __always_inline int hirq_enter(struct irqaction *action)
+/* @now is CLOCK_MONOTONIC. @action: of no use for vectors. */
+static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqaction *action, bool vector)
 {
-	u64 now = bpf_ktime_get_ns(), hirq, base;
-	struct load_slot *s = slot_of(cpu_number());
+	u64 hirq, base;
 
-	if (FILLED(LOAD_FILLED_WAKE) && !(action && same_interrupt(&s->wake, action)))
-		passive_irq(&s->wake, now);
+	if (FILLED(LOAD_FILLED_WAKE) && (vector || !same_interrupt(&s->wake, action)))
+		passive_irq(&s->wake, now, base_ctx(s) <= LOAD_POLL);
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
@@ -58,7 +57,7 @@ static __always_inline int hirq_enter(struct irqaction *action)
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
 			/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
-			base_move(s, now, LOAD_TAIL);
+			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
 			/* Interrupted again without leaving idle: it was halted since the last change. */
@@ -72,7 +71,7 @@ static __always_inline int hirq_enter(struct irqaction *action)
 		}
 	}
 	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
-	if (want_pmu)
+	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }
@@ -107,12 +106,13 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 	return 0;
 }
 
-static __always_inline int hirq_leave(void)
+/* @now is CLOCK_MONOTONIC. */
+static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 {
-	struct load_slot *s;
-	u64 now, hirq, ns, ctx;
+	u64 hirq, ns, ctx;
 
-	if (!edge(&s, &now))
+	now -= s->start_ns;
+	if (before_start(now))
 		return 0;
 	hirq = s->hirq;
 	if ((hirq & 0xff) != 1)

@@ -6,20 +6,7 @@
 #include "load_hirq.bpf.h"
 #include "load_noise.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct load_line_key);
-	__type(value, struct load_line_sum);
-} lines SEC(".maps");
-
-/* What each core's open handler is called; `irq` and `name` only. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_line_key);
-} open_lines SEC(".maps");
+MAP(lines, HASH, 0, 1, struct load_line_key, struct load_line_sum);
 
 /* Handlers that found no room in `lines`, and their time. */
 __u64 lines_lost SEC(".data");
@@ -39,20 +26,18 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	return 0;
 }
 
-static __noinline int line_add(struct load_slot *s, u32 cpu, u64 ns)
+/* @ns of the handler that ends on this core, as the line that is open. */
+static __noinline int line_add(struct core_block *core, u64 ns)
 {
-	struct load_line_key *open = bpf_map_lookup_elem(&open_lines, &cpu), key = {.cpu = cpu};
+	struct load_line_key key = core->line;
 	struct load_line_sum *sum;
 
-	if (open) {
-		key.name = open->name;
-		key.irq = open->irq;
-		/* The next one, should its entry be lost, is not this one. */
-		open->name = LOAD_LINE_UNKNOWN;
-		open->irq = 0;
-	}
-	if (want_noise)
-		return noise_line(s, cpu, key.name, key.irq, ns);
+	/* The next one, should its entry be lost, is not this one. */
+	core->line.name = LOAD_LINE_UNKNOWN;
+	core->line.irq = 0;
+	key.cpu = bpf_get_smp_processor_id();
+	if (FILLED(LOAD_FILLED_NOISE))
+		return noise_line(&core->load, key.cpu, key.name, key.irq, ns);
 	sum = bpf_map_lookup_elem(&lines, &key);
 	if (!sum)
 		return line_new(&key, ns);
@@ -62,38 +47,33 @@ static __noinline int line_add(struct load_slot *s, u32 cpu, u64 ns)
 	return 0;
 }
 
-static __always_inline void line_name(u32 cpu, u64 name, u32 irq)
+static __always_inline void line_name(struct core_block *core, u64 name, u32 irq)
 {
-	struct load_line_key *open = bpf_map_lookup_elem(&open_lines, &cpu);
-
-	if (open) {
-		open->name = name;
-		open->irq = irq;
-	}
+	core->line.name = name;
+	core->line.irq = irq;
 }
 
 /* A handler inside a handler is part of the outer one. */
-static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action)
+static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	bool inside = slot_of(cpu)->hirq & 0xff;
+	u64 now = bpf_ktime_get_ns();
+	struct core_block *core = core_at(cpu_number());
 
-	hirq_enter(action);
-	if (!inside)
-		line_name(cpu, name, irq);
-	return 0;
+	if (!hirq_depth(&core->load))
+		line_name(core, name, irq);
+	return hirq_enter(&core->load, now, action, vector);
 }
 
 /* Whatever hirq_leave() counts belongs to a line, so that the lines sum up to the hardirq part. */
 static __always_inline int line_leave(void)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct load_slot *s = slot_of(cpu);
-	bool ends = (s->hirq & 0xff) == 1; /* counts even if the clock did not advance */
-	u64 before = s->hirq_in_ns;
+	u64 now = bpf_ktime_get_ns(), before;
+	struct core_block *core = core_at(cpu_number());
+	bool ends = hirq_depth(&core->load) == 1; /* counts even if the clock did not advance */
 
-	hirq_leave();
-	return ends || s->hirq_in_ns != before ? line_add(s, cpu, s->hirq_in_ns - before) : 0;
+	before = core->load.hirq_in_ns;
+	hirq_leave(&core->load, now);
+	return ends || core->load.hirq_in_ns != before ? line_add(core, core->load.hirq_in_ns - before) : 0;
 }
 
 #endif

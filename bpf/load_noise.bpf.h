@@ -5,15 +5,10 @@
 
 #include "load_slot.bpf.h"
 #include "task.bpf.h"
+#include "map.bpf.h"
 #include "abi/noise.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct noise_cpu);
-} noise SEC(".maps");
+MAPPED_ARRAY(noise, struct noise_cpu);
 
 /* The number of the window << NOISE_TURN_SHIFT: the reader adds one at the end of each. */
 __u64 noise_turn SEC(".data");

@@ -5,13 +5,7 @@
 
 #include "load_noise.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct noise_sends);
-} sends SEC(".maps");
+MAPPED_ARRAY(sends, struct noise_sends);
 
 /* Words of a cpumask that can have a core. */
 const volatile __u32 send_words = 1;
@@ -26,7 +20,7 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	struct noise_sends *s = bpf_map_lookup_elem(&sends, &sender);
 	struct noise_sum *sum;
 
-	if (!s || program >= NOISE_SEND_PROGRAMS || slot_of(sender)->start_ns == LOAD_NEVER)
+	if (!s || program >= NOISE_SEND_PROGRAMS || slot_at(sender)->start_ns == LOAD_NEVER)
 		return NULL;
 	sum = sum_find((char *)s->of[program].sends, sizeof(struct noise_send), NOISE_NR_SENDS - 1,
 		       key, target);
@@ -44,7 +38,7 @@ static __always_inline bool send_is_new(const struct noise_send *send, u32 targe
 /* Majority vote on the process that sends; an interrupt's current task is no sender. */
 static __always_inline void send_vote(struct noise_send *send)
 {
-	const struct load_slot *s = slot_of(cpu_number());
+	const struct load_slot *s = &core_at(cpu_number())->load;
 	u32 tgid = s->hirq & 0xff || s->vec ? NOISE_BY_INTERRUPT : bpf_get_current_pid_tgid() >> 32;
 	u64 turn = noise_turn, odd = turn >> NOISE_TURN_SHIFT & 1;
 

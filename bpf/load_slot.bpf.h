@@ -5,13 +5,10 @@
 
 #include "task.bpf.h"
 #include "hist.bpf.h"
-#include "abi/load.h"
+#include "map.bpf.h"
+#include "abi/core.h"
 
 /* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
-const volatile bool want_bursts;
-const volatile bool want_pmu;
-const volatile bool want_tasks;
-const volatile bool want_noise;
 /* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
@@ -24,45 +21,37 @@ __u64 hotplug_steps SEC(".data");
  * A global variable needs no map lookup. It is the only one in .bss, which user space shrinks to the
  * CPUs of the machine.
  */
-struct load_slot slots[LOAD_MAX_CPUS];
+struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
 	u64 count[HIST_NR];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct bursts);
-} bursts SEC(".maps");
+MAPPED_ARRAY(bursts, struct bursts);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_cpu_note);
-} notes SEC(".maps");
+MAPPED_ARRAY(notes, struct load_cpu_note);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} counters SEC(".maps");
+MAP(counters, PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
-static __always_inline struct load_slot *slot_of(u64 cpu)
+/* @cpu is masked already. */
+static __always_inline struct core_block *core_masked(u64 cpu)
 {
-	u64 at = cpu * LOAD_SLOT_SIZE;
-	struct load_slot *s;
+	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	FILLED_AND(at, LOAD_FILLED_SLOT_MASK);
-	s = (void *)((char *)slots + at);
 	/* Keeps clang from computing the address again for each field. */
-	asm volatile("" : "+r"(s));
-	return s;
+	asm volatile("" : "+r"(core));
+	return core;
+}
+
+static __always_inline struct core_block *core_at(u64 cpu)
+{
+	FILLED_AND(cpu, CORE_FILLED_CPU_MASK);
+	return core_masked(cpu);
+}
+
+static __always_inline struct load_slot *slot_at(u64 cpu)
+{
+	return &core_at(cpu)->load;
 }
 
 /* True if @now, ns since the start, is negative: not started, or started after the clock was read. */
@@ -76,7 +65,7 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	*ret_slot = slot_of(cpu_number());
+	*ret_slot = slot_at(cpu_number());
 	*ret_now = now - (*ret_slot)->start_ns;
 	return !before_start(*ret_now);
 }
@@ -84,7 +73,14 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 /* The stamp of a change: never before the previous one, so that no interval is negative. */
 static __always_inline u64 after(u64 now, u64 word)
 {
-	return now < word >> 8 ? word >> 8 : now;
+	u64 since = word >> 8;
+
+	/* In a branch that is not taken. */
+	if (now < since) {
+		now = since;
+		asm volatile("" : "+r"(now));
+	}
+	return now;
 }
 
 static __noinline int pmu_sample(struct load_slot *s, u64 now)
@@ -107,6 +103,14 @@ static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
 	if (!s->base)
 		s->base = ctx;
+}
+
+/* Closes the open base context, a constant, and opens @ctx. @base is what was read of it. */
+static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
+{
+	now = after(now, base);
+	s->base_ns[from] += now - (base >> 8);
+	s->base = now << 8 | ctx;
 }
 
 /* Closes the open base context and opens @ctx, with interrupts off. */
@@ -136,17 +140,9 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
  */
 static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
-	u64 since = base >> 8;
-
 	s->moving = ctx + 1;
 	barrier();
-	/* As after(), but in a branch that is not taken. */
-	if (now < since) {
-		now = since;
-		asm volatile("" : "+r"(now));
-	}
-	s->base_ns[from] += now - since;
-	s->base = now << 8 | ctx;
+	base_move_from(s, base, now, from, ctx);
 	barrier();
 	s->moving = 0;
 }
@@ -181,10 +177,16 @@ static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 c
 	s->moving = 0;
 }
 
-/* The open context. LOAD_HALT before the first event, too: then `base` is 0. */
+/* The open context, as one byte. LOAD_HALT before the first event, too: then `base` is 0. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
-	return s->base & 0xff;
+	return *(const u8 *)&s->base;
+}
+
+/* How many handlers are open. */
+static __always_inline u32 hirq_depth(const struct load_slot *s)
+{
+	return *(const u8 *)&s->hirq;
 }
 
 /*
@@ -245,7 +247,7 @@ static __noinline u32 current_ctx(void)
 
 static __always_inline void burst_begin(struct load_slot *s, u64 now)
 {
-	if (want_bursts && !s->burst_start)
+	if (FILLED(LOAD_FILLED_BURSTS) && !s->burst_start)
 		s->burst_start = now;
 }
 
@@ -253,7 +255,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 {
 	struct bursts *b;
 
-	if (!want_bursts || !s->burst_start)
+	if (!FILLED(LOAD_FILLED_BURSTS) || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
 	/* The clock may step back by a few ns when the kernel adjusts it. */

@@ -16,13 +16,7 @@ struct task_sums {
 struct task_sums tasks_even SEC(".maps");
 struct task_sums tasks_odd SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_task_now);
-} tasks_now SEC(".maps");
+MAPPED_ARRAY(tasks_now, struct load_task_now);
 
 /* Which of the two maps is written: the reader adds one at the end of each window. */
 __u64 task_turn SEC(".data");
@@ -37,7 +31,7 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid};
 
 	/* Kernels without cgroups have no noise either. */
-	if (want_noise)
+	if (FILLED(LOAD_FILLED_NOISE))
 		sum.cgroup = task_cgroup_id(task, !noise_v1);
 	bpf_probe_read_kernel(sum.comm, sizeof(sum.comm), task->comm);
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);

@@ -2,8 +2,6 @@
 /* Counts every wait for a core in the group of the task that waited, by cause and by culprit. */
 #include "runq_quick.bpf.h"
 
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
 /* The segment that runs until now goes to the ring, where the walk looks. */
 static __always_inline void seg_ends(struct mode mode, struct runq_cpu *pc)
 {
@@ -168,7 +166,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		return;
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
 	if (!mode.by_wakeup)
-		quick_learn(d, d->now);
+		quick_learn(pc, d, d->now);
 	/* Measured only to learn: what is above the least is the way here, which others lack. */
 	if (fresh)
 		d->late_ns = 0;
@@ -231,10 +229,10 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 				      struct task_struct *next, bool preempt, u64 mono)
 {
 	struct dispatch d = {.prev = prev, .next = next, .sampled = true, .mono = mono};
-	struct runq_cpu *pc = cpu_here();
 	u64 cpu = bpf_get_smp_processor_id();
+	struct runq_cpu *pc = cpu_at(cpu);
 
-	if (rarely(!pc || pc->skip))
+	if (rarely(pc->skip))
 		return 0;
 	d.leaves_asleep = !task_runnable(d.prev);
 	seg_ends(mode, pc);
@@ -315,17 +313,27 @@ static __always_inline int switch_rest(struct mode mode, struct task_struct *pre
 /* After a switch that took the core from a task: the quick path has read the clock. */
 static __noinline int late_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_plain(prev, next, cores[bpf_get_smp_processor_id() % RUNQ_MAX_CPUS].mono);
+	return rest_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
+/* Switches to idle among them, of which few need all of it. */
 static __noinline int odd_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_plain(prev, next, bpf_ktime_get_ns());
+	u64 mono = bpf_ktime_get_ns();
+
+	if (!next->pid && quick_to_idle((struct mode){}, prev, core_at(task_cpu(next)), mono))
+		return 0;
+	return rest_plain(prev, next, mono);
 }
 
 static __noinline int odd_causes(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_causes(prev, next, bpf_ktime_get_ns());
+	u64 mono = bpf_ktime_get_ns();
+	struct mode mode = {.causes = true};
+
+	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
+		return 0;
+	return rest_causes(prev, next, mono);
 }
 
 /* Every switch, whatever was asked for. */
@@ -335,6 +343,8 @@ int runq_general(u64 *ctx)
 	struct mode mode = MODE_ANY;
 	struct task_struct *prev, *next;
 
+	if (FILLED(CORE_FILLED_LOAD))
+		switch_load(ctx);
 	switch_tasks(ctx, mode.state_first, &prev, &next);
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
@@ -354,7 +364,7 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 	{                                                                                           \
 		const struct mode mode = {.some = true, __VA_ARGS__};                               \
                                                                                                     \
-		if (quick_switch(mode, prev, next, FROM_SLEEP, 0))                                  \
+		if (quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                         \
 			return 0;                                                                   \
 		return rest_some(prev, next, bpf_ktime_get_ns());                                   \
 	}                                                                                           \
@@ -363,11 +373,12 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 					   bool counts)                                             \
 	{                                                                                           \
 		const struct mode mode = {.some = true, __VA_ARGS__};                               \
-		u64 mono = bpf_ktime_get_ns();                                                      \
+		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                         \
+		struct core_block *core = core_masked(cpu);                                         \
                                                                                                     \
 		if (!counts ? quick_leaves(mode, prev, next, mono) :                                \
-		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono) :                   \
-				quick_switch(mode, prev, next, FROM_IDLE, mono))                    \
+		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :        \
+				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))         \
 			return 0;                                                                   \
 		return rest_some(prev, next, mono);                                                 \
 	}                                                                                           \
@@ -398,52 +409,80 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 RUNQ_SOME(some, .modern = true)
 RUNQ_SOME(some_old, .modern = false)
 
-SEC("tp_btf/sched_switch")
-int runq_some(u64 *ctx)
+static __always_inline int some_any_switch(u64 *ctx)
 {
 	return FILLED(RUNQ_FILLED_OLD) ? some_old_switch(ctx) : some_switch(ctx);
 }
 
+/* Not inlined: keeping @ctx costs runq alone a register. */
+static __noinline int some_with_load(u64 *ctx)
+{
+	switch_load(ctx);
+	return some_any_switch(ctx);
+}
+
+SEC("tp_btf/sched_switch")
+int runq_some(u64 *ctx)
+{
+	return FILLED(CORE_FILLED_LOAD) ? some_with_load(ctx) : some_any_switch(ctx);
+}
+
 /*
- * All waits of cgroups, with the quick path compiled three times: for a switch whose clock does not lag, for
- * one that takes the core from a task, and for one that ends idling.
+ * All waits of cgroups. The quick path is compiled for a switch whose clock does not lag, for one that takes
+ * the core from a task, and for one that ends idling. If load is counted, too, a switch that closes its open
+ * interval is in a function of its own: the two read the clock once.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
+	/* If load is counted, too, this closes its open interval: the two read the clock once. */ \
+	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
+	{                                                                                         \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		u64 mono = bpf_ktime_get_ns();                                                    \
+		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
+                                                                                                  \
+		switch_to_idle(&core->load, prev, next, mono);                                      \
+		if (quick_to_idle(mode, prev, core, mono))                                        \
+			return 0;                                                                 \
+		return switch_rest(mode, prev, next, mono);                                       \
+	}                                                                                         \
+                                                                                                  \
 	static __noinline int name##_idle(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
-		struct mode mode = {__VA_ARGS__};                                                 \
-		u64 mono = bpf_ktime_get_ns();                                                    \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
+		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		if (quick_left_out(mode, prev, next, FROM_IDLE, mono) ||                          \
-		    quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
+		if (FILLED(CORE_FILLED_LOAD))                                                     \
+			switch_to_task(&core->load, prev, next, mono);                              \
+		if (quick_left_out(mode, prev, next, FROM_IDLE, mono, core) ||                    \
+		    quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_late(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
-		struct mode mode = {__VA_ARGS__};                                                 \
-		u64 mono = bpf_ktime_get_ns();                                                    \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
                                                                                                   \
-		if (quick_left_out(mode, prev, next, FROM_TASK, mono) ||                          \
-		    quick_switch(mode, prev, next, FROM_TASK, mono))                              \
+		if (quick_left_out(mode, prev, next, FROM_TASK, mono, core_masked(cpu)) ||        \
+		    quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core_masked(cpu)))       \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
-	SEC("tp_btf/sched_switch")                                                                \
-	int name(u64 *ctx)                                                                        \
+	static __always_inline int name##_any(struct task_struct *prev, struct task_struct *next, \
+					      u64 cpu, struct core_block *core)                   \
 	{                                                                                         \
-		struct mode mode = {__VA_ARGS__};                                                 \
-		struct task_struct *prev, *next, *volatile stack;                                 \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		struct task_struct *volatile stack;                                               \
                                                                                                   \
-		switch_tasks(ctx, false, &prev, &next);                                           \
 		if (!quick_runnable(mode, prev)) {                                                \
 			/* With causes there are not enough registers to keep it. */              \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
-			if (quick_left_out(mode, prev, next, FROM_SLEEP, 0) ||                    \
-			    quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
+			if (quick_left_out(mode, prev, next, FROM_SLEEP, 0, core) ||              \
+			    quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
 				return 0;                                                         \
 			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
 		}                                                                                 \
@@ -451,9 +490,44 @@ int runq_some(u64 *ctx)
 			return name##_idle(prev, next);                                           \
 		if (!quick_alone(mode))                                                           \
 			return name##_late(prev, next);                                           \
-		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns()))                \
+		cpu = quick_cpu(mode, next);                                                      \
+		core = core_masked(cpu);                                                          \
+		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns(), cpu, core))     \
 			return 0;                                                                 \
 		return late_plain(prev, next);                                                    \
+	}                                                                                         \
+                                                                                                  \
+	/* Load is counted, too: kernel threads, and what is rare. */                             \
+	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
+	{                                                                                         \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		u64 cpu = quick_cpu(mode, next);                                                  \
+		struct core_block *core = core_masked(cpu);                                       \
+                                                                                                  \
+		switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());                        \
+		return name##_any(prev, next, cpu, core);                                         \
+	}                                                                                         \
+                                                                                                  \
+	SEC("tp_btf/sched_switch")                                                                \
+	int name(u64 *ctx)                                                                        \
+	{                                                                                         \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		struct task_struct *prev, *next;                                                  \
+		struct core_block *core = NULL;                                                   \
+		u64 cpu = 0;                                                                      \
+                                                                                                  \
+		switch_tasks(ctx, false, &prev, &next);                                           \
+		/* With causes every path needs it. */                                            \
+		if (mode.causes || FILLED(CORE_FILLED_LOAD)) {                                    \
+			cpu = quick_cpu(mode, next);                                              \
+			core = core_masked(cpu);                                                  \
+		}                                                                                 \
+		if (FILLED(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {       \
+			if (!next->pid)                                                           \
+				return name##_to_idle(prev, next);                                \
+			return prev->pid ? name##_edge(prev, next) : name##_idle(prev, next);     \
+		}                                                                                 \
+		return name##_any(prev, next, cpu, core);                                         \
 	}
 
 RUNQ_SWITCH(runq_plain, .modern = true)

@@ -28,18 +28,12 @@ static __always_inline bool row_take(u32 *ret_row)
 	return true;
 }
 
-/* A row for a pair that has none: its number, or 0 if there is no free one. */
-static __noinline u32 row_new(struct runq_pair *pair, u32 cpu)
+/* A row for a pair that has none: its number, or 0 if there is no free one. Inlined: the kernel allows 8 frames. */
+static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
-	struct runq_cpu *pc;
+	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
-	u64 core = cpu;
 
-	/* In a 64-bit register: see cpu_here(). */
-	asm volatile("" : "+r"(core));
-	if (core >= layout.cpus)
-		return 0;
-	pc = cpu_at(core);
 	/* The culprit's slot is between two groups. */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
@@ -103,7 +97,7 @@ __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 	return blame_add(victim, key_of(who), ns, cpu);
 }
 
-/* @cpu is less than layout.cpus. */
+/* @cpu is masked. */
 static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 {
 	return AREA(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
@@ -112,12 +106,10 @@ static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 /* A pair that is not at its place: it takes it if it is free. */
 static __noinline int pair_miss(u64 pair, u64 ns)
 {
-	u64 cpu = bpf_get_smp_processor_id();
+	u64 cpu = cpu_number();
 	struct runq_pair_cell *cell;
 
-	asm volatile("" : "+r"(cpu));
-	if (cpu >= layout.cpus)
-		return 0;
+	FILLED_AND(cpu, CORE_FILLED_CPU_MASK);
 	cell = pair_at(pair, cpu);
 	if (cell->pair)
 		return blame_add(key_of(RUNQ_PAIR_VICTIM(pair)), key_of(RUNQ_PAIR_WHO(pair)), ns,

@@ -24,10 +24,7 @@ struct dispatch {
 /* Global, as blame_add() is. 0: the walk is over. */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
-	u64 at = cpu;
-
-	asm volatile("" : "+r"(at));
-	return at < layout.cpus && walk_part(cpu_at(at), first, cpu);
+	return walk_part(cpu_at(cpu), first, cpu);
 }
 
 static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
@@ -145,7 +142,7 @@ static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 
 	if (le && wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		step++;
-	/* In a 64-bit register: see cpu_here(). */
+	/* In a 64-bit register, or the verifiers of 5.10 and 6.1 forget its bounds. */
 	asm volatile("" : "+r"(step));
 	if (step <= RUNQ_NR_LE)
 		stripe_add(&steps->count[step], 1);

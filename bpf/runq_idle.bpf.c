@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Counts what tasks waited for a core to leave its idle state, by their cgroup and by the state. */
 #include "runq_task.bpf.h"
+#include "map.bpf.h"
 #include "abi/runq_idle.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -11,27 +12,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct runq_idle_cpu);
-} idle_cpus SEC(".maps");
+MAPPED_ARRAY(idle_cpus, struct runq_idle_cpu);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNQ_IDLE_NR);
-	__type(key, struct runq_idle_key);
-	__type(value, struct runq_idle_waits);
-} idle_waits SEC(".maps");
+MAP(idle_waits, HASH, 0, RUNQ_IDLE_NR, struct runq_idle_key, struct runq_idle_waits);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RUNQ_IDLE_TASKS);
-	__type(key, u32);
-	__type(value, struct runq_idle_task);
-} idle_tasks SEC(".maps");
+MAP(idle_tasks, ARRAY, 0, RUNQ_IDLE_TASKS, u32, struct runq_idle_task);
 
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(runq_idle_enter, u32 state, u32 event_cpu)

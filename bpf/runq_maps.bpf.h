@@ -3,8 +3,7 @@
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
-#include "kernel.bpf.h"
-#include "abi/runq.h"
+#include "load_slot.bpf.h"
 
 /* Set by user space before loading. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
@@ -16,7 +15,6 @@ const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
 const volatile bool want_blame;  /* needs want_causes */
 const volatile bool want_filter; /* groups may be unwanted; not with a sample */
-const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
@@ -43,20 +41,18 @@ struct mode {
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */
-__u64 delay_live_ns;
-__u64 delay_exited_ns;
+__u64 delay_live_ns SEC(".data");
+__u64 delay_exited_ns SEC(".data");
 
-struct runq_core cores[RUNQ_MAX_CPUS];
-struct runq_sample sample;
-__u64 slot_changes; /* how often a slot got a group, or its group ended */
+struct runq_sample sample SEC(".data");
+__u64 slot_changes SEC(".data"); /* how often a slot got a group, or its group ended */
 
 /*
- * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, blame, and the
+ * Memory at a fixed address, which needs no look-up: the tasks by pid, blame, and the
  * first chunk of slots, enough for most machines. What is declared here only has a name: user space
  * makes the maps behind them as large as they have to be. The unit test has memory of its own.
  */
 #ifdef __bpf__
-static char cpus_area[8] SEC(".data.cpus");
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
@@ -88,12 +84,7 @@ static char near_area[8] SEC(".data.near");
 #endif
 
 /* Further chunks of slots; user space adds them ahead of need. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, RUNQ_NR_CHUNKS);
-	__type(key, u32);
-	__type(value, u32);
-} chunks SEC(".maps");
+MAP(chunks, ARRAY_OF_MAPS, 0, RUNQ_NR_CHUNKS, u32, u32);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -102,20 +93,10 @@ struct {
 	__type(value, u32);
 } free_slots SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNQ_NR_SLOTS);
-	__type(key, u64);
-	__type(value, u32);
-} slot_of SEC(".maps");
+MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
 /* by_wakeup, by pid as struct runq_task is: when the task became runnable; user space sets the size. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} stamps SEC(".maps");
+MAP(stamps, ARRAY, 0, 1, u32, u64);
 
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
@@ -128,12 +109,7 @@ struct {
 _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple of that");
 
 /* Tag and run_delay of tasks at their exit, until they are freed. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RUNQ_NR_EXITS);
-	__type(key, u32);
-	__type(value, u64);
-} exits SEC(".maps");
+MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /* Nine bits, never 0: a pid has 22 bits at most. What is left is a year of waiting. */
 #define EXIT_SHIFT    55
@@ -141,12 +117,7 @@ struct {
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
 _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct runq_pair);
-	__type(value, u32);
-} row_of SEC(".maps");
+MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);

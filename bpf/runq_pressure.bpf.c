@@ -9,6 +9,7 @@
  * All of these are single atomic operations, so that cores need no lock and none of them is lost.
  */
 #include "runq_task.bpf.h"
+#include "map.bpf.h"
 #include "abi/runq_pressure.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -28,12 +29,7 @@ __u64 full;    /* tasks that were not counted because their cgroup got no number
 __u64 shared;  /* tasks that lost their entry to another one */
 __u64 crowded; /* changes at which a count was nearly too large */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNQ_PRESSURE_NR);
-	__type(key, u64);
-	__type(value, u32);
-} group_of SEC(".maps");
+MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
 /* Numbers of groups that ended; user space adds them. */
 struct {

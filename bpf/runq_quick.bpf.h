@@ -7,8 +7,8 @@
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
 
+#include "load_switch.bpf.h"
 #include "runq_charge.bpf.h"
-#include "task.bpf.h"
 
 /* Who has the core until now: a task that goes to sleep, one that loses the core, or nobody. */
 enum from {
@@ -44,7 +44,6 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 {
 	u64 cpu;
 
-	/* With a barrier in each case the compiler does not make one load at a computed offset. */
 	if (mode.modern || !bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu)) {
 		cpu = task->thread_info.cpu;
 		asm volatile("" : "+r"(cpu));
@@ -52,7 +51,7 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 		cpu = ((struct task_struct___cpu *)task)->cpu;
 		asm volatile("" : "+r"(cpu));
 	}
-	FILLED_AND(cpu, RUNQ_FILLED_CPU_MASK);
+	FILLED_AND(cpu, CORE_FILLED_CPU_MASK);
 	return cpu;
 }
 
@@ -64,16 +63,31 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
  */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
-	if (mode.modern && !FILLED(RUNQ_FILLED_RQ_CLOCK))
-		return task->se.exec_start;
-	return task->se.cfs_rq->rq->clock;
+	u64 clock;
+
+	/* With a barrier in each case the compiler does not make one load at a computed offset. */
+	if (mode.modern && !FILLED(RUNQ_FILLED_RQ_CLOCK)) {
+		clock = task->se.exec_start;
+		asm volatile("" : "+r"(clock));
+	} else {
+		clock = task->se.cfs_rq->rq->clock;
+		asm volatile("" : "+r"(clock));
+	}
+	return clock;
 }
 
 static __always_inline u64 quick_key(struct task_struct *task)
 {
-	if (FILLED(RUNQ_FILLED_V2))
-		return task->cgroups->dfl_cgrp->self.serial_nr;
-	return task_css(task, false)->serial_nr;
+	u64 key;
+
+	if (FILLED(RUNQ_FILLED_V2)) {
+		key = task->cgroups->dfl_cgrp->self.serial_nr;
+		asm volatile("" : "+r"(key));
+	} else {
+		key = task_css(task, false)->serial_nr;
+		asm volatile("" : "+r"(key));
+	}
+	return key;
 }
 
 /*
@@ -113,12 +127,10 @@ static __always_inline bool quick_outside(struct mode mode, struct task_struct *
 }
 
 /* What the other path has learned of the clock, for the next milliseconds. */
-static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
+static __always_inline void quick_learn(struct runq_cpu *pc, const struct dispatch *d, u64 mono)
 {
-	struct runq_core *core = &cores[bpf_get_smp_processor_id() % RUNQ_MAX_CPUS];
-
-	core->off = mono - d->clock - d->late_ns;
-	core->until = mono + QUICK_UNTIL_NS;
+	pc->off = mono - d->clock - d->late_ns;
+	pc->until = mono + QUICK_UNTIL_NS;
 }
 
 /*
@@ -213,8 +225,8 @@ struct quick_wait {
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
 	void *base, *point; /* the memory of slots, and that of the slot in it */
 	void *cell; /* RUNQ_QUICK_TO_CELLS before it */
-	struct runq_cpu *pc; /* the rest only for causes */
-	u64 from, ran;
+	struct core_block *core;
+	u64 from, ran; /* only for causes */
 };
 
 static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
@@ -228,16 +240,16 @@ static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep)
 {
-	struct runq_core *core = &cores[w->cpu];
+	struct runq_cpu *pc = &w->core->runq;
 
 	if (keep)
-		core->mono = mono;
-	if (rarely(mono >= core->until))
+		pc->mono = mono;
+	if (rarely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
 	/* Else the compiler adds the other two first, which takes a copy more. */
 	asm volatile("" : "+r"(mono));
-	w->late_ns = mono - core->off;
+	w->late_ns = mono - pc->off;
 	return w->late_ns <= QUICK_LATE_NS;
 }
 
@@ -296,46 +308,44 @@ static __always_inline bool quick_within(struct mode mode, struct quick_wait *w,
 		total = ((struct cfs_rq___self *)w->next->se.cfs_rq)->throttled_clock_self_time;
 	if ((mode.modern || held_clock(w->next, &total)) && rarely(quick_cell(w)->held_quick != total + 1))
 		return false;
-	w->pc = cpu_at(w->cpu);
 	w->from = w->clock + w->late_ns - w->wait_ns;
-	return w->pc->now.start_ns - 1 < w->from;
+	return w->core->runq.now.start_ns - 1 < w->from;
 }
 
-#define QUICK_RING ((RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP)
-
-/* The segment that ran goes to the ring, and next runs from @now on. */
-static __always_inline void quick_segment(struct quick_wait *w, u64 now)
+/* Ends the segment that runs, and begins the next one. */
+static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran)
 {
-	struct runq_cpu *pc = w->pc;
-	u32 place = w->group >> 32;
+	struct runq_cpu *pc = &core->runq;
 	u64 head = pc->head;
-	struct runq_seg *seg = INTO(pc, head & QUICK_RING) + offsetof(struct runq_cpu, segs);
+	struct runq_seg *seg = INTO(core, head & (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP) +
+			       offsetof(struct core_block, runq.segs);
 
 	pc->head = head + RUNQ_SEG_STEP;
-	w->ran = pc->now.ran;
-	seg->ran = w->ran;
-	seg->start_ns = pc->now.start_ns;
+	*seg = pc->now;
 	pc->now.start_ns = now;
-	if (w->next->flags & PF_KTHREAD)
-		place = RUNQ_WHO_KTHREAD;
-	pc->now.ran = RUNQ_RAN(place, w->next->pid);
+	pc->now.ran = ran;
 }
 
 /* Books the wait by its cause, and who runs from now on. */
 static __always_inline void quick_book(struct quick_wait *w)
 {
-	struct runq_cpu *pc = w->pc;
-	u64 cause = quick_cause_of(pc->now.ran, w->group >> 32);
+	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
+	struct runq_cpu *pc = &w->core->runq;
+	u32 place = w->group >> 32;
+	u64 cause = quick_cause_of(pc->now.ran, place);
 	struct runq_seg *seg;
 
 	if (rarely(pc->now.start_ns == w->from)) {
-		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & QUICK_RING);
+		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & ring);
 		if (RUNQ_RAN_PID(seg->ran) == (u32)w->next->pid)
 			cause = CAUSE_AT(RUNQ_PREEMPTED);
 	}
 	*(u64 *)(INTO(w->cell, cause) + RUNQ_QUICK_TO_CELLS) += w->wait_ns;
 	barrier();
-	quick_segment(w, w->from + w->wait_ns);
+	w->ran = pc->now.ran;
+	if (w->next->flags & PF_KTHREAD)
+		place = RUNQ_WHO_KTHREAD;
+	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(place, w->next->pid));
 }
 
 /* Blame for a wait within one segment. */
@@ -352,12 +362,27 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
+/*
+ * A task goes to sleep and the core goes idle: only the segment ends. False if it is for the other path: the
+ * clock must be learned, or prev waits from now on, as with quota.
+ */
+static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
+					  struct core_block *core, u64 mono)
+{
+	if (quick_runnable(mode, prev) || mono >= core->runq.until)
+		return false;
+	if (mode.causes)
+		seg_switch(core, mono - core->runq.off, RUNQ_RAN(RUNQ_WHO_IDLE, 0));
+	return true;
+}
+
 /* Only the wait of a preempted task begins; false if it is for the other path. */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
 {
-	struct quick_wait w = {.next = next, .clock = quick_clock(mode, next), .cpu = quick_cpu(mode, next)};
+	struct quick_wait w = {.next = next, .clock = quick_clock(mode, next)};
 
+	w.core = core_masked(quick_cpu(mode, next));
 	if (!next->pid || !quick_late(&w, mono, false))
 		return false;
 	task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
@@ -369,15 +394,16 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
  * is recorded, and where the wait of @prev begins. False for other tasks, and if it is for the other path.
  */
 static __always_inline bool quick_left_out(struct mode mode, struct task_struct *prev,
-					   struct task_struct *next, enum from from, u64 mono)
+					   struct task_struct *next, enum from from, u64 mono,
+					   struct core_block *core)
 {
-	struct quick_wait w = {.next = next, .group = (u64)RUNQ_PLACE_UNWANTED << 32};
+	struct quick_wait w = {.next = next, .core = core};
+	u32 place = RUNQ_PLACE_UNWANTED;
 	u64 learn;
 
 	if (!mode.causes || !FILLED(RUNQ_FILLED_FILTER) || !next->pid || !quick_unwanted(next))
 		return false;
 	w.clock = quick_clock(mode, next);
-	w.cpu = quick_cpu(mode, next);
 	if (from == FROM_SLEEP) {
 		learn = next->sched_info.last_queued;
 		if (learn == w.clock)
@@ -388,30 +414,30 @@ static __always_inline bool quick_left_out(struct mode mode, struct task_struct 
 	} else if (!quick_late(&w, mono, false)) {
 		return false;
 	}
-	asm volatile("" : "+r"(w.cpu));
-	if (w.cpu >= layout.cpus)
-		return false;
 	if (from == FROM_TASK)
 		task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
-	w.pc = cpu_at(w.cpu);
-	quick_segment(&w, w.clock + w.late_ns);
+	if (next->flags & PF_KTHREAD)
+		place = RUNQ_WHO_KTHREAD;
+	seg_switch(core, w.clock + w.late_ns, RUNQ_RAN(place, next->pid));
 	return true;
 }
 
-/* False if it is for the other path. @mono is CLOCK_MONOTONIC; not used if a task goes to sleep. */
+/*
+ * False if it is for the other path. @mono is CLOCK_MONOTONIC; not used if a task goes to sleep. @cpu is
+ * quick_cpu(), and @core its block.
+ */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
-					 struct task_struct *next, enum from from, u64 mono)
+					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
+					 struct core_block *core)
 {
-	struct quick_wait w = {.next = next};
+	struct quick_wait w = {.next = next, .cpu = cpu, .core = core};
 	void *tasks;
 	u64 queued, last_ns, delay, learn;
 
 	w.clock = quick_clock(mode, w.next);
-	if (from != FROM_SLEEP) {
-		w.cpu = quick_cpu(mode, w.next);
-		if (rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode))))
-			return false;
-	}
+	if (from != FROM_SLEEP &&
+	    rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode))))
+		return false;
 	tasks = AREA(tasks);
 	/* Done already if this turns out to be odd: it can be done twice. */
 	if (from == FROM_TASK) {
@@ -432,16 +458,9 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	}
 	if (rarely(!quick_plain(&w, tasks, last_ns)))
 		return false;
-	/* With causes it is compared with the number of CPUs: no need to mask it. */
-	if (from == FROM_SLEEP && mode.modern && mode.causes)
-		w.cpu = w.next->thread_info.cpu;
-	else if (from == FROM_SLEEP)
+	/* Without causes this is the first use of it. */
+	if (from == FROM_SLEEP && !mode.causes)
 		w.cpu = quick_cpu(mode, w.next);
-	if (mode.causes && rarely(w.cpu >= layout.cpus))
-		return false;
-	/* Keeps clang from spilling it before that test: old verifiers would forget the bound. */
-	if (mode.causes && !mode.modern)
-		asm volatile("" : "+r"(w.cpu));
 	if (!mode.causes)
 		quick_booked(mode, &w);
 	w.base = AREA(quick);
@@ -453,7 +472,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		quick_booked(mode, &w);
 	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
 	if (from == FROM_IDLE)
-		cores[w.cpu].unbooked_ns += w.late_ns;
+		core->runq.unbooked_ns += w.late_ns;
 	if (mode.causes)
 		quick_book(&w);
 	else

@@ -11,20 +11,9 @@ static __always_inline struct runq_task *task_at(u32 pid)
 	return AREA(tasks) + (u64)(pid % RUNQ_NR_TASKS) * sizeof(struct runq_task);
 }
 
-/* @cpu is less than layout.cpus. */
 static __always_inline struct runq_cpu *cpu_at(u64 cpu)
 {
-	return AREA(cpus) + cpu * sizeof(struct runq_cpu);
-}
-
-/* NULL never happens, but the verifier cannot know. */
-static __always_inline struct runq_cpu *cpu_here(void)
-{
-	u64 cpu = bpf_get_smp_processor_id();
-
-	/* In a 64-bit register, or the verifiers of 5.10 and 6.1 forget its bounds. */
-	asm volatile("" : "+r"(cpu));
-	return cpu < layout.cpus ? cpu_at(cpu) : NULL;
+	return &core_at(cpu)->runq;
 }
 
 static __always_inline u64 *stamp_word(u32 pid)

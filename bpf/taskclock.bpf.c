@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sums, per CPU, the time between each task's switch in and out, as task clocks do. */
 #include "kernel.bpf.h"
+#include "map.bpf.h"
 #include "abi/taskclock.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -9,13 +10,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool switch_state_first;
 __u64 start_ns;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct taskclock_slot);
-} slots SEC(".maps");
+MAPPED_ARRAY(slots, struct taskclock_slot);
 
 SEC("tp_btf/sched_switch")
 int taskclock_switch(u64 *ctx)

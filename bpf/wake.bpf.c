@@ -10,6 +10,17 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
+/* An idle window begins: counts the one before it. By now all timers that ended that have run. */
+static __always_inline void passive_enter(struct wake_slot *s)
+{
+	if (s->win.due_ns)
+		passive_timer(&s->win, &s->counts, nr_states, one_state);
+	else if (s->win.tbi_ns)
+		s->counts.other++;
+	s->win.wake_ns = 0;
+	s->win.due_ns = 0;
+}
+
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
@@ -30,10 +41,9 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 		return 0;
 	}
 	if (want_passive)
-		passive_enter(&s->win, cpu);
-	s->win.state = state;
+		passive_enter(s);
+	s->win.begun = state;
 	s->win.tai_ns = 0;
-	s->win.irqs = 0;
 	s->win.idle = 1;
 	/* Stamped last, so that our own work does not count as idle time. */
 	s->win.tbi_ns = bpf_ktime_get_ns();
@@ -86,7 +96,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action
 		s->win.in_irq = kind == WAKE_IRQ_DEVICE;
 	}
 	if (want_passive)
-		passive_irq(&s->win, now);
+		passive_irq(&s->win, now, s->win.idle);
 	if (want_points)
 		point_irq(s, cpu, now, kind, irq);
 	return 0;

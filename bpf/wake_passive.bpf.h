@@ -5,27 +5,10 @@
 
 #include "kernel.bpf.h"
 #include "hist.bpf.h"
+#include "map.bpf.h"
 #include "abi/wake.h"
 
-const volatile __u32 nr_states = 1;
-/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
-const volatile bool one_state;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_hist);
-} hists SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_counts);
-} counts SEC(".maps");
+MAPPED_ARRAY(hists, struct wake_hist);
 
 #define NEVER (~0ull)
 
@@ -44,54 +27,47 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* The core is about to go idle again: by now all timers that ended the last window have run. */
-static __always_inline void passive_close(struct wake_idle *s, u32 cpu)
+/*
+ * The window of a timer. Without a cpuidle driver there is one row per CPU, whatever state the kernel
+ * reports; else @nr_states.
+ */
+static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
+					 bool one_state)
 {
-	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
+	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_hist *h;
 	u32 state, key;
 
-	if (!c || !s->tbi_ns)
-		return;
-	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
-		c->other++;
-		return;
-	}
 	if (s->due_ns == NEVER) {
-		c->early++;
-		return;
+		if (s->one_irq)
+			c->early++;
+		else
+			c->other++;
+		return 0;
 	}
 	if (!s->one_irq) {
 		c->other_first++;
-		return;
+		return 0;
 	}
 	if (s->due_ns <= s->tbi_ns) {
 		c->before_idle++;
-		return;
+		return 0;
 	}
 	state = one_state ? 0 : s->state;
 	key = cpu * nr_states + state;
 	h = state < nr_states ? bpf_map_lookup_elem(&hists, &key) : NULL;
 	if (!h) {
 		c->odd_state++;
-		return;
+		return 0;
 	}
 	/* wake_ns is the handler's stamp if that came before the idle exit. */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
+	return 0;
 }
 
-/* An idle window begins: counts the one before it. */
-static __always_inline void passive_enter(struct wake_idle *s, u32 cpu)
-{
-	passive_close(s, cpu);
-	s->wake_ns = 0;
-	s->due_ns = 0;
-}
-
-/* An idle window ends: awake, unless an interrupt came inside it. */
+/* An idle window ends: awake, unless an interrupt came inside it. tai_ns of an earlier window stays. */
 static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 {
-	s->idle = 0;
 	if (!s->wake_ns)
 		s->wake_ns = s->tai_ns = now;
 }
@@ -112,16 +88,15 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
  * A handler that another one calls counts as an interrupt, too: a timer that runs after either of them was
  * not the first.
  */
-static __always_inline void passive_irq(struct wake_idle *s, u64 now)
+static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	if (!s->wake_ns) {
+	/* Also if it is still idle: the earlier interrupt did not end the idle state. */
+	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
-	} else if (s->idle && !s->due_ns) {
-		/* Still idle: the earlier interrupt did not end the idle state. */
-		s->wake_ns = now;
-		s->irqs = 0;
+		s->irqs = 1;
+	} else {
+		s->irqs++;
 	}
-	s->irqs++;
 }
 
 /* When a timer is due: its clock has an offset from CLOCK_MONOTONIC. */

@@ -4,27 +4,18 @@
 #define SUBTICK_BPF_WAKE_SLOT_H
 
 #include "kernel.bpf.h"
+#include "map.bpf.h"
 #include "abi/wake.h"
 
 /* Set before loading. Points and source passive can run together. */
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
+const volatile __u32 nr_states = 1; /* see passive_timer() */
+const volatile bool one_state;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_slot);
-} slots SEC(".maps");
+MAPPED_ARRAY(slots, struct wake_slot);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_launch);
-} launches SEC(".maps");
+MAPPED_ARRAY(launches, struct wake_launch);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cgroups.h"
 #include "collector.h"
+#include "log.h"
 #include "measure/runq/runq.h"
 #include "present/present.h"
 #include "resource_limits.h"
@@ -198,7 +199,12 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 		if (rc)
 			return rc;
 	}
-	return runq_open(&opts, ret_meter, err);
+	opts.load = load;
+	rc = runq_open(&opts, ret_meter, err);
+	if (!rc && runq_window(*ret_meter)->separate_err)
+		log_line("runq has a program of its own on sched_switch: %s",
+			 runq_window(*ret_meter)->separate_err->what);
+	return rc;
 }
 
 static void runq_collector_absorb(struct store *store, const struct meter *meter)

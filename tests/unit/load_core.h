@@ -20,9 +20,9 @@ static u64 shim_filled(u32 mark);
 
 #include "measure/load/slot.h"
 
-static bool want_wake;
+static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake;
 
-/* Two slots. */
+/* Two blocks. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -32,14 +32,22 @@ static u64 shim_filled(u32 mark)
 		return want_tasks;
 	case LOAD_FILLED_NOISE:
 		return want_noise;
+	case LOAD_FILLED_BURSTS:
+		return want_bursts;
+	case LOAD_FILLED_PMU:
+		return want_pmu;
+	case LOAD_FILLED_STATES:
+		return 1;
+	case LOAD_FILLED_ONE_STATE:
+		return false;
 	default:
-		assert_int_equal(mark, LOAD_FILLED_SLOT_MASK);
-		return LOAD_SLOT_SIZE;
+		assert_int_equal(mark, CORE_FILLED_CPU_MASK);
+		return 1;
 	}
 }
 
 /* The programs' slot of this core. */
-static struct load_slot *const slot = &slots[0];
+static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
@@ -63,7 +71,6 @@ struct small_map {
 };
 
 static struct small_map small_lines, small_even, small_odd;
-static struct load_line_key open_line;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
 static struct noise_sends send_counts[2]; /* by the core that sends */
@@ -89,8 +96,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return NULL;
 	if (map == &notes)
 		return *(const u32 *)key ? NULL : &note;
-	if (map == &open_lines)
-		return &open_line;
 	if (map == &tasks_now)
 		return &task_now;
 	if (map == &noise)
@@ -121,7 +126,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	return 0;
 }
 
-static struct task_struct idle = {.comm = "swapper/0"};
+static struct task_struct idle = {.flags = PF_KTHREAD, .comm = "swapper/0"};
 static struct task_struct task = {.pid = 10, .comm = "work"};
 static struct task_struct other = {.pid = 20, .comm = "other"};
 static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "ksoftirqd/0"};
@@ -142,7 +147,7 @@ static inline int reset(void **state)
 	memset(&small_lines, 0, sizeof(small_lines));
 	memset(&small_even, 0, sizeof(small_even));
 	memset(&small_odd, 0, sizeof(small_odd));
-	memset(&open_line, 0, sizeof(open_line));
+	memset(&cores[0].line, 0, sizeof(cores[0].line));
 	memset(&task_now, 0, sizeof(task_now));
 	memset(&noise_counts, 0, sizeof(noise_counts));
 	memset(&send_counts, 0, sizeof(send_counts));
@@ -185,7 +190,10 @@ static inline void softirq(u64 from, u64 to, u32 vec)
 	at(from);
 	load_softirq_entry(NULL, vec);
 	at(to);
-	load_softirq_exit(NULL, vec);
+	if (want_noise)
+		load_softirq_exit_noise(NULL, vec);
+	else
+		load_softirq_exit(NULL, vec);
 }
 
 static inline void to_task(u64 ns, struct task_struct *next)

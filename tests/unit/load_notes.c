@@ -149,7 +149,7 @@ static void counter_at_idle_stepped_back(void **state)
 /* Each core writes to its own slot, however the event tells which core it is. */
 static void own_slot(void **state)
 {
-	struct load_slot *const second = &slots[1];
+	struct load_slot *const second = &cores[1].load;
 	struct load_sample s;
 
 	*second = (struct load_slot){.poll_states = 1};

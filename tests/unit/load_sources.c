@@ -90,10 +90,10 @@ void __wrap_schedstat_close(struct schedstat *stat)
 }
 
 /* Source bpf as it is once everything is attached. */
-static struct load_bpf__data data;
-static struct load_bpf__rodata rodata;
-static struct load_bpf skel = {.data = &data, .rodata = &rodata};
-static struct load_slot slots[CPUS + 1];
+static struct core_bpf__data data;
+static struct core_bpf__rodata rodata;
+static struct core_bpf skel = {.data = &data, .rodata = &rodata};
+static struct core_block cores[CPUS + 1];
 static struct load_cpu_note notes[CPUS];
 static struct bpf_source source;
 static struct load_sample samples[CPUS];
@@ -101,20 +101,20 @@ static struct load_sample samples[CPUS];
 static int setup(void **state)
 {
 	(void)state;
-	memset(slots, 0, sizeof(slots));
+	memset(cores, 0, sizeof(cores));
 	memset(notes, 0, sizeof(notes));
-	data = (struct load_bpf__data){0};
+	data = (struct core_bpf__data){0};
 	rodata.first_idle = LOAD_HALT;
 	online = (struct cpuset){0};
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
 		cpuset_add(&online, cpu);
 	source = (struct bpf_source){
 		.source = {.ops = &load_source_bpf, .nr_cpus = CPUS, .rate = 1.0},
-		.skel = &skel,
+		.core.skel = &skel,
 		.online = {.set = online},
 		.hotplug_traced = true,
 		.start_ns = START,
-		.slots = slots,
+		.cores = cores,
 		.notes = notes,
 	};
 	mask_reads = read_rc = 0;
@@ -197,11 +197,11 @@ static void test_torn_and_losses(void **state)
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
 	(void)state;
-	slots[1].base = 500 << 8 | LOAD_TASK; /* without the time before it */
-	slots[0].odd_edges = 2;
-	slots[2].odd_edges = 3;
-	slots[2].paused_lost = 4;
-	slots[2].pmu_errors = 5;
+	cores[1].load.base = 500 << 8 | LOAD_TASK; /* without the time before it */
+	cores[0].load.odd_edges = 2;
+	cores[2].load.odd_edges = 3;
+	cores[2].load.paused_lost = 4;
+	cores[2].load.pmu_errors = 5;
 	sample_at(1000);
 	assert_int_equal(samples[1].flags, LOAD_TORN);
 	assert_int_equal(samples[0].flags | samples[2].flags, 0);

@@ -53,7 +53,7 @@ static void vector(u64 from, u64 to, u32 vec)
 	at(from);
 	load_softirq_entry(NULL, vec);
 	at(to);
-	load_softirq_exit(NULL, vec);
+	load_softirq_exit_noise(NULL, vec);
 }
 
 /* @prev sleeps unless it is preempted. */
@@ -180,7 +180,7 @@ TEST_WITH(victims, begin, end)
 	load_softirq_entry(NULL, 3);
 	device(6310, 6320, 41, &net);
 	at(6330);
-	load_softirq_exit(NULL, 3);
+	load_softirq_exit_noise(NULL, 3);
 	window(7000);
 	assert_int_equal(cells.nr_hits, 4);
 	h = hit(100);
@@ -498,7 +498,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	run(2300, &other, true);
 	run(4000, &task, false);
 	at(4100);
-	load_softirq_exit(NULL, 3);
+	load_softirq_exit_noise(NULL, 3);
 	s = window(5000);
 	expect("NET_RX", NOISE_KIND_SOFTIRQ, 2, 400, 300);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);

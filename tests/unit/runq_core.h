@@ -28,7 +28,6 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 #define NR_BLAME  64
 #define NR_EVENTS 64
 
-static struct runq_cpu cpus_area[NR_CPUS];
 static struct runq_task tasks_area[RUNQ_NR_TASKS];
 static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
@@ -86,6 +85,8 @@ static struct {
 	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
 
+static bool want_load; /* the switch programs count for load, too */
+
 /* As lib/measure/runq/programs.c fills it in. */
 static u64 shim_filled(u32 mark)
 {
@@ -106,8 +107,14 @@ static u64 shim_filled(u32 mark)
 		return want_sample;
 	case RUNQ_FILLED_OLD:
 		return fake.old;
-	case RUNQ_FILLED_CPU_MASK:
-		return RUNQ_MAX_STRIPES - 1;
+	case CORE_FILLED_CPU_MASK:
+		return NR_CPUS - 1;
+	case CORE_FILLED_LOAD:
+		return want_load;
+	case LOAD_FILLED_NOISE:
+	case LOAD_FILLED_TASKS:
+	case LOAD_FILLED_PMU:
+		return 0;
 	default:
 		assert_int_equal(mark, RUNQ_FILLED_LEARN);
 		return want_sample ? 0x1f000 : RUNQ_LEARN;
@@ -150,8 +157,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &row_of)
 		return row_number(((const struct runq_pair *)key)->victim,
 				  ((const struct runq_pair *)key)->culprit);
-	assert_ptr_equal(map, &slot_of);
-	for (u32 i = 0; i < fake.nr_index; i++)
+	/* Maps of load are empty. */
+	for (u32 i = 0; map == &slot_of && i < fake.nr_index; i++)
 		if (fake.index[i].key == *(const u64 *)key)
 			return &fake.index[i].slot;
 	return NULL;
@@ -318,7 +325,7 @@ static inline u64 fake_waited(void)
 	for (u32 i = 0; i < NR_NEAR; i++)
 		sum += runq_slot_wait_ns(fake_slot(i), &shape);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-		sum += cpus_area[cpu].wait_ns;
+		sum += cores[cpu].runq.wait_ns;
 	return sum;
 }
 
@@ -337,9 +344,10 @@ static inline void fake_layout(bool steps)
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
-	memset(cpus_area, 0, sizeof(cpus_area));
 	memset(near_memory, 0, sizeof(near_memory));
-	memset(cores, 0, sizeof(cores));
+	for (int i = 0; i < NR_CPUS; i++)
+		cores[i] = (struct core_block){0};
+	want_load = false;
 	memset(pairs_area, 0, sizeof(pairs_area));
 	memset(rows_area, 0, sizeof(rows_area));
 	for (u32 i = 0; i < RUNQ_NR_TASKS; i++)
@@ -356,7 +364,7 @@ static inline void fake_reset(void)
 	shim_cpu = 0;
 	shim_fields = NEW_KERNEL;
 	for (int cpu = 0; cpu < NR_CPUS; cpu++)
-		cpus_area[cpu].clock = (struct runq_clock){
+		cores[cpu].runq.clock = (struct runq_clock){
 			.off = RUNQ_CLOCK_UNSET, .at = shim_now, .low_late = RUNQ_CLOCK_UNSET};
 	layout.cpus = NR_CPUS;
 	layout.stripes = NR_CPUS;
@@ -407,6 +415,19 @@ static inline void fake_arrive(struct task_struct *task)
 	fake_dequeue(task);
 }
 
+/* With want_load, the program does to the slot of load what load's own program does. */
+static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
+{
+	struct load_slot *slot = &cores[cpu].load, before = *slot, after;
+
+	if (want_load)
+		switch_load(args);
+	after = *slot;
+	*slot = before;
+	program(args);
+	assert_memory_equal(slot, &after, sizeof(after));
+}
+
 /* A switch: the program first, then the kernel's own accounting, as in __schedule(). */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
@@ -425,7 +446,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	next->cpu = next->thread_info.cpu = cpu;
 	if (next->pid)
 		next->se.exec_start = next->se.cfs_rq->rq->clock - fake.subtracted;
-	program(switch_state_first ? args_518 : args);
+	fake_program(cpu, program, switch_state_first ? args_518 : args);
 	if (next->pid)
 		fake_arrive(next);
 	if (prev->pid && !sleeps)

@@ -6,8 +6,8 @@
 static void unknown_start(void **state)
 {
 	swap(0, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].unknown_start, 1);
-	assert_int_equal(cpus_area[0].switches, 0);
+	assert_int_equal(cores[0].runq.unknown_start, 1);
+	assert_int_equal(cores[0].runq.switches, 0);
 	assert_int_equal(sum_of(1).sum_ns, 0);
 	/* But it has the core: who comes next waits behind it. */
 	wake(100, &task[2]);
@@ -20,8 +20,8 @@ static void negative_wait(void **state)
 	wake(0, &task[1]);
 	task[1].sched_info.last_queued += 5000;
 	swap(1000, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].negative, 1);
-	assert_int_equal(cpus_area[0].switches, 0);
+	assert_int_equal(cores[0].runq.negative, 1);
+	assert_int_equal(cores[0].runq.switches, 0);
 	assert_int_equal(fake_waited(), 0);
 }
 
@@ -30,9 +30,9 @@ static void wait_of_nothing(void **state)
 {
 	wake(100, &task[1]);
 	swap(100, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].switches, 1);
+	assert_int_equal(cores[0].runq.switches, 1);
 	assert_int_equal(sum_of(1).bucket[0], 1);
-	assert_int_equal(cpus_area[0].negative, 0);
+	assert_int_equal(cores[0].runq.negative, 0);
 	assert_int_equal(fake.nr_rows, 0);
 }
 
@@ -75,11 +75,11 @@ static void late_with_a_twin(void **state)
 /* Left out by --cpu: nothing of it is kept. */
 static void skipped_cpu(void **state)
 {
-	cpus_area[0].skip = 1;
+	cores[0].runq.skip = 1;
 	wake(0, &task[1]);
 	swap(1000, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].switches, 0);
-	assert_int_equal(cpus_area[0].head, 0);
+	assert_int_equal(cores[0].runq.switches, 0);
+	assert_int_equal(cores[0].runq.head, 0);
 	assert_null(fake_head(1001));
 }
 
@@ -211,7 +211,7 @@ static void long_waits(void **state)
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
-	assert_int_equal(cpus_area[0].events_lost, 1);
+	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
 /* Waits of one task behind another, by the path that keeps rows. */
@@ -229,10 +229,10 @@ static void blame_full(void **state)
 	fake.max_rows = 1;
 	swap(0, &idle, &task[2], true);
 	behind(100, &task[2], &task[1]);
-	assert_int_equal(cpus_area[0].blame_full, 0);
+	assert_int_equal(cores[0].runq.blame_full, 0);
 	/* No room in the map: the row that was taken is free again. */
 	behind(400, &task[1], &task[2]);
-	assert_int_equal(cpus_area[0].blame_full, 1);
+	assert_int_equal(cores[0].runq.blame_full, 1);
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
@@ -240,7 +240,7 @@ static void blame_full(void **state)
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
-	assert_int_equal(cpus_area[0].blame_full, 2);
+	assert_int_equal(cores[0].runq.blame_full, 2);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
 	assert_int_equal(shared->charge.wait_ns, 200);
 	assert_int_equal(shared->charge.count, 2);
@@ -258,7 +258,7 @@ static void blame_rival(void **state)
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 1);
 	assert_int_equal(rows_area[1].pair.victim + rows_area[1].charge.count, 0);
-	assert_int_equal(cpus_area[0].blame_full, 0);
+	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
 /* Each row once, in order, and those that were freed first. */
@@ -309,12 +309,12 @@ static void blame_rows_end(void **state)
 
 	for (u32 row = 1; row < 10; row++, pair.culprit++) {
 		assert_int_equal(row_new(&pair, row % 2), row);
-		assert_int_equal(cpus_area[row % 2].rows, row + 1);
+		assert_int_equal(cores[row % 2].runq.rows, row + 1);
 	}
 	/* One that was freed is not beyond those that were taken. */
 	fake.free_row[fake.nr_free_rows++] = 3;
 	assert_int_equal(row_new(&pair, 1), 3);
-	assert_int_equal(cpus_area[1].rows, 10);
+	assert_int_equal(cores[1].runq.rows, 10);
 }
 
 /* The culprit's slot was freed meanwhile: the victim has its wait all the same, in one row. */
@@ -378,7 +378,7 @@ static void stamps_of_wakeups(void **state)
 	/* Never woken since: nobody knows. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].unknown_start, 1);
+	assert_int_equal(cores[0].runq.unknown_start, 1);
 	/* On the way to sleep it was preempted, and then waits all the same. */
 	at(1000);
 	task[1].__state = 1;
@@ -390,10 +390,10 @@ static void stamps_of_wakeups(void **state)
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
-	was = cpus_area[0].unbooked_ns;
+	was = cores[0].runq.unbooked_ns;
 	swap_by_stamps(2500, &idle, &twin, true);
-	assert_int_equal(cpus_area[0].unknown_start, 2);
-	assert_int_equal(cpus_area[0].unbooked_ns, was);
+	assert_int_equal(cores[0].runq.unknown_start, 2);
+	assert_int_equal(cores[0].runq.unbooked_ns, was);
 	/* A new task does not begin where one that had its pid left off. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
@@ -417,7 +417,7 @@ static void woken_while_it_runs(void **state)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
-	assert_int_equal(cpus_area[0].switches, 2);
+	assert_int_equal(cores[0].runq.switches, 2);
 	/* The sleep of one does not use up the stamp of another in the same entry. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
@@ -436,7 +436,7 @@ static void without_sched_info(void **state)
 	shim_cpu = 0;
 	runq_general((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
 	assert_int_equal(fake_waited(), 400);
-	assert_int_equal(cpus_area[0].unbooked_ns, 0);
+	assert_int_equal(cores[0].runq.unbooked_ns, 0);
 }
 
 /* A new task that is moved before it first runs has waited on the other core, too. */
@@ -473,13 +473,13 @@ static void idle_in_no_sample(void **state)
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
 	swap(900, &task[1], &idle, true);
-	assert_int_equal(cpus_area[0].clock.looks, 0);
+	assert_int_equal(cores[0].runq.clock.looks, 0);
 	/* The long way looks at the core's clock. */
 	sample.factor = 0;
 	wake(1000, &task[1]);
 	swap(1500, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].clock.looks, 1);
-	assert_int_equal(cpus_area[0].switches, 1);
+	assert_int_equal(cores[0].runq.clock.looks, 1);
+	assert_int_equal(cores[0].runq.switches, 1);
 }
 
 int main(void)

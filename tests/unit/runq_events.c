@@ -84,6 +84,12 @@ void __wrap_runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *r
 	*ret_losses = losses;
 }
 
+const struct err *__wrap_runq_kernel_separate(const struct runq_kernel *kernel);
+const struct err *__wrap_runq_kernel_separate(const struct runq_kernel *kernel)
+{
+	return NULL;
+}
+
 uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel);
 uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel)
 {

@@ -48,7 +48,7 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(sum_of(3).sum_ns, 304);
 	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
 	/* The first of each pair of task and cgroup is not for the quick path. */
-	assert_int_equal(cpus_area[0].switches, by == runq_general ? 8 : 2);
+	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 
 /*
@@ -76,7 +76,7 @@ static void comes_from_unwanted(int (*by)(u64 *))
 	assert_int_equal(sum_of(1).sum_ns, 300);
 	assert_int_equal(sum_of(3).count, 2);
 	assert_int_equal(sum_of(3).sum_ns, 303 + 304);
-	assert_int_equal(cpus_area[0].table_full, 0);
+	assert_int_equal(cores[0].runq.table_full, 0);
 }
 
 static void unwanted_cgroup(void **state)
@@ -106,7 +106,7 @@ static void table_full(void **state)
 	wake(600, &task[3]);
 	swap(1000, &task[2], &task[3], true);
 	assert_null(fake_head(1002));
-	assert_true(cpus_area[0].table_full >= 2);
+	assert_true(cores[0].runq.table_full >= 2);
 	other = fake_read(fake_slot(0));
 	assert_int_equal(other.count, 2);
 	assert_int_equal(other.sum_ns, 300 + 400);

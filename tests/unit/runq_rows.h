@@ -13,7 +13,7 @@
 
 static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
-static struct runq_cpu rows_cores[ROWS_CPUS];
+static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
 static size_t rows_nr_free, rows_pairs; /* pairs in the programs' map */
 static uint32_t rows_new; /* lanes of rows that were never taken, then the last one that was */
@@ -32,7 +32,7 @@ static inline bool rows_update(int fd, const void *value)
 /* As the programs do; each row by another core than the one before. */
 static inline uint32_t rows_take(void)
 {
-	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS];
+	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;
 
 	if (rows_nr_free)
 		return rows_free[--rows_nr_free];

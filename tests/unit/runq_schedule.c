@@ -70,6 +70,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 	fake_reset();
 	memset(&sim, 0, sizeof(sim));
 	sim.program = program;
+	want_load = seed & 1;
 	sim.random = seed;
 	fake_boundaries(le, NR_LE);
 	for (u32 i = 0; i < NR_GROUPS; i++) {
@@ -86,7 +87,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 			sim.cfs_rq[i][cpu].rq = &fake.rq[cpu];
 	}
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		sim.idle[cpu] = (struct task_struct){.comm = "swapper"};
+		sim.idle[cpu] = (struct task_struct){.flags = PF_KTHREAD, .comm = "swapper"};
 		sim.idle[cpu].cgroups = &sim.css[0];
 		sim.idle[cpu].se.cfs_rq = &sim.cfs_rq[0][cpu];
 		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0};
@@ -360,7 +361,7 @@ static void check_all(void)
 	fake_fold();
 	assert_int_equal(fake.nr_rows, want_blame ? rows : 0);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		const struct runq_cpu *pc = &cpus_area[cpu];
+		const struct runq_cpu *pc = &cores[cpu].runq;
 
 		/* Both paths were taken, where there is a quick one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
@@ -370,7 +371,7 @@ static void check_all(void)
 			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
 		assert_int_equal(pc->unknown_start + pc->negative + pc->table_full, 0);
 		truth += sim.wait_ns[cpu];
-		unbooked += pc->unbooked_ns + cores[cpu].unbooked_ns;
+		unbooked += pc->unbooked_ns;
 	}
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
@@ -453,7 +454,7 @@ static void without_causes(void **state)
 		sim.late = seed % 2;
 		sim_run(6000);
 		for (u32 i = 0; i < NR_CPUS * RUNQ_NR_SEGS; i++)
-			assert_int_equal(cpus_area[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
+			assert_int_equal(cores[i / RUNQ_NR_SEGS].runq.segs[i % RUNQ_NR_SEGS].start_ns,
 					 0);
 	}
 }
@@ -531,8 +532,8 @@ static void filtered(void **state)
 		}
 		assert_true(seen < all * 2 / 3);
 		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-			assert_int_equal(cpus_area[cpu].unknown_start + cpus_area[cpu].negative +
-						 cpus_area[cpu].table_full,
+			assert_int_equal(cores[cpu].runq.unknown_start + cores[cpu].runq.negative +
+						 cores[cpu].runq.table_full,
 					 0);
 	}
 }
@@ -611,7 +612,7 @@ static void sampled(void **state)
 	for (u32 i = 0; i < NR_GROUPS; i++)
 		taken += sim.truth[i].count;
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-		all += cpus_area[cpu].switches;
+		all += cores[cpu].runq.switches;
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 

@@ -173,14 +173,14 @@ static void sim_step(void)
 
 static struct trace_waits find(struct trace_reader *readers)
 {
-	struct trace_core cores[NR_CPUS];
+	struct trace_core copies[NR_CPUS];
 	struct trace_waits waits;
 
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		readers[cpu] = read_all(cpu, now_ns);
-		cores[cpu] = readers[cpu].core;
+		copies[cpu] = readers[cpu].core;
 	}
-	assert_int_equal(trace_find_waits(cores, NR_CPUS, &waits), 0);
+	assert_int_equal(trace_find_waits(copies, NR_CPUS, &waits), 0);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		trace_ring_free(&readers[cpu]);
 	return waits;

@@ -35,10 +35,10 @@ static u64 shim_filled(u32 mark);
 static struct wake_slot slot[NR_CPUS];
 static struct wake_launch order[NR_CPUS];
 static struct wake_hist hist[NR_CPUS * NR_STATES];
-static struct wake_counts count[NR_CPUS];
 
 #ifdef BY_LOAD
-static bool want_points, want_passive;
+static bool want_points, want_passive, one_state;
+static u32 nr_states;
 #define wake_idle     load_idle
 #define wake_irq      load_irq_enter
 #define wake_irq_exit load_irq_leave
@@ -46,13 +46,28 @@ static bool want_points, want_passive;
 
 static u64 shim_filled(u32 mark)
 {
-	return mark == LOAD_FILLED_SLOT_MASK ? LOAD_SLOT_SIZE : mark == LOAD_FILLED_WAKE && want_passive;
+	switch (mark) {
+	case CORE_FILLED_CPU_MASK:
+		return 1;
+	case LOAD_FILLED_STATES:
+		return nr_states;
+	case LOAD_FILLED_ONE_STATE:
+		return one_state;
+	default:
+		return mark == LOAD_FILLED_WAKE && want_passive;
+	}
 }
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
 {
 	return -1;
 }
+#endif
+
+#ifdef BY_LOAD
+#define count_of(cpu) (&cores[cpu].wake)
+#else
+#define count_of(cpu) (&slot[cpu].counts)
 #endif
 
 static struct task_struct idle = {.comm = "swapper/1"};
@@ -65,30 +80,21 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 
 	if (map == &hists)
 		return at < NR_CPUS * NR_STATES ? &hist[at] : NULL;
-	if (at >= NR_CPUS)
-		return NULL;
 #ifndef BY_LOAD
-	if (map == &slots)
-		return &slot[at];
-	if (map == &launches)
-		return &order[at];
-#else
-	if (map != &counts)
-		return NULL;
+	if (at < NR_CPUS)
+		return map == &slots ? (void *)&slot[at] : &order[at];
 #endif
-	assert_ptr_equal(map, &counts);
-	return &count[at];
+	return NULL;
 }
 
 static inline int reset(void **state)
 {
 	memset(slot, 0, sizeof(slot));
 #ifdef BY_LOAD
-	memset(slots, 0, 2 * sizeof(*slots));
+	cores[0] = cores[1] = (struct core_block){0};
 #endif
 	memset(order, 0, sizeof(order));
 	memset(hist, 0, sizeof(hist));
-	memset(count, 0, sizeof(count));
 	shim_fields = "";
 	shim_cpu = HERE;
 	shim_current = &idle;

@@ -100,13 +100,13 @@ TEST_WITH(passive_one_state, reset_passive, NULL)
 	leave_idle(13000);
 	go_idle(14000, 7);
 	expect_one(0, 700, false);
-	assert_int_equal(count[HERE].other, 1);
+	assert_int_equal(count_of(HERE)->other, 1);
 }
 
 /* Every exit that is no point, by its reason. */
 TEST_WITH(passive_rejects, reset_passive, NULL)
 {
-	struct wake_counts *c = &count[HERE];
+	struct wake_counts *c = count_of(HERE);
 
 	/* No timer ran. */
 	go_idle(2000, 1);

@@ -11,11 +11,11 @@
 #include <bpf/libbpf.h>
 
 #include "abi/hist.h"
-#include "abi/load.h"
 #include "abi/noise.h"
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "load.skel.h"
+#include "measure/core/core.h"
+#include "core.skel.h"
 #include "measure/load/bpf_pmu.h"
 #include "measure/load/lines.h"
 #include "measure/load/slot.h"
@@ -28,20 +28,21 @@
 #include "sys/file.h"
 #include "sys/kbtf.h"
 
-#define NR_VIEWS 8
+#define NR_VIEWS 7
 
 struct bpf_source {
 	struct load_source source;
-	struct load_bpf *skel;
+	struct core core;
+	const struct core *joined_by; /* its switch program replaces load_switch; NULL: none */
 	struct cpu_online online;
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
 
 	uint64_t start_ns;
-	const struct load_slot *slots;
+	const struct core_block *cores;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	/* Of these three, tasks_now, noise, sends, hists and counts, in this order. */
+	/* Of these three, tasks_now, noise, sends and hists, in this order. */
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	bool has_lines, has_tasks, has_noise, has_senders, has_wake; /* asked for */
@@ -93,6 +94,8 @@ static bool wanted(const struct bpf_source *b, const char *name)
 		return b->has_noise;
 	if (ends_with(name, "_line"))
 		return by_line;
+	if (!strcmp(name, "load_softirq_exit"))
+		return !b->has_noise;
 	if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
 		return true;
 	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
@@ -102,7 +105,7 @@ static void choose_programs(struct bpf_source *b)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, b->skel->obj)
+	bpf_object__for_each_program (prog, b->core.skel->obj)
 		if (!wanted(b, bpf_program__name(prog)))
 			bpf_program__set_autoload(prog, false);
 }
@@ -136,64 +139,44 @@ static unsigned int count_states(unsigned int nr_cpus)
 static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 {
 	if (b->has_lines)
-		bpf_map__set_max_entries(b->skel->maps.lines, load_lines_max(nr_cpus));
-	if (b->has_lines || b->has_noise)
-		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
+		bpf_map__set_max_entries(b->core.skel->maps.lines, load_lines_max(nr_cpus));
 	if (b->has_noise) {
-		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
-		bpf_map__set_max_entries(b->skel->maps.queued, NOISE_NR_QUEUED);
+		bpf_map__set_max_entries(b->core.skel->maps.noise, nr_cpus);
+		bpf_map__set_max_entries(b->core.skel->maps.queued, NOISE_NR_QUEUED);
 	}
 	if (b->has_senders)
-		bpf_map__set_max_entries(b->skel->maps.sends, nr_cpus);
-	if (b->has_wake) {
-		bpf_map__set_max_entries(b->skel->maps.hists, nr_cpus * hist_rows(b));
-		bpf_map__set_max_entries(b->skel->maps.counts, nr_cpus);
-	}
+		bpf_map__set_max_entries(b->core.skel->maps.sends, nr_cpus);
+	if (b->has_wake)
+		bpf_map__set_max_entries(b->core.skel->maps.hists, nr_cpus * hist_rows(b));
 	if (b->has_tasks) {
-		bpf_map__set_max_entries(b->skel->maps.tasks_even, LOAD_TASKS_MAX);
-		bpf_map__set_max_entries(b->skel->maps.tasks_odd, LOAD_TASKS_MAX);
-		bpf_map__set_max_entries(b->skel->maps.tasks_now, nr_cpus);
+		bpf_map__set_max_entries(b->core.skel->maps.tasks_even, LOAD_TASKS_MAX);
+		bpf_map__set_max_entries(b->core.skel->maps.tasks_odd, LOAD_TASKS_MAX);
+		bpf_map__set_max_entries(b->core.skel->maps.tasks_now, nr_cpus);
 	}
 }
 
-/* A power of two: the programs mask the CPU number. */
-static unsigned int nr_slots(unsigned int nr_cpus)
+static int open_filled(struct bpf_source *b, const struct load_source_opts *opts)
 {
-	unsigned int nr = 1;
-
-	while (nr < nr_cpus)
-		nr *= 2;
-	return nr;
-}
-
-static int open_filled(struct bpf_source *b)
-{
-	const int32_t values[] = {
-		[LOAD_FILLED_SLOT_MASK - LOAD_FILLED_FIRST] =
-			(nr_slots(b->source.nr_cpus) - 1) * LOAD_SLOT_SIZE,
-		[LOAD_FILLED_WAKE - LOAD_FILLED_FIRST] = b->has_wake,
-		[LOAD_FILLED_TASKS - LOAD_FILLED_FIRST] = b->has_tasks,
-		[LOAD_FILLED_NOISE - LOAD_FILLED_FIRST] = b->has_noise,
-	};
 	int rc;
 
-	b->skel = calloc(1, sizeof(*b->skel));
-	if (!b->skel)
-		return -ENOMEM;
-	rc = load_bpf__create_skeleton(b->skel);
-	return rc ? rc
-		  : sys_bpf_open_filled(b->skel->skeleton, LOAD_FILLED_FIRST, values,
-					sizeof(values) / sizeof(values[0]));
+	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->has_wake;
+	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
+	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
+	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->has_tasks;
+	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->has_noise;
+	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = opts->bursts;
+	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
+	rc = core_open(&b->core, b->source.nr_cpus);
+	return rc ? rc : core_for_load(&b->core);
 }
 
-static int set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
+static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 {
-	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
-	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
+	bpf_map__set_max_entries(b->core.skel->maps.notes, nr_cpus);
+	bpf_map__set_max_entries(b->core.skel->maps.counters, nr_cpus);
 	if (bursts)
-		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
+		bpf_map__set_max_entries(b->core.skel->maps.bursts, nr_cpus);
 	set_extra_sizes(b, nr_cpus);
-	return sys_bpf_shrink(b->skel->maps.bss, nr_slots(nr_cpus) * sizeof(struct load_slot));
 }
 
 static bool idle_polls_by_force(void)
@@ -221,29 +204,22 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	if (rc)
 		goto out;
 	sys_bpf_log_begin();
-	rc = open_filled(b);
+	rc = open_filled(b, opts);
 	if (rc) {
 		rc = sys_bpf_fail(err, rc, "cannot open the load programs");
 		goto out;
 	}
-	sys_bpf_autoload_present(b->skel->obj, btf);
+	sys_bpf_autoload_present(b->core.skel->obj, btf);
 	choose_programs(b);
-	b->source.noise_calls = bpf_program__autoload(b->skel->progs.load_call_senders);
+	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
-	b->skel->rodata->want_bursts = opts->bursts;
-	b->skel->rodata->want_pmu = b->has_pmu;
-	b->skel->rodata->want_tasks = b->has_tasks;
-	b->skel->rodata->want_noise = b->has_noise;
-	b->skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
-	b->skel->rodata->noise_v1 = b->source.noise_v1;
-	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	b->skel->rodata->nr_states = hist_rows(b);
-	b->skel->rodata->one_state = !b->nr_states;
+	b->core.skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
+	b->core.skel->rodata->noise_v1 = b->source.noise_v1;
+	b->core.skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
-		b->skel->rodata->first_idle = LOAD_POLL;
-	rc = set_sizes(b, opts->nr_cpus, opts->bursts);
-	if (!rc)
-		rc = load_bpf__load(b->skel);
+		b->core.skel->rodata->first_idle = LOAD_POLL;
+	set_sizes(b, opts->nr_cpus, opts->bursts);
+	rc = core_bpf__load(b->core.skel);
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
 out:
@@ -254,8 +230,8 @@ out:
 static void fill_slots(struct bpf_source *b)
 {
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
-		b->skel->bss->slots[cpu].poll_states = cpuidle_poll_mask(NULL, cpu);
-		b->skel->bss->slots[cpu].start_ns = LOAD_NEVER;
+		b->core.skel->bss->cores[cpu].load.poll_states = cpuidle_poll_mask(NULL, cpu);
+		b->core.skel->bss->cores[cpu].load.start_ns = LOAD_NEVER;
 	}
 }
 
@@ -267,13 +243,14 @@ static void start_slots(struct bpf_source *b)
 {
 	b->start_ns = b->pmu.start_ns = clock_mono_ns();
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
-		__atomic_store_n(&b->skel->bss->slots[cpu].start_ns, b->start_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&b->core.skel->bss->cores[cpu].load.start_ns, b->start_ns,
+				 __ATOMIC_RELAXED);
 }
 
 /* Runs the task iterator once: its program records which task is on which CPU. */
 static void seed(struct bpf_source *b)
 {
-	int fd = bpf_iter_create(bpf_link__fd(b->skel->links.load_seed));
+	int fd = bpf_iter_create(bpf_link__fd(b->core.skel->links.load_seed));
 	char none[64];
 
 	if (fd < 0)
@@ -287,18 +264,17 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 {
 	int rc;
 
-	b->views[0].map = b->skel->maps.bss;
-	b->views[1].map = b->skel->maps.notes;
-	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
-	b->views[3].map = b->has_tasks ? b->skel->maps.tasks_now : NULL;
-	b->views[4].map = b->has_noise ? b->skel->maps.noise : NULL;
-	b->views[5].map = b->has_senders ? b->skel->maps.sends : NULL;
-	b->views[6].map = b->has_wake ? b->skel->maps.hists : NULL;
-	b->views[7].map = b->has_wake ? b->skel->maps.counts : NULL;
+	b->views[0].map = b->core.skel->maps.bss;
+	b->views[1].map = b->core.skel->maps.notes;
+	b->views[2].map = bursts ? b->core.skel->maps.bursts : NULL;
+	b->views[3].map = b->has_tasks ? b->core.skel->maps.tasks_now : NULL;
+	b->views[4].map = b->has_noise ? b->core.skel->maps.noise : NULL;
+	b->views[5].map = b->has_senders ? b->core.skel->maps.sends : NULL;
+	b->views[6].map = b->has_wake ? b->core.skel->maps.hists : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
-	b->slots = b->views[0].pages;
+	b->cores = b->views[0].pages;
 	b->notes = b->views[1].pages;
 	b->bursts = b->views[2].pages;
 	return 0;
@@ -310,10 +286,10 @@ static int open_extras(struct bpf_source *b, struct err *err)
 	int rc = 0;
 
 	if (b->has_lines)
-		rc = load_lines_open(&b->lines, bpf_map__fd(b->skel->maps.lines), nr_cpus);
+		rc = load_lines_open(&b->lines, bpf_map__fd(b->core.skel->maps.lines), nr_cpus);
 	if (!rc && b->has_tasks)
-		rc = load_tasks_open(&b->tasks, bpf_map__fd(b->skel->maps.tasks_even),
-				     bpf_map__fd(b->skel->maps.tasks_odd), b->views[3].pages,
+		rc = load_tasks_open(&b->tasks, bpf_map__fd(b->core.skel->maps.tasks_even),
+				     bpf_map__fd(b->core.skel->maps.tasks_odd), b->views[3].pages,
 				     nr_cpus);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
@@ -325,7 +301,7 @@ static void bpf_close(struct load_source *source)
 	load_lines_close(&b->lines);
 	load_tasks_close(&b->tasks);
 	sys_bpf_views_close(b->views, NR_VIEWS);
-	load_bpf__destroy(b->skel);
+	core_close(&b->core);
 	load_bpf_pmu_close(&b->pmu);
 	cpu_online_close(&b->online);
 	free(b);
@@ -355,14 +331,14 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		return rc;
 	fill_slots(b);
 	if (b->has_pmu) {
-		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->skel->maps.counters), opts->nr_cpus,
+		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->core.skel->maps.counters), opts->nr_cpus,
 				       &b->online.set, opts->event, err);
 		if (rc)
 			return rc;
 		source->base_hz = cycles_hz();
 		source->rate = 1e9 / (double)source->base_hz;
 	}
-	rc = load_bpf__attach(b->skel);
+	rc = core_bpf__attach(b->core.skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the load programs");
 	rc = map_views(b, opts->bursts, err);
@@ -380,14 +356,14 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
 
-	return ctx ? (uint32_t)ctx - 1 : b->skel->rodata->first_idle;
+	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
 static void bpf_sample(struct load_source *source, struct load_sample *samples)
 {
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
-	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
+	uint64_t steps = *(volatile uint64_t *)&b->core.skel->data->hotplug_steps;
 	bool tasks = b->has_tasks && !source->tasks_held;
 	uint64_t now;
 
@@ -400,7 +376,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	}
 	if (tasks) {
 		load_tasks_note(&b->tasks);
-		b->skel->data->task_turn++;
+		b->core.skel->data->task_turn++;
 	}
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
@@ -417,13 +393,13 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
 		}
-		if (!load_slot_read(&b->slots[cpu], now, ctx, s))
+		if (!load_slot_read(&b->cores[cpu].load, now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
 		if (tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));
-			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
+			load_bpf_pmu_fill(&b->pmu, cpu, &b->cores[cpu].load, now, ctx, s);
 		}
 		b->torn += !!(s->flags & LOAD_TORN);
 		s->stamp_ns += start;
@@ -433,7 +409,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 
 static void bpf_vecs(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs)
 {
-	load_slot_vecs(&to_bpf(source)->slots[cpu], ret_vecs);
+	load_slot_vecs(&to_bpf(source)->cores[cpu].load, ret_vecs);
 }
 
 static void bpf_losses(struct load_source *source, struct load_losses *losses)
@@ -444,15 +420,17 @@ static void bpf_losses(struct load_source *source, struct load_losses *losses)
 	losses->torn = b->torn;
 	losses->odd_edges = losses->paused_lost = 0;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
-		losses->odd_edges += b->slots[cpu].odd_edges;
-		losses->paused_lost += b->slots[cpu].paused_lost;
-		read_errors += b->slots[cpu].pmu_errors;
+		losses->odd_edges += b->cores[cpu].load.odd_edges;
+		losses->paused_lost += b->cores[cpu].load.paused_lost;
+		read_errors += b->cores[cpu].load.pmu_errors;
 	}
-	losses->recursion_misses = sys_bpf_recursion_misses(b->skel->obj);
+	losses->recursion_misses = sys_bpf_recursion_misses(b->core.skel->obj);
+	if (b->joined_by)
+		losses->recursion_misses += sys_bpf_recursion_misses(b->joined_by->skel->obj);
 	if (b->has_pmu)
 		losses->read_errors = read_errors;
 	if (b->has_lines)
-		losses->lines_lost = b->skel->data->lines_lost;
+		losses->lines_lost = b->core.skel->data->lines_lost;
 }
 
 static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
@@ -475,7 +453,7 @@ static int bpf_lines(struct load_source *source, const struct load_line **ret, s
 static int bpf_tasks(struct load_source *source, const struct load_task **ret, size_t *ret_nr)
 {
 	struct bpf_source *b = to_bpf(source);
-	int rc = load_tasks_read(&b->tasks, b->skel->data->task_turn - 1);
+	int rc = load_tasks_read(&b->tasks, b->core.skel->data->task_turn - 1);
 
 	*ret = b->tasks.list;
 	*ret_nr = b->tasks.nr_list;
@@ -488,8 +466,8 @@ static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *r
 
 	if (!b->has_noise)
 		return NULL;
-	*ret_turn = b->skel->data->noise_turn >> NOISE_TURN_SHIFT;
-	b->skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	*ret_turn = b->core.skel->data->noise_turn >> NOISE_TURN_SHIFT;
+	b->core.skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
 	return b->views[4].pages;
 }
 
@@ -508,9 +486,36 @@ static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
 		.nr_states = hist_rows(b),
 		.one_state = !b->nr_states,
 		.hists = b->views[6].pages,
-		.counts = b->views[7].pages,
+		.counts = &b->cores->wake,
+		.counts_step = sizeof(*b->cores),
 	};
 	return true;
+}
+
+/* Task time by task and the counter have no part in the switch programs of runq. */
+static const struct core *bpf_core(struct load_source *source)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	return b->has_tasks || b->has_pmu || b->joined_by ? NULL : &b->core;
+}
+
+/*
+ * Each switch has one program at least. While it has two, the second one closes an interval of a few ns.
+ */
+static int bpf_joined(struct load_source *source, const struct core *by)
+{
+	struct bpf_source *b = to_bpf(source);
+	struct bpf_link **own = &b->core.skel->links.load_switch;
+
+	b->joined_by = by;
+	if (by) {
+		bpf_link__destroy(*own);
+		*own = NULL;
+		return 0;
+	}
+	*own = bpf_program__attach(b->core.skel->progs.load_switch);
+	return *own ? 0 : -errno;
 }
 
 const struct load_source_ops load_source_bpf = {
@@ -527,6 +532,8 @@ const struct load_source_ops load_source_bpf = {
 	.noise = bpf_noise,
 	.sends = bpf_sends,
 	.wake = bpf_wake,
+	.core = bpf_core,
+	.joined = bpf_joined,
 	.close = bpf_close,
 };
 

@@ -47,6 +47,13 @@ struct load_source *load_noise_source(struct meter *meter)
 	return m->noise && source->ops->noise ? load_source_share(source) : NULL;
 }
 
+struct load_source *load_core_source(struct meter *meter)
+{
+	struct load_source *source = to_load(meter)->set.source[0];
+
+	return source->ops->core && source->ops->core(source) ? load_source_share(source) : NULL;
+}
+
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err)
 {
 	struct load_source *source = to_load(meter)->set.source[0];

@@ -30,6 +30,8 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 const struct load_window *load_window(const struct meter *meter);
 /* The source, if it counts for `noise`, too; else NULL. The caller closes it. */
 struct load_source *load_noise_source(struct meter *meter);
+/* The source, if a switch program of runq can count for it, too; else NULL. The caller closes it. */
+struct load_source *load_core_source(struct meter *meter);
 /* The source, if it counts passive wake-ups, too; else NULL with the reason. The caller closes it. */
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 

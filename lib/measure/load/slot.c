@@ -2,6 +2,8 @@
 /* The reader's side of abi/load.h. */
 #include "measure/load/slot.h"
 
+#include "abi/core.h"
+
 /* An update lasts some tens of ns: after so many failures the slot is not just being updated. */
 #define SLOT_TRIES 1000
 
@@ -86,10 +88,12 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample)
 {
-	/* The next CPU's lines, most likely dirty in its cache: fetch them while this one is read. */
-	__builtin_prefetch(&slot[1].base);
-	__builtin_prefetch(&slot[1].base_ns[7]);
-	__builtin_prefetch(&slot[1].hirq_ns[7]);
+	/* Fetches the lines of the next CPU, most likely dirty in its cache, while this one is read. */
+	const struct load_slot *next = (const void *)((const char *)slot + sizeof(struct core_block));
+
+	__builtin_prefetch(&next->base);
+	__builtin_prefetch(&next->base_ns[7]);
+	__builtin_prefetch(&next->hirq_ns[7]);
 	for (int try = 0; try < SLOT_TRIES; try++)
 		if (read_once(slot, now_ns, seed_ctx, ret_sample))
 			return true;

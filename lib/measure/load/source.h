@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "stats/load.h"
 
+struct core;
 struct load_source;
 struct noise_cpu;
 struct noise_sends;
@@ -32,7 +33,8 @@ struct load_wake {
 	unsigned int nr_states; /* rows per CPU in hists: at least 1 */
 	bool one_state;		/* no cpuidle driver: one row for the architecture's own idle */
 	const struct wake_hist *hists; /* [cpu × nr_states + state] */
-	const struct wake_counts *counts;
+	const struct wake_counts *counts; /* of the first CPU … */
+	size_t counts_step;		  /* … and bytes to those of the next */
 };
 
 struct load_source_ops {
@@ -63,6 +65,10 @@ struct load_source_ops {
 	const struct noise_sends *(*sends)(struct load_source *source);
 	/* Optional: passive wake-ups; false: not counted. */
 	bool (*wake)(struct load_source *source, struct load_wake *ret_wake);
+	/* Optional: the programs, if others can join them with a switch program for both; else NULL. */
+	const struct core *(*core)(struct load_source *source);
+	/* @by is attached and counts for this source from now on. NULL: it is about to be detached. */
+	int (*joined)(struct load_source *source, const struct core *by);
 	/* Frees @source, also after a failed open. */
 	void (*close)(struct load_source *source);
 };

@@ -104,7 +104,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 static void rows_find(struct runq_blame_table *table)
 {
 	for (unsigned int cpu = 0; cpu < table->cpus; cpu++) {
-		uint64_t rows = __atomic_load_n(&table->cores[cpu].rows, __ATOMIC_RELAXED);
+		uint64_t rows = __atomic_load_n(&table->cores[cpu].runq.rows, __ATOMIC_RELAXED);
 
 		if (rows > table->nr_rows)
 			table->nr_rows = rows;

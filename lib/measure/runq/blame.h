@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/core.h"
 #include "base/err.h"
 #include "measure/runq/chunks.h"
 #include "stats/runq.h"
@@ -17,7 +18,7 @@ struct runq_blame_table {
 	int free_fd, new_fd;	      /* those that were freed, those that were never taken */
 	struct runq_row *rows;	      /* mapped; NULL: blame was not asked for */
 	struct runq_pair_cell *cells; /* mapped, of all cores */
-	const struct runq_cpu *cores; /* mapped */
+	const struct core_block *cores; /* mapped */
 	unsigned int cpus;
 	/* Whether a group has ended, or is not known yet. */
 	bool (*ended)(const void *arg, uint64_t key);

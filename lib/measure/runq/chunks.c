@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 
+#include "measure/core/core.h"
 #include "sys/bpf.h"
 
 /* Free slots to keep: SPARE_MIN, and a quarter of the used slots up to SPARE_MORE. */
@@ -78,9 +79,9 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 	uint64_t tasks = RUNQ_NR_TASKS * sizeof(struct runq_task) +
 			 (sizes->wakeup ? RUNQ_NR_TASKS : 1) * sizeof(uint64_t) +
 			 RUNQ_NR_EXITS * sizeof(uint64_t);
-	uint64_t cores = shape->cpus * sizeof(struct runq_cpu) +
-			 RUNQ_MAX_CPUS * sizeof(struct runq_core) +
-			 (sizes->blame ? shape->cpus * (RUNQ_PAIRS_BYTES + sizeof(uint32_t)) : 0);
+	uint64_t blocks = core_blocks(shape->cpus);
+	uint64_t cores = blocks * sizeof(struct core_block) +
+			 (sizes->blame ? blocks * RUNQ_PAIRS_BYTES + shape->cpus * sizeof(uint32_t) : 0);
 
 	return RUNQ_NEAR_BYTES +
 	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks +

@@ -12,11 +12,14 @@
 #include <bpf/libbpf.h>
 
 #include "base/clock.h"
+#include "measure/core/core.h"
+#include "core.skel.h"
+#include "measure/load/load.h"
+#include "measure/load/sources.h"
 #include "measure/runq/blame.h"
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
 #include "measure/runq/window.h"
-#include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
 #include "sys/pods.h"
@@ -25,17 +28,19 @@
 #define WALKS_NS (NSEC_PER_MSEC / 2)
 
 struct runq_kernel {
-	struct runq_bpf *skel;
+	struct core core;
+	struct load_source *load; /* whose switches our program counts, too; NULL: none */
 	struct ring_buffer *ring;
 	struct runq_slots slots;
 	unsigned int nr_cpus;
-	struct runq_cpu *cpu;
+	struct core_block *cores;
 	struct runq_task *tasks;
 	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
 	uint64_t named_news, named_built; /* pods_news() and slots.names_built at the last lookup */
 
+	struct err separate_err; /* why our switch program does not count for load, if it was to */
 	uint64_t open_ns;
 	struct runq_losses compared; /* sums of the last comparison, other members 0 */
 
@@ -74,29 +79,32 @@ static void start_clock(struct runq_clock *clock)
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
 	/* Another sample in each run; if there is no randomness, the time must do. */
-	if (getrandom(&k->skel->bss->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
-		k->skel->bss->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
-	k->skel->bss->sample.factor |= 1;
-	k->skel->bss->sample.below = UINT64_MAX;
-	k->cpu = k->areas[RUNQ_AREA_CPUS].pages;
+	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
+		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
+	k->core.skel->data->sample.factor |= 1;
+	k->core.skel->data->sample.below = UINT64_MAX;
+	k->core.skel->data->delay_exited_ns = 0;
+	k->cores = k->core.skel->bss->cores;
 	k->tasks = k->areas[RUNQ_AREA_TASKS].pages;
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		k->cpu[cpu].skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu);
-		start_clock(&k->cpu[cpu].clock);
+		/* The memory of load may have what a meter before this one left. */
+		k->cores[cpu].runq = (struct runq_cpu){
+			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
+		start_clock(&k->cores[cpu].runq.clock);
 	}
 }
 
 static int open_blame(struct runq_kernel *k, struct err *err)
 {
 	k->blame = (struct runq_blame_table){
-		.index_fd = bpf_map__fd(k->skel->maps.row_of),
-		.free_fd = bpf_map__fd(k->skel->maps.free_rows),
-		.new_fd = bpf_map__fd(k->skel->maps.new_rows),
+		.index_fd = bpf_map__fd(k->core.skel->maps.row_of),
+		.free_fd = bpf_map__fd(k->core.skel->maps.free_rows),
+		.new_fd = bpf_map__fd(k->core.skel->maps.new_rows),
 		.rows = k->areas[RUNQ_AREA_ROWS].pages,
 		.cells = k->areas[RUNQ_AREA_PAIRS].pages,
-		.cores = k->cpu,
+		.cores = k->cores,
 		.cpus = k->nr_cpus,
 		.ended = runq_slots_ended,
 		.arg = &k->slots,
@@ -114,18 +122,36 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->open_ns = clock_mono_ns();
 	k->slots.per = opts->per;
 	k->slots.tasks = k->tasks;
-	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
-	k->slots.changes = &k->skel->bss->slot_changes;
+	k->slots.index_fd = bpf_map__fd(k->core.skel->maps.slot_of);
+	k->slots.changes = &k->core.skel->data->slot_changes;
 	k->slots.chunks.fixed = opts->reserve > 0;
-	k->slots.chunks.chunks_fd = bpf_map__fd(k->skel->maps.chunks);
-	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
+	k->slots.chunks.chunks_fd = bpf_map__fd(k->core.skel->maps.chunks);
+	k->slots.chunks.free_fd = bpf_map__fd(k->core.skel->maps.free_slots);
 	rc = runq_slots_open(&k->slots, k->areas[RUNQ_AREA_NEAR].pages, nr_groups, err);
 	if (!rc && opts->blame)
 		rc = open_blame(k, err);
 	if (rc)
 		return rc;
-	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
+	k->ring = ring_buffer__new(bpf_map__fd(k->core.skel->maps.events), on_event, k, NULL);
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
+}
+
+/* If a switch program for load and runq cannot be loaded, runq has its own. */
+static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
+			 struct err *err)
+{
+	const struct runq_shape *shape = &k->slots.chunks.shape;
+	struct load_source *load = opts->load ? load_core_source(opts->load) : NULL;
+
+	if (load && !runq_programs_load(opts, shape, nr_groups, load->ops->core(load), k->areas,
+					&k->core, &k->separate_err)) {
+		k->load = load;
+		return 0;
+	}
+	load_source_close(load);
+	runq_areas_close(k->areas);
+	k->core = (struct core){0};
+	return runq_programs_load(opts, shape, nr_groups, NULL, k->areas, &k->core, err);
 }
 
 int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
@@ -150,18 +176,20 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 						    .cpus = k->nr_cpus,
 						    .steps = opts->steps_only,
 						    .nr_le = opts->nr_le};
-	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, k->areas, &k->skel, err);
+	rc = load_programs(k, opts, nr_groups, err);
 	if (rc)
 		goto fail;
 	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
 	rc = open_maps(k, opts, nr_groups, err);
 	if (rc)
 		goto fail;
-	rc = runq_bpf__attach(k->skel);
+	rc = core_bpf__attach(k->core.skel);
 	if (rc) {
 		sys_bpf_fail(err, rc, "cannot attach the runq programs");
 		goto fail;
 	}
+	if (k->load)
+		k->load->ops->joined(k->load, &k->core);
 	*ret_kernel = k;
 	return 0;
 fail:
@@ -171,14 +199,17 @@ fail:
 
 void runq_kernel_sample(struct runq_kernel *k, double ratio)
 {
-	k->skel->bss->sample.below = ratio < 1.0 ? (uint64_t)(ratio * 0x1p64) : UINT64_MAX;
+	k->core.skel->data->sample.below = ratio < 1.0 ? (uint64_t)(ratio * 0x1p64) : UINT64_MAX;
 }
 
 void runq_kernel_close(struct runq_kernel *k)
 {
 	ring_buffer__free(k->ring);
+	if (k->load)
+		k->load->ops->joined(k->load, NULL);
 	/* Programs first: they must not use a slot that is being unmapped. */
-	runq_bpf__destroy(k->skel);
+	core_close(&k->core);
+	load_source_close(k->load);
 	runq_slots_close(&k->slots);
 	runq_areas_close(k->areas);
 	runq_blame_close(&k->blame);
@@ -233,18 +264,18 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 /* The kernel's run_delay of all tasks, exited ones included; 0 without run_delay. */
 static uint64_t run_delays(struct runq_kernel *k)
 {
-	int fd = k->skel->links.runq_delays
-			 ? bpf_iter_create(bpf_link__fd(k->skel->links.runq_delays))
+	int fd = k->core.skel->links.runq_delays
+			 ? bpf_iter_create(bpf_link__fd(k->core.skel->links.runq_delays))
 			 : -1;
 	char none[64];
 
 	if (fd < 0)
 		return 0;
-	k->skel->bss->delay_live_ns = 0;
+	k->core.skel->data->delay_live_ns = 0;
 	while (read(fd, none, sizeof(none)) > 0)
 		;
 	close(fd);
-	return k->skel->bss->delay_live_ns + *(volatile uint64_t *)&k->skel->bss->delay_exited_ns;
+	return k->core.skel->data->delay_live_ns + *(volatile uint64_t *)&k->core.skel->data->delay_exited_ns;
 }
 
 /* Sum of all waits since the start. The programs add up only waits outside the first chunk. */
@@ -254,7 +285,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	uint64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile uint64_t *)&k->cpu[cpu].wait_ns;
+		sum += *(volatile uint64_t *)&k->cores[cpu].runq.wait_ns;
 	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
@@ -294,8 +325,7 @@ static int64_t unbooked_sum(const struct runq_kernel *k)
 	int64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile __s64 *)&k->cpu[cpu].unbooked_ns +
-		       *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
+		sum += *(volatile __s64 *)&k->cores[cpu].runq.unbooked_ns;
 	return sum;
 }
 
@@ -316,13 +346,13 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	}
 	sum = k->compared;
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		const volatile struct runq_cpu *pc = &k->cpu[cpu];
+		const volatile struct runq_cpu *pc = &k->cores[cpu].runq;
 
 		RUNQ_LOSSES(ADD)
 		sum.waits += pc->switches;
 	}
 	sum.path_cut = k->slots.paths_cut;
-	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);
+	sum.recursion_misses = sys_bpf_recursion_misses(k->core.skel->obj);
 	*ret_losses = sum;
 }
 
@@ -355,13 +385,18 @@ struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t
 	return k->slots.names;
 }
 
+const struct err *runq_kernel_separate(const struct runq_kernel *k)
+{
+	return k->separate_err.code ? &k->separate_err : NULL;
+}
+
 uint64_t runq_kernel_memory(const struct runq_kernel *k)
 {
 	struct runq_sizes sizes = {
 		.nr_slots = runq_chunks_slots(&k->slots.chunks),
 		.fixed = k->slots.chunks.fixed,
 		.blame = k->blame.rows,
-		.wakeup = bpf_map__max_entries(k->skel->maps.stamps) > 1,
+		.wakeup = bpf_map__max_entries(k->core.skel->maps.stamps) > 1,
 	};
 
 	return runq_memory(&k->slots.chunks.shape, &sizes);

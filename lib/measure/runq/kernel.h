@@ -49,6 +49,8 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /* Party with @key. Groups of the last window stay until the next, others until the next event. */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
+/* Why the switch program does not count for load as well, if it was to; else NULL. */
+const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /* Bytes of kernel memory in maps. */
 uint64_t runq_kernel_memory(const struct runq_kernel *kernel);
 

@@ -42,6 +42,8 @@ enum runq_rollup_by {
 /* Row of pods with an unknown namespace. */
 #define RUNQ_NO_NAMESPACE "(unknown)"
 
+struct meter;
+
 struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
@@ -76,6 +78,7 @@ struct runq_opts {
 	bool blame;
 	bool idle_states;	 /* waits for idle cores by idle state; loads two more programs */
 	bool pressure;		 /* wall time in which cgroups wait; loads four more programs */
+	struct meter *load; /* its programs and ours share one on sched_switch; NULL: no such meter */
 	bool psi_node_only;	 /* read the kernel's PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */

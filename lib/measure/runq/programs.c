@@ -11,8 +11,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "measure/core/core.h"
+#include "core.skel.h"
 #include "measure/runq/chunks.h"
-#include "runq.skel.h"
 #include "stats/runq.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
@@ -22,10 +23,10 @@ static bool samples(const struct runq_opts *opts)
 	return opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0;
 }
 
-static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
+static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 		       const struct runq_shape *shape)
 {
-	struct runq_bpf__rodata *ro = skel->rodata;
+	struct core_bpf__rodata *ro = skel->rodata;
 	unsigned int bad;
 
 	ro->layout = (struct runq_layout){
@@ -66,10 +67,10 @@ static bool subtracts(const struct btf *btf)
 }
 
 /* The common cases have programs of their own, which take fewer instructions. */
-static const struct bpf_program *choose_switch(const struct runq_bpf *skel,
+static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)
 {
-	const struct runq_bpf__rodata *ro = skel->rodata;
+	const struct core_bpf__rodata *ro = skel->rodata;
 
 	if (opts->source == RUNQ_SOURCE_WAKEUP || opts->threshold_ns || ro->switch_state_first ||
 	    opts->per != RUNQ_PER_CGROUP || cpuset_count(&opts->cpus))
@@ -90,7 +91,7 @@ static const struct bpf_program *choose_switch(const struct runq_bpf *skel,
 					       : skel->progs.runq_causes_old;
 }
 
-static void load_switch(const struct runq_bpf *skel, const struct bpf_program *chosen)
+static void load_switch(const struct core_bpf *skel, const struct bpf_program *chosen)
 {
 	struct bpf_program *program;
 
@@ -108,38 +109,22 @@ static int32_t learn_bits(const struct runq_opts *opts)
 	return opts->sample_ratio >= 0.05 ? RUNQ_LEARN : opts->sample_ratio >= 0.01 ? 0x7000 : 0;
 }
 
-static int open_filled(const struct runq_opts *opts, const struct runq_shape *shape,
-		       const struct btf *btf, struct runq_bpf **ret_skel)
+static int open_filled(struct core *core, const struct runq_opts *opts,
+		       const struct runq_shape *shape, const struct btf *btf)
 {
-	bool shared = shape->stripes < shape->cpus;
-	const int32_t values[RUNQ_FILLED_END - RUNQ_FILLED_FIRST] = {
-		[RUNQ_FILLED_V2 - RUNQ_FILLED_FIRST] = opts->hierarchy == RUNQ_HIERARCHY_V2,
-		[RUNQ_FILLED_RQ_CLOCK - RUNQ_FILLED_FIRST] = subtracts(btf),
-		[RUNQ_FILLED_SHARED - RUNQ_FILLED_FIRST] = shared,
-		[RUNQ_FILLED_STEPS - RUNQ_FILLED_FIRST] = shape->steps,
-		[RUNQ_FILLED_BLAME - RUNQ_FILLED_FIRST] = opts->blame,
-		[RUNQ_FILLED_SAMPLE - RUNQ_FILLED_FIRST] = samples(opts),
-		[RUNQ_FILLED_FILTER - RUNQ_FILLED_FIRST] = runq_opts_filter(opts),
-		[RUNQ_FILLED_OLD - RUNQ_FILLED_FIRST] = !modern(btf),
-		[RUNQ_FILLED_CPU_MASK - RUNQ_FILLED_FIRST] =
-			(shared ? RUNQ_MAX_CPUS : RUNQ_MAX_STRIPES) - 1,
-		[RUNQ_FILLED_LEARN - RUNQ_FILLED_FIRST] =
-			learn_bits(opts),
-	};
-	struct runq_bpf *skel = calloc(1, sizeof(*skel));
-	int rc = skel ? runq_bpf__create_skeleton(skel) : -ENOMEM;
-
-	if (!rc)
-		rc = sys_bpf_open_filled(skel->skeleton, RUNQ_FILLED_FIRST, values,
-					 sizeof(values) / sizeof(values[0]));
-	if (rc)
-		runq_bpf__destroy(skel);
-	else
-		*ret_skel = skel;
-	return rc;
+	CORE_FILL(core, RUNQ_FILLED_V2) = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	CORE_FILL(core, RUNQ_FILLED_RQ_CLOCK) = subtracts(btf);
+	CORE_FILL(core, RUNQ_FILLED_SHARED) = shape->stripes < shape->cpus;
+	CORE_FILL(core, RUNQ_FILLED_STEPS) = shape->steps;
+	CORE_FILL(core, RUNQ_FILLED_BLAME) = opts->blame;
+	CORE_FILL(core, RUNQ_FILLED_SAMPLE) = samples(opts);
+	CORE_FILL(core, RUNQ_FILLED_FILTER) = runq_opts_filter(opts);
+	CORE_FILL(core, RUNQ_FILLED_OLD) = !modern(btf);
+	CORE_FILL(core, RUNQ_FILLED_LEARN) = learn_bits(opts);
+	return core_open(core, shape->cpus);
 }
 
-static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
+static void choose_others(struct core_bpf *skel, const struct runq_opts *opts,
 			  const struct btf *btf)
 {
 	if (opts->source != RUNQ_SOURCE_WAKEUP)
@@ -228,7 +213,7 @@ void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS])
 	}
 }
 
-static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
+static void size_maps(struct core_bpf *skel, const struct runq_opts *opts,
 		      const struct runq_shape *shape, size_t nr_groups)
 {
 	size_t groups = runq_slots_for(shape, nr_groups, true);
@@ -247,7 +232,7 @@ static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
 }
 
 /* The kernel wants an example of the maps in the array of chunks. */
-static int load_with_chunk(struct runq_bpf *skel, const struct runq_shape *shape, struct err *err)
+static int load_with_chunk(struct core_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
 	int fd = runq_chunk_create(shape, err), rc;
 
@@ -255,23 +240,21 @@ static int load_with_chunk(struct runq_bpf *skel, const struct runq_shape *shape
 		return fd;
 	rc = bpf_map__set_inner_map_fd(skel->maps.chunks, fd);
 	if (!rc)
-		rc = runq_bpf__load(skel);
+		rc = core_bpf__load(skel);
 	close(fd);
 	return rc ? sys_bpf_fail(err, rc, "cannot load the runq programs") : 0;
 }
 
-static int load_with_areas(struct runq_bpf *skel, const struct runq_opts *opts,
+static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 			   const struct runq_shape *shape, struct runq_area areas[RUNQ_NR_AREAS],
 			   struct err *err)
 {
 	const struct section sections[RUNQ_NR_AREAS] = {
-		[RUNQ_AREA_CPUS] = {skel->maps.data_cpus, "runq_cpus",
-				    shape->cpus * sizeof(struct runq_cpu)},
 		[RUNQ_AREA_TASKS] = {skel->maps.data_tasks, "runq_tasks",
 				     RUNQ_NR_TASKS * sizeof(struct runq_task)},
 		[RUNQ_AREA_NEAR] = {skel->maps.data_near, "runq_near", RUNQ_NEAR_BYTES},
 		[RUNQ_AREA_PAIRS] = {skel->maps.data_pairs, "runq_pairs",
-				     opts->blame ? shape->cpus * RUNQ_PAIRS_BYTES
+				     opts->blame ? core_blocks(shape->cpus) * RUNQ_PAIRS_BYTES
 						 : sizeof(uint64_t)},
 		[RUNQ_AREA_ROWS] = {skel->maps.data_rows, "runq_rows",
 				    opts->blame ? RUNQ_NR_BLAME * sizeof(struct runq_row)
@@ -295,10 +278,9 @@ static int load_with_areas(struct runq_bpf *skel, const struct runq_opts *opts,
 }
 
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
-		       size_t nr_groups, struct runq_area areas[RUNQ_NR_AREAS],
-		       struct runq_bpf **ret_skel, struct err *err)
+		       size_t nr_groups, const struct core *load,
+		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err)
 {
-	struct runq_bpf *skel = NULL;
 	struct btf *btf;
 	int rc;
 
@@ -306,28 +288,31 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
-	rc = open_filled(opts, shape, btf, &skel);
+	if (load)
+		memcpy(core->filled, load->filled, sizeof(core->filled));
+	CORE_FILL(core, CORE_FILLED_LOAD) = load != NULL;
+	rc = open_filled(core, opts, shape, btf);
+	if (!rc)
+		rc = load ? core_join(core, load) : core_for_runq(core);
 	if (rc) {
 		sys_bpf_fail(err, rc, "cannot open the runq programs");
 		goto out;
 	}
-	sys_bpf_autoload_present(skel->obj, btf);
-	if (!bpf_program__autoload(skel->progs.runq_general)) {
+	sys_bpf_autoload_present(core->skel->obj, btf);
+	if (!bpf_program__autoload(core->skel->progs.runq_general)) {
 		rc = err_unsupported(err, -EOPNOTSUPP, "use a kernel with CONFIG_TRACEPOINTS",
 				     "the kernel has no tracepoint sched_switch");
 		goto out;
 	}
-	set_rodata(skel, opts, shape);
-	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	load_switch(skel, choose_switch(skel, opts, btf));
-	choose_others(skel, opts, btf);
-	size_maps(skel, opts, shape, nr_groups);
-	rc = load_with_areas(skel, opts, shape, areas, err);
+	set_rodata(core->skel, opts, shape);
+	core->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+	load_switch(core->skel, choose_switch(core->skel, opts, btf));
+	choose_others(core->skel, opts, btf);
+	size_maps(core->skel, opts, shape, nr_groups);
+	rc = load_with_areas(core->skel, opts, shape, areas, err);
 out:
 	kbtf_close(btf);
 	if (rc)
-		runq_bpf__destroy(skel);
-	else
-		*ret_skel = skel;
+		core_close(core);
 	return rc;
 }

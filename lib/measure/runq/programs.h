@@ -6,12 +6,11 @@
 #include "base/err.h"
 #include "measure/runq/opts.h"
 
-struct runq_bpf;
+struct core;
 struct runq_shape;
 
 /* Memory that the programs have at a fixed address, in sizes that depend on options and CPUs. */
 enum runq_area_id {
-	RUNQ_AREA_CPUS,
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_NEAR,
 	RUNQ_AREA_PAIRS,
@@ -29,11 +28,12 @@ struct runq_area {
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts without attaching them; @nr_groups as in runq_kernel_open(). @areas
- * are all zeros; close them also on failure.
+ * Loads the programs for @opts without attaching them; @nr_groups as in runq_kernel_open(). @load: loaded
+ * programs of load, for which the switch program counts, too; NULL: none. @core and @areas are all zeros;
+ * close @areas also on failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
-		       size_t nr_groups, struct runq_area areas[RUNQ_NR_AREAS],
-		       struct runq_bpf **ret_skel, struct err *err);
+		       size_t nr_groups, const struct core *load,
+		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 #endif

@@ -179,6 +179,7 @@ static void window_init(struct runq_meter *m)
 		.sum = m->opts.sum,
 		.source = m->opts.source,
 		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
+		.separate_err = runq_kernel_separate(m->kernel),
 		.hierarchy = m->opts.hierarchy,
 		.sample_ratio = m->opts.sample_ratio > 0.0 ? m->opts.sample_ratio : 1.0,
 		.le_ns = m->opts.le_ns,

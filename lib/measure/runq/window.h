@@ -76,6 +76,7 @@ struct runq_window {
 	enum runq_rollup_by sum;	  /* what the rows sum over */
 	enum runq_source source;	  /* in use */
 	const struct err *sched_info_err; /* why it is unavailable; NULL if available */
+	const struct err *separate_err; /* why load has a program of its own on sched_switch; NULL: shared, or no load */
 	enum runq_hierarchy hierarchy;	  /* in use */
 	double sample_ratio;		  /* 1: every wait */
 	const uint64_t *le_ns;

@@ -74,7 +74,6 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	skel->rodata->one_state = probe->one_state;
 	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
-	bpf_map__set_max_entries(skel->maps.counts, opts->nr_cpus);
 	if (opts->passive)
 		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->nr_states);
 	rc = wake_bpf__load(skel);
@@ -91,7 +90,6 @@ static int share_maps(struct wake_probe *probe, struct err *err)
 		{.map = probe->skel->maps.slots, .shared = true},
 		{.map = probe->skel->maps.launches, .shared = true},
 		{.map = probe->skel->maps.hists},
-		{.map = probe->skel->maps.counts},
 	};
 	int rc;
 
@@ -102,7 +100,8 @@ static int share_maps(struct wake_probe *probe, struct err *err)
 	probe->slots = probe->views[0].pages;
 	probe->launches = probe->views[1].pages;
 	probe->hists = probe->views[2].pages;
-	probe->counts = probe->views[3].pages;
+	probe->counts = &probe->slots->counts;
+	probe->counts_step = sizeof(*probe->slots);
 	return 0;
 }
 
@@ -233,7 +232,9 @@ void wake_passive_end(struct wake_passive *p, const struct wake_probe *probe)
 	}
 	p->counts_prev = p->counts;
 	p->counts = counts;
-	memcpy(p->counts, probe->counts, p->nr_cpus * sizeof(*p->counts));
+	for (unsigned int cpu = 0; cpu < p->nr_cpus; cpu++)
+		memcpy(&p->counts[cpu], (const char *)probe->counts + cpu * probe->counts_step,
+		       sizeof(*p->counts));
 }
 
 void wake_passive_free(struct wake_passive *p)

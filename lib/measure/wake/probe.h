@@ -32,8 +32,9 @@ struct wake_probe {
 	struct wake_slot *slots;
 	struct wake_launch *launches;
 	const struct wake_hist *hists; /* [cpu × nr_states + state] */
-	const struct wake_counts *counts;
-	struct sys_bpf_view views[4]; /* of these four, in this order */
+	const struct wake_counts *counts; /* of the first CPU … */
+	size_t counts_step;		  /* … and bytes to those of the next */
+	struct sys_bpf_view views[3]; /* of slots, launches and hists, in this order */
 	struct bpf_link *calibrate_links[2];
 };
 

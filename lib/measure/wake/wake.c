@@ -154,6 +154,7 @@ static bool share_load(struct wake_meter *m)
 		.one_state = shared.one_state,
 		.hists = shared.hists,
 		.counts = shared.counts,
+		.counts_step = shared.counts_step,
 	};
 	return true;
 }

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "counted.h"
+#include "measure/core/core.h"
 #include "measure/crit/engine.h"
 #include "measure/load/sources.h"
 #include "measure/runq/chunks.h"
@@ -19,7 +20,6 @@
 #include "measure/runq/programs.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
-#include "runq.skel.h"
 #include "sys/cpu.h"
 
 /* From 5 CPUs on cores share histograms. */
@@ -88,14 +88,15 @@ static const struct runq_choice runq_choices[] = {
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };
 
+/* @load: loaded programs of load that share the switch program; NULL: none. */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
-		     unsigned int cpus)
+		     unsigned int cpus, const struct core *load)
 {
 	struct runq_opts opts = choice->opts;
 	struct runq_shape shape = {
 		.stripes = runq_stripes(cpus), .cpus = cpus, .steps = opts.steps_only};
 	struct runq_area areas[RUNQ_NR_AREAS] = {0};
-	struct runq_bpf *skel = NULL;
+	struct core core = {0};
 	struct err err = {0};
 	char name[128];
 
@@ -103,13 +104,13 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 		opts.source = RUNQ_SOURCE_SCHED_INFO;
 	opts.hierarchy = hierarchy;
 	runq_opts_defaults(&opts);
-	snprintf(name, sizeof(name), "%s, cgroup %s, %s CPUs", choice->name,
-		 runq_hierarchy_names[hierarchy], cpus == FEW_CPUS ? "few" : "many");
+	snprintf(name, sizeof(name), "%s%s, cgroup %s, %s CPUs", choice->name,
+		 load ? " with load" : "", runq_hierarchy_names[hierarchy],
+		 cpus == FEW_CPUS ? "few" : "many");
 	counted_begin();
-	runq_programs_load(&opts, &shape, 1, areas, &skel, &err);
+	runq_programs_load(&opts, &shape, 1, load, areas, &core, &err);
 	say(name, brief, &err);
-	if (skel)
-		runq_bpf__destroy(skel);
+	core_close(&core);
 	runq_areas_close(areas);
 }
 
@@ -121,7 +122,7 @@ static bool only_of_runq(const char *name)
 		if (strcmp(runq_choices[i].name, name))
 			continue;
 		counted_explain();
-		try_runq(&runq_choices[i], true, RUNQ_HIERARCHY_V2, FEW_CPUS);
+		try_runq(&runq_choices[i], true, RUNQ_HIERARCHY_V2, FEW_CPUS, NULL);
 		return true;
 	}
 	return false;
@@ -133,10 +134,27 @@ static void all_of_runq(bool brief)
 		const struct runq_choice *choice = &runq_choices[i];
 
 		if (choice->kind & BRIEF || !brief)
-			try_runq(choice, choice->kind & BRIEF, RUNQ_HIERARCHY_V2, FEW_CPUS);
+			try_runq(choice, choice->kind & BRIEF, RUNQ_HIERARCHY_V2, FEW_CPUS, NULL);
 		if (choice->kind & QUICK && (choice->kind & BRIEF || !brief))
-			try_runq(choice, false, RUNQ_HIERARCHY_V1, MANY_CPUS);
+			try_runq(choice, false, RUNQ_HIERARCHY_V1, MANY_CPUS, NULL);
 	}
+}
+
+/* What the exporter loads: the programs of load, then those of runq that join them. */
+static void all_with_load(void)
+{
+	struct load_source_opts opts = {.nr_cpus = nr_cpus, .wake = true, .noise = true};
+	struct load_source *source = NULL;
+	struct err err = {0};
+
+	/* If it is refused, all_of_load() reports the reason. */
+	if (load_source_open("bpf", &opts, &source, &err))
+		return;
+	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++)
+		if (!strncmp(runq_choices[i].name, "serve", strlen("serve")))
+			try_runq(&runq_choices[i], runq_choices[i].kind & BRIEF, RUNQ_HIERARCHY_V2,
+				 nr_cpus, source->ops->core(source));
+	load_source_close(source);
 }
 
 static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
@@ -275,6 +293,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && only_of_runq(argv[1]))
 		return 0;
 	all_of_runq(brief);
+	all_with_load();
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
 	try_pressure("runq --pressure, cgroup v1", RUNQ_HIERARCHY_V1);

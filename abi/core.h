@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The memory of one core, which the programs of load, wake and runq share, and their operands. */
+#ifndef SUBTICK_ABI_CORE_H
+#define SUBTICK_ABI_CORE_H
+
+#include "abi/load.h"
+#include "abi/runq.h"
+
+#define CORE_BLOCK_SIZE 4096
+#define CORE_MAX_CPUS	8192
+
+/* One address per event serves all of them. */
+struct core_block {
+	struct load_slot load;
+	struct runq_cpu runq;
+	struct wake_counts wake;
+	struct load_line_key line; /* the open handler, with --irq and noise; without the CPU */
+	__u64 pad[118];
+};
+
+_Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
+
+/* Operands that user space fills into the programs: see sys_bpf_open_filled(). Flags are 0 or 1. */
+enum core_filled {
+	CORE_FILLED_FIRST = 0x5ab71d00,
+	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* blocks - 1; the number of blocks is a power of two */
+	CORE_FILLED_LOAD, /* the switch program of runq also counts for load */
+	LOAD_FILLED_WAKE,  /* passive wake-ups are counted, too */
+	LOAD_FILLED_STATES, /* rows of wake-ups per CPU */
+	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one row */
+	LOAD_FILLED_TASKS, /* task time by task */
+	LOAD_FILLED_NOISE, /* what takes time from tasks */
+	LOAD_FILLED_BURSTS,
+	LOAD_FILLED_PMU, /* source bpf-pmu */
+	RUNQ_FILLED_V2,	      /* unified hierarchy of cgroups */
+	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
+	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
+	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
+	RUNQ_FILLED_BLAME,
+	RUNQ_FILLED_SAMPLE,
+	RUNQ_FILLED_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
+	RUNQ_FILLED_OLD,   /* a kernel without some of the fields; see quick_runnable() */
+	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, fewer bits in a sample */
+	CORE_FILLED_END,
+};
+
+#define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A task switch as an edge of load and noise. The switch programs of runq include it, too. */
+#ifndef SUBTICK_BPF_LOAD_SWITCH_H
+#define SUBTICK_BPF_LOAD_SWITCH_H
+
+#include "load_hirq.bpf.h"
+#include "load_noise.bpf.h"
+#include "load_tasks.bpf.h"
+
+/*
+ * PREEMPT_RT runs softirqs in threads that can be preempted: the running vector is saved when its
+ * task is switched out and restored when it runs again.
+ */
+static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
+{
+	u32 vec = s->vec;
+
+	s->vec = 0;
+	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
+		if (s->paused[i].pid)
+			continue;
+		s->paused[i].pid = pid;
+		s->paused[i].vec = vec;
+		s->nr_paused++;
+		return;
+	}
+	s->paused_lost++;
+}
+
+static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
+{
+	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
+		if (s->paused[i].pid != pid)
+			continue;
+		s->vec = s->paused[i].vec;
+		s->paused[i].pid = 0;
+		s->nr_paused--;
+		return true;
+	}
+	return false;
+}
+
+static __always_inline void vec_begin(struct load_slot *s, u64 now)
+{
+	s->vec_start = now - s->hirq_in_ns;
+}
+
+static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
+{
+	s64 ran = now - s->hirq_in_ns - s->vec_start;
+
+	/* The clock may step back by a few ns when the kernel adjusts it. */
+	ran = ran > 0 ? ran : 0;
+	if (vec < LOAD_NR_VECS)
+		s->vec_ns[vec] += ran;
+	return ran;
+}
+
+/*
+ * From task to task the context stays, and the open interval goes on: no clock is read. Except if a
+ * handler's exit was lost, or a preempted softirq may resume.
+ */
+static __always_inline bool task_goes_on(const struct load_slot *s)
+{
+	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
+}
+
+/* The first event of a core, a lost exit of a handler, a preempted softirq, or a counter to read. */
+static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
+				  struct task_struct *next, u32 to, u64 now)
+{
+	if (hirq_depth(s))
+		hirq_heal(s, now);
+	if (s->vec) {
+		vec_end(s, now, s->vec - 1);
+		softirq_pause(s, prev->pid);
+	}
+	if (!s->base)
+		s->base = task_ctx(prev);
+	base_move(s, now, to);
+	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
+		vec_begin(s, now);
+		if (to == LOAD_TASK)
+			s->base = (s->base & ~0xffULL) | LOAD_SOFTIRQ_TASK;
+	}
+	if (FILLED(LOAD_FILLED_PMU))
+		pmu_sample(s, now);
+	return 0;
+}
+
+/* @mono is CLOCK_MONOTONIC. */
+static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u32 to, u64 mono)
+{
+	u64 now = mono - s->start_ns;
+
+	if (before_start(now))
+		return 0;
+	if (FILLED(LOAD_FILLED_PMU) || (hirq_depth(s) | s->vec | s->nr_paused) || !s->base)
+		return switch_rare(s, prev, next, to, now);
+	base_move(s, now, to);
+	return 0;
+}
+
+/* Out of line: only PREEMPT_RT preempts softirqs. */
+static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
+{
+	return noise_vec(s, cpu, vec, ns);
+}
+
+static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev,
+				   struct task_struct *next, u64 mono)
+{
+	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
+
+	switch_edge(s, prev, next, task_ctx(next), mono);
+	/* Before the start the slot is empty. */
+	if (!s->base)
+		return 0;
+	if (vec < LOAD_NR_VECS)
+		noise_vec_paused(s, task_cpu(next), vec, s->vec_ns[vec] - before);
+	return noise_switch(s, prev, next);
+}
+
+/*
+ * True if the open interval goes on over this switch. The idle task is a kernel thread, too. For noise,
+ * kernel threads are measured one by one: a switch from or to one of them closes the open interval.
+ */
+static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
+					   struct task_struct *next)
+{
+	u32 flags = next->flags;
+
+	if (FILLED(LOAD_FILLED_NOISE))
+		flags |= prev->flags;
+	return !(flags & PF_KTHREAD) && task_goes_on(s);
+}
+
+/* To a kernel thread. ksoftirqd has a context of its own; to others the open interval may go on. */
+static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u64 mono)
+{
+	u32 to = task_ctx(next);
+
+	if (!FILLED(LOAD_FILLED_PMU) && to == LOAD_TASK && task_goes_on(s))
+		return 0;
+	return switch_edge(s, prev, next, to, mono);
+}
+
+/* A switch for which switch_goes_on() is false: to the idle task, or to another one. */
+static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
+					  struct task_struct *next, u64 mono)
+{
+	if (FILLED(LOAD_FILLED_NOISE))
+		return switch_noise(s, prev, next, mono);
+	return switch_edge(s, prev, next, LOAD_LOOP, mono);
+}
+
+static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
+					  struct task_struct *next, u64 mono)
+{
+	if (FILLED(LOAD_FILLED_NOISE))
+		return switch_noise(s, prev, next, mono);
+	if (next->flags & PF_KTHREAD)
+		return switch_to_thread(s, prev, next, mono);
+	return switch_edge(s, prev, next, LOAD_TASK, mono);
+}
+
+/* Takes the tasks from the event again, so that the usual case keeps little in registers. */
+static __noinline int switch_other(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+	u64 mono = bpf_ktime_get_ns();
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_at(task_cpu(next));
+	return next->pid ? switch_to_task(s, prev, next, mono) : switch_to_idle(s, prev, next, mono);
+}
+
+/* Every switch closes the open interval: prev is charged the task time since it was dispatched. */
+static __noinline int switch_by_task(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_at(task_cpu(next));
+	switch_edge(s, prev, next, task_ctx(next), bpf_ktime_get_ns());
+	/* Before the start the slot is empty. */
+	return s->base ? task_switch(s, prev, next) : 0;
+}
+
+/* Load's part of a switch program. */
+static __always_inline int switch_load(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	if (FILLED(LOAD_FILLED_TASKS))
+		return switch_by_task(ctx);
+	if (FILLED(LOAD_FILLED_PMU))
+		return switch_other(ctx);
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	return switch_goes_on(slot_at(task_cpu(next)), prev, next) ? 0 : switch_other(ctx);
+}
+
+#endif

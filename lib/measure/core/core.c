@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opens the BPF object of load and runq, and chooses its maps. */
+#include "measure/core/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "core.skel.h"
+#include "sys/bpf.h"
+
+unsigned int core_blocks(unsigned int nr_cpus)
+{
+	unsigned int nr = 1;
+
+	while (nr < nr_cpus)
+		nr *= 2;
+	return nr;
+}
+
+int core_open(struct core *core, unsigned int nr_cpus)
+{
+	unsigned int blocks = core_blocks(nr_cpus);
+	int rc;
+
+	core->skel = calloc(1, sizeof(*core->skel));
+	if (!core->skel)
+		return -ENOMEM;
+	CORE_FILL(core, CORE_FILLED_CPU_MASK) = (int32_t)blocks - 1;
+	rc = core_bpf__create_skeleton(core->skel);
+	if (!rc)
+		rc = sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
+					 CORE_NR_FILLED);
+	if (!rc)
+		rc = sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
+	return rc;
+}
+
+/* Keeps libbpf from creating the map, and from mapping the section behind it. */
+static int leave_out(struct bpf_object_skeleton *skeleton, struct bpf_map *map)
+{
+	for (int i = 0; i < skeleton->map_cnt; i++) {
+		struct bpf_map_skeleton *entry =
+			(void *)((char *)skeleton->maps + (size_t)i * skeleton->map_skel_sz);
+
+		if (*entry->map == map)
+			entry->mmaped = NULL;
+	}
+	return bpf_map__set_autocreate(map, false);
+}
+
+static int leave_all_out(struct core *core, struct bpf_map *const *maps, size_t nr, const char *prefix)
+{
+	struct bpf_program *program;
+	int rc = 0;
+
+	bpf_object__for_each_program (program, core->skel->obj)
+		if (!strncmp(bpf_program__name(program), prefix, strlen(prefix)))
+			bpf_program__set_autoload(program, false);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = leave_out(core->skel->skeleton, maps[i]);
+	return rc;
+}
+
+int core_for_load(struct core *core)
+{
+	const struct core_bpf *skel = core->skel;
+	struct bpf_map *const maps[] = {
+		skel->maps.chunks,     skel->maps.free_slots, skel->maps.slot_of,
+		skel->maps.stamps,     skel->maps.exits,      skel->maps.row_of,
+		skel->maps.free_rows,  skel->maps.new_rows,   skel->maps.events,
+		skel->maps.data_tasks, skel->maps.data_pairs, skel->maps.data_rows,
+		skel->maps.data_near,
+	};
+
+	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "runq_");
+}
+
+int core_for_runq(struct core *core)
+{
+	const struct core_bpf *skel = core->skel;
+	struct bpf_map *const maps[] = {
+		skel->maps.bursts,    skel->maps.notes,	    skel->maps.counters,
+		skel->maps.lines,     skel->maps.sends,
+		skel->maps.tasks_odd, skel->maps.tasks_even, skel->maps.tasks_now,
+		skel->maps.noise,     skel->maps.hists,
+	};
+
+	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "load_");
+}
+
+int core_join(struct core *core, const struct core *load)
+{
+	struct bpf_map *map, *other;
+	int rc = leave_all_out(core, NULL, 0, "load_");
+
+	bpf_object__for_each_map (map, core->skel->obj) {
+		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
+		/* Maps of runq do not exist there; constants are of each object. */
+		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
+			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));
+	}
+	*core->skel->rodata = *load->skel->rodata;
+	return rc;
+}
+
+void core_close(struct core *core)
+{
+	core_bpf__destroy(core->skel);
+	core->skel = NULL;
+}

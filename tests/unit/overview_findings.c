@@ -210,8 +210,8 @@ TEST(neighbour)
 	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 "
 	       "tasks "
 	       "burner use 1.8 CPUs");
-	/* A victim that uses more than twice as much. */
-	task(9, "solver", "/app", 3700);
+	/* A victim that uses more than four times as much. */
+	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
 	/* Kernels before 5.15 have no cpu.idle. */

@@ -27,6 +27,17 @@ __noinline int wait_walk(u32 cpu, u32 first)
 	return walk_part(cpu_at(cpu), first, cpu);
 }
 
+/* Global, as blame_add() is. */
+__noinline int wait_walked(u32 cpu)
+{
+	u64 at = cpu;
+
+	asm volatile("" : "+r"(at));
+	if (at < layout.cpus)
+		walk_end(&cpu_at(at)->walk, cpu);
+	return 0;
+}
+
 static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
 				 struct task_struct *next)
 {
@@ -213,7 +224,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	walk_begin(w);
 	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
 		;
-	walk_end(w, cpu);
+	wait_walked(cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
 		if (i < RUNQ_NR_HOT)
 			cell->cause_ns[i] += w->cause_ns[i];

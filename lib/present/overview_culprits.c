@@ -230,11 +230,11 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 	return true;
 }
 
-/* True if the culprit uses less than half of the victim's CPU time: the victim takes more from it. */
+/* True if the culprit uses less than a quarter of the victim's CPU time: the victim takes more from it. */
 static bool is_modest(const struct victim *v, const struct crew *crew)
 {
 	return v->o->suspects.nr &&
-	       2 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
+	       4 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
 }
 
 void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

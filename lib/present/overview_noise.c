@@ -262,6 +262,9 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 			finding_set(f->culprit, "%s in %s", vector, top->name);
 	} else if (!strncmp(top->name, "migration/", 10)) {
 		f->rule = &stopper;
+	} else if (!strncmp(top->name, "kworker/", 8)) {
+		/* Any worker of its pool may execute the next work: no priority of one helps. */
+		f->next = "find out what queues this work: subtick trace";
 	} else if (top->nice < 19) {
 		finding_set(f->command, "renice -n 19 -p %u", top->pid);
 	}

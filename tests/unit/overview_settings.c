@@ -66,7 +66,8 @@ TEST_WITH(v1, tree_setup, tree_teardown)
 
 TEST(cgroup_of_a_task)
 {
-	static const char hybrid[] = "4:cpuset:/set\n3:cpu,cpuacct:/a:b\n1:name=systemd:/x\n0::/unified\n";
+	static const char hybrid[] =
+		"4:cpuset:/set\n3:cpu,cpuacct:/a:b\n1:name=systemd:/x\n0::/unified\n";
 	char path[SUSPECT_PATH];
 
 	suspect_cgroup(hybrid, "cpu", path);

@@ -149,6 +149,8 @@ static int open_load(struct overview *o, struct err *err)
 
 	for (int i = 0; i < 3; i++) {
 		rc = load_open(&opts[i], &o->parts[LOAD], err);
+		if (rc && i < 2)
+			continue;
 		if (rc)
 			return rc;
 		o->window.load = load_window(o->parts[LOAD]);

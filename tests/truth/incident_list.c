@@ -117,7 +117,7 @@ const struct incident incidents[] = {
 	{
 		.name = "deadline",
 		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 1), .comm = "dljob", .burn_us = 14000, .sleep_us = 6000,
+			  {LOAD("/", 1), .comm = "dljob", .burn_us = 7000, .sleep_us = 13000,
 			   .policy = SCHED_DEADLINE}},
 		.rule = "realtime",
 		.victim = "/app",

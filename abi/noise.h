@@ -55,7 +55,7 @@ struct noise_cell {
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
-#define NOISE_QUEUED_NS_BITS 40 /* 18 minutes */
+#define NOISE_QUEUED_NS_BITS 40 /* delays up to 9 minutes */
 
 /* Classes of sources. */
 enum noise_class {

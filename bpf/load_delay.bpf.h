@@ -89,7 +89,7 @@ int load_work_queue_noise(u64 *ctx)
 /* The kernel queues the barriers of flush_work() without an event: they have no delay. */
 static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {
-	u64 tag, *word = queued_word(arg, &tag), was;
+	u64 tag, *word = queued_word(arg, &tag), was, ns;
 
 	if (!word)
 		return;
@@ -97,7 +97,9 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 	if (!was || (was ^ tag) >> NOISE_QUEUED_NS_BITS)
 		return;
 	*word = 0;
-	cell_add(&w->delay, (now - was) & ((1ULL << NOISE_QUEUED_NS_BITS) - 1));
+	ns = (now - was) & ((1ULL << NOISE_QUEUED_NS_BITS) - 1);
+	/* The clock may step back by a few ns when the kernel adjusts it. */
+	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
 /*

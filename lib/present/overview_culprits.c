@@ -230,6 +230,13 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 	return true;
 }
 
+/* True if the culprit uses less than half of the victim's CPU time: the victim takes more from it. */
+static bool is_modest(const struct victim *v, const struct crew *crew)
+{
+	return v->o->suspects.nr &&
+	       2 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
+}
+
 void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	       struct report *report)
 {
@@ -241,7 +248,7 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
-	if (say_realtime(v, &crew, blame, lost_ns, report) ||
+	if (say_realtime(v, &crew, blame, lost_ns, report) || is_modest(v, &crew) ||
 	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
 	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
@@ -317,26 +324,25 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	      struct report *report)
 {
 	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
+	const struct crew *crew = &v->crew;
 	struct finding f;
-	struct crew crew;
 	char rate[96], who[FINDING_NAME];
 
-	crew_of(v->o, v->group->party.group, &crew);
-	if (say_realtime(v, &crew, blame, lost_ns, report) ||
-	    say_short_lived(v, &crew, blame, lost, report) ||
-	    (crew.top && say_priority(v, &crew, blame, lost, report)) ||
+	if (say_realtime(v, crew, blame, lost_ns, report) ||
+	    say_short_lived(v, crew, blame, lost, report) ||
+	    (crew->top && say_priority(v, crew, blame, lost, report)) ||
 	    say_affinity(v, blame, lost, report))
 		return;
-	lost = (uint64_t)((double)lost * own_load(v->o, &crew));
+	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, &same_group, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	/* One command that uses most of the time stands out only if there are others beside it. */
-	if (crew.top && crew.top_ns < crew.ns && crew.top->policy == SCHED_OTHER &&
-	    (double)crew.top_ns > RULE_MOST * (double)crew.ns) {
-		finding_set(f.culprit, "%s: %s", v->path, crew.top->name);
-		suspects_command(v->o, v->path, has_name, crew.top->name, "chrt -i -p 0",
+	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
+	    (double)crew->top_ns > RULE_MOST * (double)crew->ns) {
+		finding_set(f.culprit, "%s: %s", v->path, crew->top->name);
+		suspects_command(v->o, v->path, has_name, crew->top->name, "chrt -i -p 0",
 				 f.command);
 	}
 	findings_add(report, &f, "tasks of %s wait for each other %s%s", v->name, WAITS,
-		     crew_text(v->o, &crew, who, sizeof(who)));
+		     crew_text(v->o, crew, who, sizeof(who)));
 }

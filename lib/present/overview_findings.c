@@ -30,8 +30,6 @@ static uint64_t wakeup_ns(const struct runq_group_window *group)
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
-	struct crew crew;
-
 	*v = (struct victim){.o = o, .group = group};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
@@ -39,9 +37,10 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->delayed = runq_delayed(group);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
-	crew_of(o, group->party.group, &crew);
-	if (crew.exited)
-		v->delayed *= fmax(FORKED, (double)crew.ns / (double)(crew.ns + crew.exited->ns));
+	crew_of(o, group->party.group, &v->crew);
+	if (v->crew.exited)
+		v->delayed *=
+			fmax(FORKED, (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns));
 }
 
 static bool is_below(const char *path, const char *top, size_t len)

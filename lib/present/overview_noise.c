@@ -139,13 +139,13 @@ static double busy_ns(const struct load_window *w, uint32_t cpu)
 /* Setting that moves a device's interrupt to the cores that it does not take now. */
 static void move_line(const struct overview_window *o, const struct spread *all, struct finding *f)
 {
-	struct cpuset others = o->load->cpus;
+	const struct noise_window *w = o->noise;
+	struct cpuset others = {0};
 	char cpus[64];
-	unsigned int cpu;
 
-	cpuset_for_each(cpu, &o->load->cpus)
-		if (cpuset_has(&all->cpus, cpu) || o->load->cpu[cpu].flags & LOAD_OFFLINE)
-			cpuset_del(&others, cpu);
+	for (size_t i = 0; i < w->nr_cores; i++)
+		if (!cpuset_has(&all->cpus, w->cores[i].cpu) && !(w->cores[i].flags & LOAD_OFFLINE))
+			cpuset_add(&others, w->cores[i].cpu);
 	if (all->worst->kind != NOISE_KIND_IRQ || all->worst->irq == UINT32_MAX ||
 	    cpuset_format(&others, cpus, sizeof(cpus)) >= sizeof(cpus) || !cpus[0])
 		return;
@@ -262,6 +262,9 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 			finding_set(f->culprit, "%s in %s", vector, top->name);
 	} else if (!strncmp(top->name, "migration/", 10)) {
 		f->rule = &stopper;
+	} else if (!strncmp(top->name, "kworker/", 8)) {
+		/* Any worker of its pool may execute the next work: no priority of one helps. */
+		f->next = "find out what queues this work: subtick trace";
 	} else if (top->nice < 19) {
 		finding_set(f->command, "renice -n 19 -p %u", top->pid);
 	}

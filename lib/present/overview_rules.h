@@ -11,6 +11,16 @@
 #define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
 #define RULE_MOST  0.5	/* share from which a task stands for its cgroup */
 
+/* Tasks of one cgroup. */
+struct crew {
+	const char *path;
+	const struct suspect *top; /* most CPU time; NULL: no task is known */
+	/* Short-lived processes of one name that used more time than all live tasks, or NULL. */
+	const struct suspect *exited;
+	uint64_t ns, exited_ns;	    /* CPU time of live and of exited tasks */
+	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
+};
+
 /* A group that waits. */
 struct victim {
 	const struct overview_window *o;
@@ -19,16 +29,7 @@ struct victim {
 	const char *name, *path;
 	char buf[32];
 	double delayed; /* share of its waits for cores that began with a wake-up */
-};
-
-/* Tasks of one cgroup; the lists are most CPU time first. */
-struct crew {
-	const char *path;
-	const struct suspect *top; /* most CPU time; NULL: no task is known */
-	const struct suspect
-		*exited;	    /* short-lived processes that used most of the time, or NULL */
-	uint64_t ns;		    /* CPU time of all */
-	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
+	struct crew crew;
 };
 
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);

@@ -80,9 +80,12 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (!s->pid && !crew.exited && s->cgroup_id == group->cgroup_id &&
-		    s->count >= SHORT_LIVED && (double)s->count >= SHORT_LIVED_HZ * seconds)
-			crew.exited = s;
+		if (!s->pid && s->cgroup_id == group->cgroup_id) {
+			crew.exited_ns += s->ns;
+			if (!crew.exited && s->count >= SHORT_LIVED &&
+			    (double)s->count >= SHORT_LIVED_HZ * seconds)
+				crew.exited = s;
+		}
 		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
 		crew.top = crew.top ?: s;

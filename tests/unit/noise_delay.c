@@ -304,6 +304,18 @@ TEST_WITH(queued_once, begin, end)
 	assert_int_equal(losses().queueings, 0);
 }
 
+/* The clock of the core that executes is a little behind. */
+TEST_WITH(clock_steps_back, begin, end)
+{
+	run(1000, &kworker);
+	queue(2003, &writeback);
+	execute(2000, &worker, &writeback);
+	executed(2100, &worker);
+	window(3000);
+	assert_int_equal(function("wb_workfn")->delay.count, 1);
+	assert_int_equal(function("wb_workfn")->delay.ns, 0);
+}
+
 /* More functions than there is room for are lost; without a symbol there is no name. */
 TEST_WITH(functions_lost, begin, end)
 {

@@ -20,6 +20,7 @@ struct scene {
 	struct runq_group_window groups[4];
 	struct runq_blame blame[4];
 	struct runq_window runq;
+	struct noise_core cores[NR_CPUS];
 	struct noise_source sources[2];
 	struct noise_hit hits[2];
 	struct noise_sender senders[2];
@@ -69,6 +70,9 @@ static void begin(void)
 					    .sources = scene.sources,
 					    .hits = scene.hits,
 					    .senders.list = scene.senders};
+	scene.cores[1].cpu = 1;
+	scene.noise.cores = scene.cores;
+	scene.noise.nr_cores = NR_CPUS;
 	scene.window.load = &scene.load;
 	scene.window.suspects.list = scene.suspects;
 	scene.window.settings = scene.settings;
@@ -206,6 +210,10 @@ TEST(neighbour)
 	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 "
 	       "tasks "
 	       "burner use 1.8 CPUs");
+	/* A victim that uses more than twice as much. */
+	task(9, "solver", "/app", 3700);
+	EXPECT(NULL);
+	scene.window.suspects.nr--;
 	/* Kernels before 5.15 have no cpu.idle. */
 	scene.window.settings[1].levels[1].idle = -1;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
@@ -363,7 +371,7 @@ TEST(kernel_threads)
 	wait_for(NULL, 200, 0);
 	s = task(7, "kworker/u8:1-loop0", "/", 300);
 	s->kthread = true;
-	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "renice -n 19 -p 7",
+	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "",
 	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 "
 	       "% of "
 	       "its waiting (p99 5 ms)");
@@ -379,6 +387,8 @@ TEST(kernel_threads)
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
 	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
 	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
+	strcpy(s->name, "kswapd0");
+	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
 	strcpy(s->name, "ksoftirqd/1");
 	delays[0] = (struct noise_delay){.cpu = 0, .vec = 1, .times.ns = 9};
 	delays[1] = (struct noise_delay){.cpu = 1, .vec = 3, .times.ns = 5};

@@ -47,7 +47,7 @@ void noise_delays_read(struct noise_cells *cells, unsigned int cpu, uint64_t tur
 		       bool shown);
 void noise_delays_end(struct noise_cells *cells);
 
-/* Copies @live, whose first member is a sum, to @to; false if there was no event since @was. */
+/* growth.c: copies @live, whose first member is a sum, to @to; false if there was no event since @was. */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size);
 /* Longest event of window @turn with its turn; 0: unknown. */

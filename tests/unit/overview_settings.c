@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings of cgroups and tasks as the overview reads them from /sys and /proc. */
+#include "test.h"
+
+#include "measure/overview/settings.h"
+#include "measure/overview/suspects.h"
+#include "tree.h"
+
+TEST_WITH(v2, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	const struct settings_mounts mounts = {.cpu = "/cg", .cpuset = "/cg"};
+	struct settings s;
+
+	tree_file(tree, "/cg/pod/cpu.max", "20000 100000\n");
+	tree_file(tree, "/cg/pod/cpu.stat", "usage_usec 5\nnr_throttled 3\nthrottled_usec 700\n");
+	tree_file(tree, "/cg/pod/cpu.weight", "100\n");
+	tree_file(tree, "/cg/pod/cpu.idle", "0\n");
+	tree_file(tree, "/cg/pod/cpuset.cpus", "1-2\n");
+	tree_file(tree, "/cg/pod/app/cpu.max", "max 100000\n");
+	tree_file(tree, "/cg/pod/app/cpu.weight", "7\n");
+	tree_file(tree, "/cg/pod/app/cpuset.cpus", "\n");
+	settings_read(tree->root, &mounts, "/pod/app", "/pod/app", &s);
+	assert_string_equal(s.path, "/pod/app");
+	assert_int_equal(s.nr, 2);
+	assert_int_equal(s.levels[0].len, strlen("/pod/app"));
+	assert_int_equal(s.levels[0].quota_us, 0);
+	assert_int_equal(s.levels[0].weight, 7);
+	assert_int_equal(s.levels[0].idle, -1);
+	assert_int_equal(s.levels[1].len, strlen("/pod"));
+	assert_int_equal(s.levels[1].quota_us, 20000);
+	assert_int_equal(s.levels[1].period_us, 100000);
+	assert_int_equal(s.levels[1].throttled_ns, 700000);
+	assert_int_equal(s.levels[1].idle, 0);
+	/* An empty cpuset.cpus inherits. */
+	assert_string_equal(s.cpuset_file, "/cg/pod/cpuset.cpus");
+	assert_true(cpuset_has(&s.cpuset, 2) && !cpuset_has(&s.cpuset, 0));
+	/* The root has no settings of its own. */
+	settings_read(tree->root, &mounts, "/", "/", &s);
+	assert_int_equal(s.nr, 0);
+}
+
+TEST_WITH(v1, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	const struct settings_mounts mounts = {.cpu = "/cpu", .cpuset = "/cpuset", .v1 = true};
+	struct settings s;
+
+	tree_file(tree, "/cpu/app/cpu.cfs_quota_us", "50000\n");
+	tree_file(tree, "/cpu/app/cpu.cfs_period_us", "100000\n");
+	tree_file(tree, "/cpu/app/cpu.stat", "nr_periods 9\nthrottled_time 123456\n");
+	tree_file(tree, "/cpu/app/cpu.shares", "1024\n");
+	tree_file(tree, "/cpuset/set/cpuset.cpus", "3\n");
+	settings_read(tree->root, &mounts, "/app", "/set", &s);
+	assert_int_equal(s.nr, 1);
+	assert_int_equal(s.levels[0].quota_us, 50000);
+	assert_int_equal(s.levels[0].period_us, 100000);
+	assert_int_equal(s.levels[0].throttled_ns, 123456);
+	assert_int_equal(s.levels[0].weight, 1024);
+	assert_string_equal(s.cpuset_file, "/cpuset/set/cpuset.cpus");
+	tree_file(tree, "/cpu/app/cpu.cfs_quota_us", "-1\n");
+	settings_read(tree->root, &mounts, "/app", "", &s);
+	assert_int_equal(s.levels[0].quota_us, 0);
+	assert_string_equal(s.cpuset_file, "");
+}
+
+TEST(cgroup_of_a_task)
+{
+	static const char hybrid[] = "4:cpuset:/set\n3:cpu,cpuacct:/a:b\n1:name=systemd:/x\n0::/unified\n";
+	char path[SUSPECT_PATH];
+
+	suspect_cgroup(hybrid, "cpu", path);
+	assert_string_equal(path, "/a:b");
+	suspect_cgroup(hybrid, "cpuset", path);
+	assert_string_equal(path, "/set");
+	suspect_cgroup(hybrid, NULL, path);
+	assert_string_equal(path, "/unified");
+	suspect_cgroup("1:name=systemd:/x\n", "cpu", path);
+	assert_string_equal(path, "");
+}
+
+/* Tasks on several CPUs are one; exited ones are counted by name and cgroup. */
+TEST_WITH(tasks, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_task list[] = {
+		{.pid = 7, .tgid = 7, .cpu = 0, .ns = 10, .count = 1, .comm = "worker"},
+		{.pid = 7, .tgid = 7, .cpu = 1, .ns = 30, .count = 2, .comm = "worker"},
+		{.pid = 8, .tgid = 8, .cpu = 0, .ns = 5, .comm = "cron", .cgroup_id = 1},
+		{.pid = 9, .tgid = 9, .cpu = 0, .ns = 6, .comm = "cron", .cgroup_id = 1},
+		{.pid = 10, .tgid = 10, .cpu = 0, .ns = 7, .comm = "cron", .cgroup_id = 2},
+		{.pid = 11, .tgid = 11, .cpu = 0, .ns = 3, .comm = "reused"},
+		{.pid = UINT32_MAX, .tgid = UINT32_MAX, .cpu = 0, .ns = 99},
+	};
+	struct suspects found = {.list = calloc(SUSPECTS_MAX, sizeof(struct suspect))};
+
+	assert_non_null(found.list);
+	tree_file(tree, "/proc/7/comm", "worker\n");
+	tree_file(tree, "/proc/7/cgroup", "0::/app\n");
+	tree_file(tree, "/proc/11/comm", "another\n");
+	assert_int_equal(suspects_read(tree->root, list, 7, 1000, false, &found), 0);
+	assert_int_equal(found.nr, 4);
+	assert_int_equal(found.list[0].pid, 7);
+	assert_int_equal(found.list[0].ns, 40);
+	assert_int_equal(found.list[0].switches, 3);
+	assert_int_equal(found.list[0].cpu, 1);
+	assert_string_equal(found.list[0].cgroup, "/app");
+	assert_int_equal(found.list[1].pid, 0);
+	assert_string_equal(found.list[1].name, "cron");
+	assert_int_equal(found.list[1].count, 2);
+	assert_int_equal(found.list[1].cgroup_id, 1);
+	assert_int_equal(found.list[2].count, 1);
+	/* A number that another task has now. */
+	assert_int_equal(found.list[3].pid, 0);
+	assert_string_equal(found.list[3].name, "reused");
+	free(found.list);
+}
+
+TEST_MAIN()

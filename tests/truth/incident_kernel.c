@@ -250,6 +250,8 @@ void incident_crowd_begin(void)
 		if (!cgroups_mkdir(path))
 			live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
 	}
+	/* Until subtick has read their names. */
+	live_sleep_ms(3000);
 }
 
 void incident_crowd_end(void)

@@ -8,7 +8,7 @@
 /* A service that sleeps most of the time. */
 #define SERVICE	       .comm = "service", .burn_us = 4000, .sleep_us = 12000
 #define LIGHT	       .comm = "service", .burn_us = 2000, .sleep_us = 18000
-#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 12000
+#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 24000
 #define ON_CPU_1       .cpu = 2
 #define BUSY	       .burn_us = 1000
 #define LOAD(group, n) .cgroup = (group), .nr = (n)
@@ -117,7 +117,7 @@ const struct incident incidents[] = {
 	{
 		.name = "deadline",
 		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 1), .comm = "dljob", .burn_us = 14000, .sleep_us = 6000,
+			  {LOAD("/", 1), .comm = "dljob", .burn_us = 7000, .sleep_us = 13000,
 			   .policy = SCHED_DEADLINE}},
 		.rule = "realtime",
 		.victim = "/app",
@@ -276,7 +276,7 @@ const struct incident incidents[] = {
 	{
 		.name = "short-lived-cgroup",
 		.loads = {{LOAD("/app", 6), OFTEN},
-			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
+			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 12000, .forks_hz = 20}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
@@ -287,7 +287,7 @@ const struct incident incidents[] = {
 	{
 		.name = "short-lived-root",
 		.loads = {{LOAD("/app", 6), OFTEN},
-			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 8000, .forks_hz = 30}},
+			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 12000, .forks_hz = 20}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",

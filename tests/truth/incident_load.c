@@ -121,11 +121,11 @@ struct deadline_attr {
 static bool set_policy(const struct incident_load *load)
 {
 	struct sched_param param = {.sched_priority = load->priority};
-	/* A deadline task uses its burn in each period. */
+	/* A burn takes up to twice as long while the other CPU is busy, and must fit into the runtime. */
 	struct deadline_attr attr = {
 		.size = sizeof(attr),
 		.policy = SCHED_DEADLINE,
-		.runtime_ns = load->burn_us * NSEC_PER_USEC,
+		.runtime_ns = (load->burn_us + load->sleep_us) * NSEC_PER_USEC * 4 / 5,
 		.deadline_ns = (load->burn_us + load->sleep_us) * NSEC_PER_USEC,
 		.period_ns = (load->burn_us + load->sleep_us) * NSEC_PER_USEC,
 	};

@@ -160,7 +160,7 @@ static int trouble_edu(void)
 	if (err < 0)
 		return err;
 	irq = pci_irq_vector(pci, 0);
-	err = request_irq(irq, trouble_interrupt, IRQF_NOBALANCING, "trouble", pci);
+	err = request_irq(irq, trouble_interrupt, 0, "trouble", pci);
 	if (err)
 		return err;
 	return irq_set_affinity(irq, cpumask_of(cpu));

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "sys/kbtf.h"
+#include "sys/kernel.h"
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
@@ -71,6 +72,8 @@ static bool few_descriptors(void)
 
 int sys_bpf_fail(struct err *err, int code, const char *what)
 {
+	enum lockdown level;
+
 	/*
 	 * Only EPERM means privileges: the verifier returns EACCES. What libbpf says of it is about
 	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, and wrong.
@@ -86,6 +89,10 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 			       "%s: %s, and few file descriptors are free: raise the limit "
 			       "(LimitNOFILE= of systemd, ulimit -n)",
 			       what, strerror(-code));
+	/* The verifier returns EINVAL for a helper that lockdown forbids. */
+	if (!lockdown_read(NULL, &level) && level == LOCKDOWN_CONFIDENTIALITY)
+		return err_unsupported(err, code, "boot without lockdown=confidentiality",
+				       "%s: lockdown forbids BPF programs to read kernel memory", what);
 	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
 		return err_unsupported(
 			err, code,

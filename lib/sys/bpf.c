@@ -83,7 +83,7 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",
 				       "%s: not permitted to use BPF", what);
-	/* What libbpf says of it is wrong, too: without a descriptor for a probe, a feature is missing. */
+	/* libbpf reports a missing feature if one of its probes finds no free descriptor. */
 	if (code == -EMFILE || few_descriptors())
 		return err_set(err, code,
 			       "%s: %s, and few file descriptors are free: raise the limit "

@@ -47,7 +47,7 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Not through a link: the rename would replace /dev/stdout itself. */
+/* A link is no file: the rename would replace the link, such as /dev/stdout, and not its target. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -102,7 +102,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 		file->out = stdout;
 	else if (is_file(path))
 		file->out = open_part(file);
-	/* Also where the directory is read-only and the file is not. */
+	/* The directory may be read-only although the file is not. */
 	if (!file->out)
 		file->out = open_direct(path);
 	return file->out ? 0

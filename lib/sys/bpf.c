@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "sys/kbtf.h"
+#include "sys/kernel.h"
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
@@ -71,6 +72,8 @@ static bool few_descriptors(void)
 
 int sys_bpf_fail(struct err *err, int code, const char *what)
 {
+	enum lockdown level;
+
 	/*
 	 * Only EPERM means privileges: the verifier returns EACCES. What libbpf says of it is about
 	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, and wrong.
@@ -80,12 +83,16 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",
 				       "%s: not permitted to use BPF", what);
-	/* What libbpf says of it is wrong, too: without a descriptor for a probe, a feature is missing. */
+	/* libbpf reports a missing feature if one of its probes finds no free descriptor. */
 	if (code == -EMFILE || few_descriptors())
 		return err_set(err, code,
 			       "%s: %s, and few file descriptors are free: raise the limit "
 			       "(LimitNOFILE= of systemd, ulimit -n)",
 			       what, strerror(-code));
+	/* The verifier returns EINVAL for a helper that lockdown forbids. */
+	if (!lockdown_read(NULL, &level) && level == LOCKDOWN_CONFIDENTIALITY)
+		return err_unsupported(err, code, "boot without lockdown=confidentiality",
+				       "%s: lockdown forbids BPF programs to read kernel memory", what);
 	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
 		return err_unsupported(
 			err, code,

@@ -10,6 +10,7 @@ BOOTS = {b.name: b for b in (
     Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
     Boot("hybrid", cgroup="hybrid", says="cgroup v1 controllers beside an empty v2 tree"),
     Boot("idle", idle_states=True, devices=("edu",), says="WFI and two deeper idle states"),
+    Boot("disturbed", says="2 processors, a clock that is set, sleep, lockdown"),
     Boot("truth1", smp=1, icount=0, says="virtual time, 1 processor"),
     Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
     Boot("truthfull", smp=2, icount=0, words=("nohz_full=1",),
@@ -37,6 +38,8 @@ ONLY = {
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
+    # Nothing but a boot ends lockdown.
+    "disturbed": ["serve", "lockdown", "log"],
     **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
 LIVE = {

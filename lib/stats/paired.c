@@ -31,7 +31,7 @@ double student_quantile(double confidence, unsigned int df)
 
 	while (student_within(high, df) < confidence)
 		high *= 2.0;
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2.0;
 
 		if (student_within(middle, df) < confidence)
@@ -73,9 +73,14 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired)
 {
-	struct paired found = {
-		.ratio = NAN, .low = NAN, .high = NAN, .p = NAN, .detectable = NAN};
-	double log_ratio[PAIRED_MAX], error, half;
+	struct paired found = {.original = NAN,
+			       .changed = NAN,
+			       .ratio = NAN,
+			       .low = NAN,
+			       .high = NAN,
+			       .p = NAN,
+			       .detectable = NAN};
+	double log_ratio[PAIRED_MAX], original = 0.0, error, half;
 	struct moments moments = {0};
 
 	for (size_t i = 0; i < nr && found.nr < PAIRED_MAX; i++) {
@@ -83,6 +88,7 @@ void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool
 
 		if (!(pairs[i][0] > 0.0) || !(ratio > 0.0) || !isfinite(ratio))
 			continue;
+		original += log(pairs[i][0]);
 		log_ratio[found.nr] = log(ratio);
 		moments_add(&moments, log_ratio[found.nr++]);
 	}
@@ -91,6 +97,8 @@ void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool
 		return;
 	error = moments_stddev(&moments) / sqrt(found.nr);
 	half = student_quantile(confidence, found.nr - 1) * error;
+	found.original = exp(original / found.nr);
+	found.changed = found.original * exp(moments.mean);
 	found.ratio = expm1(moments.mean);
 	found.low = expm1(moments.mean - half);
 	found.high = expm1(moments.mean + half);

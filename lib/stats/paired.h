@@ -13,9 +13,10 @@
 
 /* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN: unknown, fewer than two pairs. */
 struct paired {
-	unsigned int nr; /* pairs in which both values are positive */
-	double ratio, low, high; /* geometric mean, and its interval */
-	double p;		 /* exact, two-sided; NAN without @permute */
+	unsigned int nr;	  /* pairs that count: both values are positive */
+	double original, changed; /* geometric means */
+	double ratio, low, high;  /* their ratio, and its interval */
+	double p;		  /* exact, two-sided; NAN without @permute */
 	/* An effect of this size would have been found in 95 of 100 experiments. */
 	double detectable;
 	/* At least PAIRED_MIN pairs, an interval without 0, and p up to 5 % if known. */
@@ -23,15 +24,15 @@ struct paired {
 };
 
 /*
- * Compares @nr pairs {original, changed}, at most PAIRED_MAX. @confidence is that of the interval,
- * such as 0.95. Pairs with a value that is not positive and finite do not count.
+ * Compares @nr pairs {original, changed}, at most PAIRED_MAX, with an interval of @confidence, such
+ * as 0.95. Pairs with a value that is not positive and finite do not count.
  */
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired);
 
 /* P(|T| < @t) of Student's distribution with @df degrees of freedom. */
 double student_within(double t, unsigned int df);
-/* The t for which student_within() is @confidence, 0 <= confidence < 1. */
+/* Inverse of student_within(): the t of @confidence, from 0 to below 1. */
 double student_quantile(double confidence, unsigned int df);
 
 #endif

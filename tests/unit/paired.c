@@ -8,7 +8,7 @@
 
 #define EXPERIMENTS 200
 /* Chance moves 95 % of this many by 0.5 %. */
-#define MANY	    2000
+#define MANY 2000
 
 /* splitmix64: the same numbers on every machine. */
 static uint64_t random_state;
@@ -34,8 +34,8 @@ TEST(test_student_table)
 		double confidence, t;
 		unsigned int df;
 	} table[] = {
-		{0.95, 12.7062, 1}, {0.95, 4.3027, 2},	{0.95, 2.5706, 5},   {0.95, 2.2622, 9},
-		{0.95, 2.0930, 19}, {0.99, 63.6567, 1}, {0.99, 3.2498, 9},   {0.90, 1.8331, 9},
+		{0.95, 12.7062, 1}, {0.95, 4.3027, 2},	{0.95, 2.5706, 5}, {0.95, 2.2622, 9},
+		{0.95, 2.0930, 19}, {0.99, 63.6567, 1}, {0.99, 3.2498, 9}, {0.90, 1.8331, 9},
 		{0.999, 4.7809, 9}, {0.95, 2.0687, 23}, {0.99, 4.6041, 4}, {0.5, 1.0, 1},
 	};
 
@@ -113,6 +113,8 @@ TEST(test_missing)
 	assert_int_equal(paired.nr, 5);
 	assert_false(paired.found);
 	assert_true(paired.low > 0.0);
+	paired_compare(pairs, 8, 0.95, false, &paired);
+	assert_false(paired.found);
 	paired_compare(pairs, 2, 0.95, true, &paired);
 	assert_int_equal(paired.nr, 1);
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
@@ -191,8 +193,7 @@ TEST(test_detectable)
 		paired_compare(pairs, 10, 0.95, true, &paired);
 		mean_square += log1p(paired.detectable) * log1p(paired.detectable) / MANY;
 	}
-	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >=
-		    0.92 * MANY);
+	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
 TEST_MAIN()

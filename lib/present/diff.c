@@ -72,7 +72,7 @@ static const struct figure wake_figures[] = {
 /* The lists of a command that are compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	const char *names[MAX_NAMES]; /* columns that identify a row; none: the first one */
+	const char *names[MAX_NAMES]; /* columns that identify a row; NULL: see row_name() */
 	const struct figure *figures;
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures},
@@ -110,7 +110,7 @@ static size_t name_part(const char *key, const struct value *value, char *buf, s
 	return snprintf(buf, size, " %s%.0f", cpu, value_number(value));
 }
 
-/* "CPU 0", "/app", "CPU 0 timer C1", or "make 4711" for a task. */
+/* "CPU 0", "/app", "CPU 0 timer C1", "make 4711" for a task. Rows of runq begin with their name. */
 static void row_name(const struct subject *subject, const struct table *table, size_t row,
 		     char *buf, size_t size)
 {
@@ -128,7 +128,7 @@ static void row_name(const struct subject *subject, const struct table *table, s
 	memmove(buf, buf + (buf[0] == ' '), strlen(buf) + (buf[0] != ' '));
 }
 
-/* The thing of that name, a new one if there is none; NULL if out of memory. */
+/* Finds or adds the thing of that name. NULL if out of memory. */
 static struct thing *thing_get(struct diff *diff, char *name)
 {
 	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name), *thing;
@@ -263,7 +263,7 @@ const struct table_spec *const diff_tables[] = {
 	&fields_table, &kind_tables[SHARE], &kind_tables[TIME], &kind_tables[RATE], NULL,
 };
 
-/* What changed first, then by the size of the change; what is only on one side is the largest. */
+/* Changed figures first, then by the size of the change. A figure of one side only is the largest. */
 static int by_change(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
@@ -374,16 +374,17 @@ static int build(const struct diff *diff, const struct diff_side sides[2], bool 
 	};
 	struct diff_row *rows = calloc(diff->nr_things + 1, MAX_FIGURES * sizeof(*rows));
 	double confidence = 1.0 - (1.0 - CONFIDENCE) / (double)(fields.compared + !fields.compared);
+	int8_t shown = fields.compared ? 1 : -1;
 
 	if (!rows)
 		return -ENOMEM;
 	for (int kind = 0; kind < NR_KINDS; kind++) {
 		size_t nr = fill_rows(diff, confidence, rows, kind, &fields.changed);
-		struct table *table = all || (nr && rows[0].changed)
+		struct table *table = all || (nr && rows[0].changed == shown)
 					      ? columns_table(report, &kind_tables[kind], 0)
 					      : NULL;
 
-		for (size_t row = 0; table && row < nr && (all || rows[row].changed); row++)
+		for (size_t row = 0; table && row < nr && (all || rows[row].changed == shown); row++)
 			columns_row(table, &rows[row]);
 	}
 	fields.confidence = fields.compared ? CONFIDENCE : NAN;

@@ -19,8 +19,8 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two sides, before and after, of one command: load, runq, noise or wake. Without @all,
- * figures that did not change have no row if there are enough windows to tell. -EINVAL if the files
+ * Compares two sides, before and after, of one command: load, runq, noise or wake. Without @all
+ * only changed figures have rows, or all of them if there are too few windows. -EINVAL if the files
  * cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,

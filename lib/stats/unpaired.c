@@ -6,7 +6,7 @@
 
 #include "stats/paired.h"
 
-/* Square of the standard error of the mean, relative to the mean: that of the mean's logarithm. */
+/* Squared standard error of the logarithm of the mean, by the delta method. */
 static double log_variance(const struct moments *m)
 {
 	double relative = moments_stddev(m) / m->mean;

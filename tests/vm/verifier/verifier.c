@@ -84,6 +84,10 @@ static const struct runq_choice runq_choices[] = {
 	{"serve", BRIEF | QUICK, {.blame = true, .steps_only = true}},
 	{"serve --blame-limit 0", QUICK, {.causes = true, .steps_only = true}},
 	{"serve --no-causes", BRIEF | QUICK, {.steps_only = true}},
+	{"serve --exclude", QUICK,
+	 {.cgroups = some_cgroup, .nr_cgroups = 1, .fold_excluded = true, .blame = true, .steps_only = true}},
+	{"serve --exclude --no-causes", QUICK,
+	 {.cgroups = some_cgroup, .nr_cgroups = 1, .steps_only = true}},
 	{"serve --sample", 0, {.sample_ratio = 0.1, .blame = true, .steps_only = true}},
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };

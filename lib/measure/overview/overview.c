@@ -107,6 +107,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		return rc;
 	}
 	o->window.load = load_window(o->parts[LOAD]);
+	runq.load = o->parts[LOAD];
 	if (!wake_open(&wake, &o->parts[WAKE], NULL))
 		o->window.wake = wake_window(o->parts[WAKE]);
 	if (!runq_open(&runq, &o->parts[RUNQ], &o->runq_err))

@@ -30,7 +30,7 @@ static int open_load(struct meter *load, bool pressure, struct meter **ret_meter
 
 static int open_runq(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
 {
-	struct runq_opts opts = {.blame = true, .pressure = pressure};
+	struct runq_opts opts = {.blame = true, .pressure = pressure, .load = load};
 
 	return runq_open(&opts, ret_meter, err);
 }

@@ -204,6 +204,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		overview_close(&o->meter);
 		return rc;
 	}
+	runq.load = o->parts[LOAD];
 	if (!wake_open(&wake, &o->parts[WAKE], NULL))
 		o->window.wake = wake_window(o->parts[WAKE]);
 	if (!runq_open(&runq, &o->parts[RUNQ], &o->runq_err))

@@ -81,14 +81,7 @@ static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 		return skel->progs.runq_general;
 	if (!ro->want_causes)
 		return modern(btf) ? skel->progs.runq_plain : skel->progs.runq_plain_old;
-	if (modern(btf))
-		return skel->progs.runq_causes;
-	/*
-	 * Linux 5.10 does not accept the quick path with blame, and takes minutes to verify that with
-	 * causes but without the fine histogram.
-	 */
-	return opts->blame || opts->steps_only ? skel->progs.runq_general
-					       : skel->progs.runq_causes_old;
+	return modern(btf) ? skel->progs.runq_causes : skel->progs.runq_causes_old;
 }
 
 static void load_switch(const struct core_bpf *skel, const struct bpf_program *chosen)

@@ -81,7 +81,9 @@ one with nothing attached, and told as a ratio to an empty program and to other 
   as the command has a program there.
 - The exporter at rest runs on the first of its processors; all others are idle, so its CPU time is its instructions.
 - `tests/bench/virtual/limits` has a limit for each figure of subtick; `./check cost` fails if one grows by more than
-  2 %. Of the exporter at rest the limit is for all collectors with 16 processors (64 in `./check vm-all`), and 10 %.
+  2 %. Limits are judged by the most frequent value, which chance does not move. The figures on this page are means, and a
+  sample is judged by its mean. Of the exporter at rest the limit is for all collectors with 16 processors (64 in `./check
+  vm-all`), and 10 %.
 """
 
 

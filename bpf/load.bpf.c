@@ -311,7 +311,7 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
 	s->vec = vec + 1;
 	vec_begin(s, now);
-	return 0;
+	return softirq_delayed(s, now, vec);
 }
 
 SEC("tp_btf/softirq_entry")
@@ -319,19 +319,16 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
 	u64 now, base;
-	bool started = softirq_edge(&s, &now);
 
-	if (FILLED(LOAD_FILLED_NOISE))
-		softirq_delay(vec, now + s->start_ns);
-	if (!started)
-		return 0;
+	if (!softirq_edge(&s, &now))
+		return softirq_delayed(s, now, vec);
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
 	base_enter_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK);
 	s->vec = vec + 1;
 	vec_begin(s, now);
-	return 0;
+	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay_open(s) : 0;
 }
 
 /* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */

@@ -33,21 +33,33 @@ int BPF_PROG(load_softirq_raise_noise, u64 vec)
 	return 0;
 }
 
-/* At softirq_entry; @now is CLOCK_MONOTONIC. */
-static __noinline int softirq_delay(u64 vec, u64 now)
+/* At softirq_entry; @now is since the start. */
+static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 {
 	struct noise_cpu *n = noise_here();
-	u64 raised;
+	s64 ns;
 
 	if (!n || vec >= LOAD_NR_VECS)
 		return 0;
-	raised = n->raised_ns[vec];
-	n->raised_ns[vec] = 0;
-	if (raised)
-		cell_add(&n->delays[vec], now > raised ? now - raised : 0);
+	ns = now + s->start_ns - n->raised_ns[vec];
+	if (n->raised_ns[vec])
+		cell_add(&n->delays[vec], ns > 0 ? ns : 0);
 	else
 		n->raise_unseen++;
+	n->raised_ns[vec] = 0;
 	return 0;
+}
+
+/* Takes time and vector from the slot, so that the caller keeps no register for them. */
+static __noinline int softirq_delay_open(const struct load_slot *s)
+{
+	return softirq_delay(s, s->base >> 8, s->vec - 1);
+}
+
+/* The call is removed without noise. */
+static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u32 vec)
+{
+	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay(s, now, vec) : 0;
 }
 
 /*

@@ -21,20 +21,19 @@ struct dispatch {
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/* Global, as blame_add() is. 0: the walk is over. */
+/*
+ * Global, as blame_add() is. Begins the walk if @first is 0, and ends it with the last part. 0: the
+ * walk is over.
+ */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
-	return walk_part(cpu_at(cpu), first, cpu);
-}
+	struct runq_cpu *pc = cpu_at(cpu);
 
-/* Global, as blame_add() is. */
-__noinline int wait_walked(u32 cpu)
-{
-	u64 at = cpu;
-
-	asm volatile("" : "+r"(at));
-	if (at < layout.cpus)
-		walk_end(&cpu_at(at)->walk, cpu);
+	if (!first)
+		walk_begin(&pc->walk);
+	if (walk_part(pc, first, cpu) && first < RUNQ_NR_WALK - RUNQ_NR_STEP)
+		return 1;
+	walk_end(&pc->walk, cpu);
 	return 0;
 }
 
@@ -221,10 +220,8 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	if (held)
 		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
-	walk_begin(w);
 	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
 		;
-	wait_walked(cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
 		if (i < RUNQ_NR_HOT)
 			cell->cause_ns[i] += w->cause_ns[i];

@@ -60,14 +60,13 @@ const struct incident incidents[] = {
 	{
 		.name = "quota-sibling",
 		.settings = {QUOTA("/pod", 40000)},
-		.loads = {{LOAD("/pod/app", 1), SERVICE},
-			  {LOAD("/pod/side", 1), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/pod/app", 2), SERVICE, ON_CPU_1},
+			  {LOAD("/pod/side", 2), .comm = "burner", BUSY, ON_CPU_1}},
 		.rule = "quota",
 		.victim = "/pod/app",
 		.culprit = "/pod",
 		.words = {"/pod/side"},
 		.advised = true,
-		.miss = "the cgroup that uses most of the quota waits longer than the service",
 	},
 	{
 		.name = "quota-and-neighbour",

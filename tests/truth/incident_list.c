@@ -302,7 +302,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.miss = "processes of the bomb wait longer than the service",
+		.miss = "not named: processes of the bomb wait longer than the service",
 	},
 	{
 		.name = "loop-worker",
@@ -314,7 +314,6 @@ const struct incident incidents[] = {
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "loop",
-		.stays = "other workers of the pool keep their nice value",
 	},
 	{
 		.name = "writeback",
@@ -336,7 +335,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"kworker"},
-		.stays = "a worker of nice 19 keeps the CPU until the next tick",
 	},
 	{
 		.name = "rcu",
@@ -355,7 +353,7 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "staller",
-		.stays = "no policy ends a section without preemption",
+		.stays = "advice: no policy ends a section without preemption",
 	},
 	{
 		.name = "stop-machine",

@@ -162,7 +162,7 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 	} else if (passed) {
 		live_ok(false, "%s: now right, remove the mark \"%s\"", name, known);
 	} else {
-		live_skip(name, "not named yet: %s", known);
+		live_skip(name, "not right yet: %s", known);
 		note(root);
 	}
 	return passed;
@@ -180,8 +180,8 @@ static void judge_advice(const struct incident *incident, json_t *first)
 
 	snprintf(what, sizeof(what), "ended by \"%s\"", *setting ? setting : command);
 	if (!*setting && !*command) {
-		if (incident->advised)
-			judged(false, known, NULL, incident->name, "has a setting that ends it");
+		if (incident->advised || known)
+			judged(!incident->advised, known, NULL, incident->name, "has advice");
 		return;
 	}
 	if (apply(first)) {

@@ -60,14 +60,13 @@ const struct incident incidents[] = {
 	{
 		.name = "quota-sibling",
 		.settings = {QUOTA("/pod", 40000)},
-		.loads = {{LOAD("/pod/app", 1), SERVICE},
-			  {LOAD("/pod/side", 1), .comm = "burner", BUSY}},
+		.loads = {{LOAD("/pod/app", 2), SERVICE, ON_CPU_1},
+			  {LOAD("/pod/side", 2), .comm = "burner", BUSY, ON_CPU_1}},
 		.rule = "quota",
 		.victim = "/pod/app",
 		.culprit = "/pod",
 		.words = {"/pod/side"},
 		.advised = true,
-		.miss = "the cgroup that uses most of the quota waits longer than the service",
 	},
 	{
 		.name = "quota-and-neighbour",
@@ -303,7 +302,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.miss = "processes of the bomb wait longer than the service",
+		.miss = "not named: processes of the bomb wait longer than the service",
 	},
 	{
 		.name = "loop-worker",
@@ -315,7 +314,6 @@ const struct incident incidents[] = {
 		.rule = "kernel_threads",
 		.victim = "/app",
 		.culprit = "loop",
-		.stays = "other workers of the pool keep their nice value",
 	},
 	{
 		.name = "writeback",
@@ -337,7 +335,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"kworker"},
-		.stays = "a worker of nice 19 keeps the CPU until the next tick",
 	},
 	{
 		.name = "rcu",
@@ -356,7 +353,7 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "staller",
-		.stays = "no policy ends a section without preemption",
+		.stays = "advice: no policy ends a section without preemption",
 	},
 	{
 		.name = "stop-machine",

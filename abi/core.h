@@ -25,7 +25,7 @@ enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* blocks - 1; the number of blocks is a power of two */
 	CORE_FILLED_LOAD, /* the switch program of runq also counts for load */
-	LOAD_FILLED_WAKE,  /* passive wake-ups are counted, too */
+	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* rows of wake-ups per CPU */
 	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one row */
 	LOAD_FILLED_TASKS, /* task time by task */

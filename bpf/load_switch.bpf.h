@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A task switch as an edge of load and noise. The switch programs of runq include it, too. */
+/* A task switch as an edge of load and noise. The switch programs of runq include it as well. */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
 
@@ -123,7 +123,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * True if the open interval goes on over this switch. The idle task is a kernel thread, too. For noise,
+ * True if the open interval goes on over this switch. The idle task has the flag of kernel threads. For noise,
  * kernel threads are measured one by one: a switch from or to one of them closes the open interval.
  */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
@@ -147,7 +147,7 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* A switch for which switch_goes_on() is false: to the idle task, or to another one. */
+/* switch_goes_on() is false, and the next task is the idle task. */
 static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -156,6 +156,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
+/* switch_goes_on() is false, and the next task is not the idle task. */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {

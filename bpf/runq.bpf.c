@@ -295,7 +295,8 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
  */
 static __noinline int rest_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
-	return switch_all((struct mode){.cgroup_v2 = cgroup_v2}, prev, next, false, mono);
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
+			  mono);
 }
 
 static __noinline int rest_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
@@ -349,12 +350,6 @@ int runq_general(u64 *ctx)
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-static __noinline int rest_some(struct task_struct *prev, struct task_struct *next, u64 mono)
-{
-	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
-			  mono);
-}
-
 /*
  * A filter or a sample without causes: most switches have neither end of a wait that counts. In a sample,
  * each of the two tasks decides for itself. Twice: for kernels with all fields, and for others.
@@ -366,7 +361,7 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
                                                                                                     \
 		if (quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                         \
 			return 0;                                                                   \
-		return rest_some(prev, next, bpf_ktime_get_ns());                                   \
+		return rest_plain(prev, next, bpf_ktime_get_ns());                                  \
 	}                                                                                           \
                                                                                                     \
 	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,      \
@@ -380,7 +375,7 @@ static __noinline int rest_some(struct task_struct *prev, struct task_struct *ne
 		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :        \
 				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))         \
 			return 0;                                                                   \
-		return rest_some(prev, next, mono);                                                 \
+		return rest_plain(prev, next, mono);                                                \
 	}                                                                                           \
                                                                                                     \
 	static __always_inline int name##_switch(u64 *ctx)                                          \

@@ -115,8 +115,8 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "deadline",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 1), .comm = "dljob", .burn_us = 7000, .sleep_us = 13000,
+		.loads = {{LOAD("/app", 4), SERVICE},
+			  {LOAD("/", 1), .comm = "dljob", .burn_us = 8000, .sleep_us = 12000,
 			   .policy = SCHED_DEADLINE}},
 		.rule = "realtime",
 		.victim = "/app",

@@ -5,12 +5,7 @@
 
 #include "load_noise.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} queued SEC(".maps");
+MAP(queued, ARRAY, 0, 1, u32, u64);
 
 static __always_inline struct noise_cpu *noise_here(void)
 {

@@ -13,6 +13,8 @@
 #define FORKED 0.1
 /* Waits with a shorter p99 are the cost of a switch, not a delay. */
 #define LEAST_P99_NS 100000.0
+/* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
+#define LEAST_SHARE 0.05
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -181,6 +183,7 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 
 		if (blame->victim.kind != group->party.kind ||
 		    blame->victim.group != group->party.group ||
+		    (double)blame->wait_ns < LEAST_SHARE * (double)group->sum_ns ||
 		    !findings_due(report, &waits, (uint64_t)lost))
 			continue;
 		if (blame->culprit.kind == RUNQ_PARTY_KTHREADS)

@@ -85,7 +85,7 @@ int core_for_runq(struct core *core)
 		skel->maps.bursts,    skel->maps.notes,	    skel->maps.counters,
 		skel->maps.lines,     skel->maps.sends,
 		skel->maps.tasks_odd, skel->maps.tasks_even, skel->maps.tasks_now,
-		skel->maps.noise,     skel->maps.hists,
+		skel->maps.noise,     skel->maps.queued,     skel->maps.hists,
 	};
 
 	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "load_");

@@ -10,6 +10,9 @@ const ENDED_S = 60;
 
 const keyOf = (noun, finding) => JSON.stringify([noun, finding.rule, finding.victim, finding.culprit,
 	finding.cpu, finding.victim || finding.culprit ? "" : finding.finding]);
+// Findings that ended are last, before them those about figures of other tools; else most time lost first.
+const rank = (finding) => 2 * (finding.ended !== null) + (finding.cause === "accounting");
+const before = (a, b) => rank(a) - rank(b) || b.share - a.share;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
 export class Findings {
@@ -40,8 +43,7 @@ export class Findings {
 				this.known.delete(key);
 		}
 		if (Math.abs(now - this.sorted) >= STEADY_S) {
-			this.known = new Map([...this.known].sort(([, a], [, b]) =>
-				(a.ended !== null) - (b.ended !== null) || b.share - a.share));
+			this.known = new Map([...this.known].sort(([, a], [, b]) => before(a, b)));
 			this.sorted = now;
 		}
 		this.draw();
@@ -50,7 +52,7 @@ export class Findings {
 	// A known finding keeps its place; a new one comes before the first that lost less.
 	put(key, finding) {
 		const list = [...this.known];
-		const at = list.findIndex(([, other]) => other.ended !== null || other.share < finding.share);
+		const at = list.findIndex(([, other]) => before(finding, other) < 0);
 
 		if (!this.known.has(key) && at >= 0)
 			this.known = new Map([...list.slice(0, at), [key, finding], ...list.slice(at)]);

@@ -82,6 +82,9 @@ static const struct table *first_findings(const struct screen *screen, size_t *r
 			continue;
 		*ret_nr += table->nr_rows;
 		lost = table_number(table, 0, "lost_ns") / (double)report->window_ns;
+		/* Findings about figures of other tools come last. */
+		if (!strcmp(table_str(table, 0, "cause") ?: "", CAUSE_ACCOUNTING))
+			lost = 0.0;
 		if (!first || lost > most) {
 			first = table;
 			most = lost;

@@ -292,6 +292,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
+		.stays = "advice: time of subtick, which is in / as well, counts as theirs",
 	},
 	{
 		.name = "fork-bomb",
@@ -302,7 +303,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.miss = "not named: processes of the bomb wait longer than the service",
 	},
 	{
 		.name = "loop-worker",

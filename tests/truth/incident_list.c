@@ -296,13 +296,14 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "fork-bomb",
-		.loads = {{LOAD("/app", 3), LIGHT},
+		.loads = {{LOAD("/app", 6), OFTEN},
 			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
+		.stays = "advice: a fork keeps the CPU for 1.2 ms in the kernel, whatever its policy",
 	},
 	{
 		.name = "loop-worker",

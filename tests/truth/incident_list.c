@@ -303,7 +303,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.stays = "advice: a fork keeps the CPU for 1.2 ms in the kernel, whatever its policy",
+		.stays_v2 = "advice: a fork keeps the CPU for 1.2 ms in the kernel, whatever its policy",
 	},
 	{
 		.name = "loop-worker",

@@ -170,7 +170,7 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 
 static void judge_advice(const struct incident *incident, json_t *first)
 {
-	const char *known = incident->stays ?: cgroups_v2() ? NULL : incident->stays_v1;
+	const char *known = incident->stays ?: cgroups_v2() ? incident->stays_v2 : NULL;
 	const char *setting = text_of(first, "next_setting"),
 		   *command = text_of(first, "next_command");
 	json_t *again = NULL, *row;

@@ -108,13 +108,61 @@ static void add_row(struct report *report, struct table *table, const struct fin
 		swap_rows(table, at - 1, at);
 }
 
+/*
+ * Writes @text as one word of a shell. Names of cgroups come from anybody who may create one, and
+ * readers copy commands.
+ */
+static void put_word(FILE *out, const char *text, size_t len)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/_.:@%+=,-";
+
+	if (strspn(text, plain) >= len) {
+		fwrite(text, 1, len, out);
+		return;
+	}
+	putc('\'', out);
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\'')
+			fputs("'\\''", out);
+		else
+			putc(text[i], out);
+	putc('\'', out);
+}
+
+/* The command that makes the setting, and the experiment that confirms its effect. */
+static char *setting_command(const struct finding *f)
+{
+	const char *value = strrchr(f->setting, '=');
+	char *text = NULL;
+	size_t size;
+	FILE *out = value ? open_memstream(&text, &size) : NULL;
+
+	if (!out)
+		return NULL;
+	fputs("echo ", out);
+	put_word(out, value + 1, strlen(value + 1));
+	fputs(" > ", out);
+	put_word(out, f->setting, (size_t)(value - f->setting));
+	if (f->victim[0]) {
+		fputs("; to confirm: subtick try --set ", out);
+		put_word(out, f->setting, strlen(f->setting));
+		fputs(" --watch ", out);
+		put_word(out, f->victim, strlen(f->victim));
+	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 {
 	const struct finding_rule *rule = finding->rule;
-	struct finding_row row = {.rule = rule->name, .cause = rule->cause, .f = *finding};
+	struct finding_row row = {
+		.rule = rule->name, .cause = rule->cause, .next = rule->next, .f = *finding};
 	struct table *table = (struct table *)findings_of(report);
-	const char *value = strrchr(finding->setting, '=');
-	char *text = NULL, *echo = NULL;
+	char *text = NULL, *setting = NULL;
 	va_list ap;
 
 	if (!table || !findings_due(report, rule, finding->lost_ns))
@@ -123,19 +171,18 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 	if (vasprintf(&text, fmt, ap) < 0)
 		report->failed = true;
 	va_end(ap);
-	if (value && asprintf(&echo, "echo %s > %.*s", value + 1, (int)(value - finding->setting),
-			      finding->setting) < 0)
-		report->failed = true;
+	if (!report->failed && finding->setting[0])
+		report->failed = !(setting = setting_command(finding));
 	if (report->failed)
 		return;
 	row.text = text;
-	row.next = echo			 ? echo
+	row.next = setting		 ? setting
 		   : finding->command[0] ? finding->command
 		   : finding->next	 ? finding->next
 					 : rule->next;
 	add_row(report, table, &row);
 	free(text);
-	free(echo);
+	free(setting);
 }
 
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size)

@@ -64,8 +64,9 @@ TEST(test_tabs)
 		assert_true(width <= cols);
 		assert_true(strstr(tabs, " overview cpus ") == tabs);
 		assert_int_equal(strstr(tabs, " noise the_second ") != NULL, cols >= 129);
-		assert_int_equal(strstr(tabs, " notes") != NULL, cols >= 105);
-		assert_int_equal(width == cols && tabs[cols - 1] == '>', cols < 105);
+		assert_non_null(strstr(tabs, " notes"));
+		assert_int_equal(strstr(tabs, "> notes") != NULL, cols < 105);
+		assert_true(width >= cols - 1 || cols >= 105);
 		free(tabs);
 	}
 	screen_key(&screen, '7');

@@ -273,21 +273,28 @@ static int tabs_width(const struct tabs *tabs, size_t last)
 static void draw_tabs(const struct screen *screen, int row, struct canvas *canvas)
 {
 	struct tabs tabs = {.screen = screen};
+	size_t last = screen->nr_panes;
+	int x = 0, end = canvas->cols;
 	char label[96];
-	int x = 0;
 
-	tabs.brief = tabs_width(&tabs, screen->nr_panes) > canvas->cols;
-	/* The active pane's tab must be visible. */
-	while (tabs.first < screen->active && tabs_width(&tabs, screen->active) > canvas->cols)
+	tabs.brief = tabs_width(&tabs, last) > end;
+	/* Notes have the findings, so their tab is always visible; so is that of the active pane. */
+	if (tabs_width(&tabs, last) > end)
+		end -= (int)strlen("> notes ");
+	while (tabs.first < screen->active && screen->active < last &&
+	       tabs_width(&tabs, screen->active) > end)
 		tabs.first++;
-	for (size_t i = tabs.first; i <= screen->nr_panes; i++) {
+	for (size_t i = tabs.first; i <= last; i++) {
 		tab_label(&tabs, i, label, sizeof(label));
-		x = canvas_put(canvas, row, x, canvas->cols,
+		if (i == last && end < canvas->cols) {
+			canvas_put(canvas, row, end, end + 1, STYLE_DIM, ">");
+			x = end + 1;
+			end = canvas->cols;
+		}
+		x = canvas_put(canvas, row, x, end,
 			       i == screen->active ? STYLE_REVERSE : STYLE_DIM, label) +
 		    1;
 	}
-	if (tabs_width(&tabs, screen->nr_panes) > canvas->cols)
-		canvas_put(canvas, row, canvas->cols - 1, canvas->cols, STYLE_DIM, ">");
 }
 
 static void draw_footer(const struct screen *screen, int row, struct canvas *canvas)

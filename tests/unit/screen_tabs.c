@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "view/screen/screen.h"
+#include "view/utf8.h"
 
 static void show(struct screen *screen, const char *command, const char *const *keys, size_t nr)
 {
@@ -59,7 +60,7 @@ TEST(test_tabs)
 	/* 129 columns are what they need with every command, 105 without. */
 	for (int cols = 80; cols < 160; cols++) {
 		char *tabs = tabs_of(&screen, cols);
-		int width = strlen(tabs);
+		int width = (int)utf8_width(tabs);
 
 		assert_true(width <= cols);
 		assert_true(strstr(tabs, " overview cpus ") == tabs);

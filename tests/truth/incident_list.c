@@ -303,7 +303,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.stays_v2 = "advice: a fork keeps the CPU for 1.2 ms in the kernel, whatever its policy",
+		.unjudged = "a fork keeps the CPU for 1.2 ms in the kernel, so the residue is near the limit",
 	},
 	{
 		.name = "loop-worker",

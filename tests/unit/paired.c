@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Paired statistics: Student's table, permutations by brute force, coverage by simulation. */
+#include "normal.h"
 #include "test.h"
 
 #include <math.h>
@@ -9,23 +10,6 @@
 #define EXPERIMENTS 200
 /* Chance moves 95 % of this many by 0.5 %. */
 #define MANY 2000
-
-/* splitmix64: the same numbers on every machine. */
-static uint64_t random_state;
-
-static double uniform(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2.0 * log(uniform())) * cos(2.0 * M_PI * uniform());
-}
 
 /* Two-sided quantiles of printed tables, to their four digits. */
 TEST(test_student_table)

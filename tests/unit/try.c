@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick try without a kernel: settings, figures of simulated experiments, report, refusals. */
+#include "normal.h"
 #include "test.h"
 #include "tree.h"
 
@@ -133,23 +134,6 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	strcpy(ret_path, name);
 	*ret_id = 1;
 	return 0;
-}
-
-/* splitmix64: the same numbers on every machine. */
-static uint64_t random_state;
-
-static double uniform(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2.0 * log(uniform())) * cos(2.0 * M_PI * uniform());
 }
 
 /* One window: all waits of a group have the length @wait_ns. */

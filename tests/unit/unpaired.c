@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Unpaired statistics: a worked example, zeros, few windows, coverage by simulation. */
+#include "normal.h"
 #include "test.h"
 
 #include <math.h>
@@ -8,23 +9,6 @@
 
 /* Chance moves 95 % of this many by 0.5 %. */
 #define MANY 2000
-
-/* splitmix64: the same numbers on every machine. */
-static uint64_t random_state;
-
-static double uniform(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2.0 * log(uniform())) * cos(2.0 * M_PI * uniform());
-}
 
 static struct moments of(const double *values, int nr)
 {

@@ -1,19 +1,55 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Puts the tables of a run between the markers of docs/kernels.md."""
+"""Writes the results of the guests: the details page, and the matrix of kernels and commands made from it."""
 
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/kernels.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+DETAILS = DOCS / "kernels-measured.md"
+SUMMARY = DOCS / "kernels.md"
 BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
+MATRIX = "<!-- tests/vm/run --write-docs writes from here -->"
 END = "<!-- to here -->"
-# What a row says of a run from before figures were left unjudged under emulation.
+# Marks a row of a run from before figures were left unjudged under emulation.
 OLD_RULE = "relaxed bounds"
+COMMANDS = ("load", "runq", "noise", "trace", "wake", "crit", "audit", "findings")
+# Title of the column and the suite that proves it.
+OTHERS = (("doctor", "doctor"), ("CPU hotplug", "hotplug"), ("refused without BTF", "nobtf"),
+          ("refused without privileges", "noprivilege"), ("verifier", "verifier"))
 
 
-def write(table, marker=BEGIN):
-    text = PAGE.read_text()
+def write(table, marker=BEGIN, page=DETAILS):
+    text = page.read_text()
     head, begin, rest = text.partition(marker)
     _, end, tail = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"{PAGE}: the markers for the generated table are gone")
-    PAGE.write_text(f"{head}{marker}\n\n" + "\n".join(table) + f"\n\n{END}{tail}")
+        raise SystemExit(f"{page}: the markers for the generated table are gone")
+    page.write_text(f"{head}{marker}\n\n" + "\n".join(table) + f"\n\n{END}{tail}")
+
+
+def mark(cells):
+    """One mark for the cells "N passed, N skipped" of all boots of a kernel."""
+    text = " ".join(cells)
+    if "failed" in text:
+        return "✗"
+    if "passed" not in text:
+        return ""
+    return "◐" if "skipped" in text else "✓"
+
+
+def matrix(text):
+    """Markdown: a row per kernel of the first table of the details page, a column per command and suite."""
+    generated = text.partition(BEGIN)[2].partition(END)[0]
+    lines = [[c.strip() for c in line.split("|")[1:-1]] for line in generated.splitlines() if line.startswith("|")]
+    titles, rows = lines[0], lines[2:]
+    columns = [(c, (f"live/{c}", f"truth/{c}")) for c in COMMANDS] + [(t, (suite,)) for t, suite in OTHERS]
+    out = ["| kernel | release | " + " | ".join(t for t, _ in columns) + " |",
+           "| --- | --- |" + " :-: |" * len(columns)]
+    for kernel in dict.fromkeys(row[0] for row in rows):
+        boots = [dict(zip(titles, row)) for row in rows if row[0] == kernel]
+        marks = [mark([b.get(s, "") for b in boots for s in suites]) for _, suites in columns]
+        out.append(f"| {kernel} | {boots[0].get('release', '')} | " + " | ".join(marks) + " |")
+    return out
+
+
+def write_matrix():
+    write(matrix(DETAILS.read_text()), MATRIX, SUMMARY)

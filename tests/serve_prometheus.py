@@ -55,14 +55,25 @@ def namespaces():
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
 
+def native_settings():
+    """(flags, scrape settings) with which the installed Prometheus asks for native histograms: 3.8 has a setting,
+    and 3.9 ignores the flag."""
+    said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
+    found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
+    if tuple(map(int, found.groups())) >= (3, 8):
+        return (), {"scrape_native_histograms": True}
+    return ("--enable-feature=native-histograms",), {}
+
+
 @contextlib.contextmanager
-def prometheus(targets, *flags):
+def prometheus(targets, native=False):
     port = free_port()
+    flags, settings = native_settings() if native else ((), {})
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/prometheus.yml", "w", encoding="utf-8") as file:
             json.dump({"global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "1s"},
                        "rule_files": [RULES],
-                       "scrape_configs": [{"job_name": "subtick",
+                       "scrape_configs": [{"job_name": "subtick", **settings,
                                            "static_configs": [{"targets": targets}]}]}, file)
         child = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yml",
                                   f"--storage.tsdb.path={folder}/data", "--log.level=error",
@@ -87,14 +98,14 @@ def ask(port, query, at, value):
 
 
 @contextlib.contextmanager
-def fleet(*args, each=((),) * NODES, flags=()):
+def fleet(*args, each=((),) * NODES, native=False):
     """Three exporters and the Prometheus that scrapes them; yields a function that queries it."""
     if os.geteuid():
         raise tap.Skip("needs root, to make network namespaces")
     with contextlib.ExitStack() as stack:
         for i, name in enumerate(stack.enter_context(namespaces())):
             stack.enter_context(Server(*args, *each[i], netns=name, host=f"198.18.{i}.2"))
-        yield stack.enter_context(prometheus([f"198.18.{i}.2:7828" for i in range(NODES)], *flags))
+        yield stack.enter_context(prometheus([f"198.18.{i}.2:7828" for i in range(NODES)], native))
 
 
 def wait_scraped(query, collector, after):
@@ -413,7 +424,7 @@ def compare_native(query, group, since, now):
 def check_native():
     """Fine, coarse and classic histograms of the same burst, in one Prometheus that asks for native ones."""
     each = [settings for settings, _, _ in NATIVE.values()]
-    with fleet("--collect", "runq,wake", each=each, flags=("--enable-feature=native-histograms",)) as query:
+    with fleet("--collect", "runq,wake", each=each, native=True) as query:
         yield from undisturbed(compare_native, query)
         # On a machine whose cores never idle there are no wake-ups, and their p99 is not a number.
         woken = query("histogram_count(sum by (instance) (rate(subtick_idle_wake_latency_seconds[5m])))")

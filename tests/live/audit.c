@@ -13,14 +13,17 @@
 #include "live.h"
 #include "sys/kconfig.h"
 
-/* Of the truth: what docs/methods/audit.md calls hidden. */
+/* Fraction of the true load; below it docs/methods/audit.md calls a load hidden. */
 #define HIDDEN 0.25
 #define SHARE  0.30
 #define NR(x)  (sizeof(x) / sizeof((x)[0]))
 
 static char cpu_text[16];
 static int configured_hz; /* 0: not known */
-/* What the kernel was built to do, as far as it is known: the verdict must find it out. */
+/*
+ * Tick regime of the kernel's configuration, if it is readable. The verdict must find the same
+ * regime by measurement.
+ */
 static bool by_tick, by_tick_only;
 
 static void read_config(void)
@@ -68,7 +71,7 @@ static bool is_svg(const char *path)
 	return whole;
 }
 
-/* What the first experiment finds and the next ones build on. */
+/* Result of the first experiment, used by the next ones. */
 struct found {
 	double hz;
 };
@@ -125,7 +128,7 @@ static void claim_hidden(struct verdict *verdict, json_t *root)
 		       burnt * 100.0);
 }
 
-/* What an exact regime promises: the same share at any phase. */
+/* An exact regime accounts the same share at any phase of the tick. */
 static void claim_not_hidden(struct verdict *verdict, json_t *root)
 {
 	json_t *row = row_of(root, "errors", "shown_by", "procstat");
@@ -228,7 +231,7 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* Which of them is the load and which helped to find the tick is unknown: all go. */
+	/* Some of these processes are the load, some find the tick. Move all to the other CPU. */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);

@@ -74,7 +74,7 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* The first load has 40 s of the budget, of which most is left. */
+/* The first load may use 40 s of the budget and needs a small part. */
 static void check_ctrl_c(void)
 {
 	static char text[1 << 20];

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The hierarchy that governs CPU; skips the whole program where there is none. */
+/* Hierarchy of the CPU controller. Skips the whole program without one. */
 void cgroups_open(void);
 bool cgroups_v2(void);
 
@@ -16,7 +16,7 @@ bool cgroups_v2(void);
  * is removed at exit, tasks in it having been moved to the root.
  */
 const char *cgroups_make(const char *name);
-/* The same by path, not removed at exit. */
+/* Creates a cgroup by path, without removing it at exit. */
 bool cgroups_mkdir(const char *path);
 /* 0 is the caller. */
 bool cgroups_enter(const char *path, pid_t pid);

@@ -155,10 +155,10 @@ static int differ_once(struct against *against, int differs[3])
 }
 
 /*
- * The same kernel against itself is within the spread. Two spreads of five rounds each are disjoint
- * by chance in 0.8 % of cases; the same operation in three of five comparisons in five of a
- * million. All five are made, each with a run of its own to compare with, and count, whatever they
- * say.
+ * Two runs on one kernel differ by less than the spread. Two spreads of five rounds each are
+ * disjoint by chance in 0.8 % of cases; the same operation in three of five comparisons in five of
+ * a million. All five are made, each with a run of its own to compare with, and count, whatever
+ * they say.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {

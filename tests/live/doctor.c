@@ -117,7 +117,7 @@ static void test_nothing_stays(json_t *root)
 	live_ok(tries < 50, "no probe stays in the kernel");
 }
 
-/* What a process can do here, found out by doing it: doctor is compared with this. */
+/* Capabilities of this process, found by trying. doctor must report the same. */
 struct tried {
 	bool privileges;     /* by the kernel's own list of ours */
 	bool bpf;	     /* a map and a program */
@@ -213,7 +213,9 @@ static void try_all(struct tried *tried)
 	tried->counter = try_counter();
 	tried->stat = file_begins("/proc/stat", "cpu ");
 	tried->schedstat = file_begins("/proc/schedstat", "version ");
-	/* A kernel without it shows zeros; one with it, too, before the first switch. */
+	/*
+	 * A kernel without the accounting shows zeros. So does any kernel before the first switch.
+	 */
 	live_sleep_ms(5);
 	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 	tried->sched_info = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && atof(text) > 0;
@@ -256,9 +258,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
 			checks[i].is ? "there" : "not there");
 	}
-	/*
-	 * Which events the kernel has is in its types; whether they may be used is another check.
-	 */
+	/* BTF lists the events. Permission to use them is another check. */
 	if (tried->bpf) {
 		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
 			"%s: events: idle \"%s\", a program on cpu_idle %s", who,
@@ -319,7 +319,7 @@ static void try_without(int fd)
 	send(fd, &tried, sizeof(tried));
 }
 
-/* What root starts has no more than this set. */
+/* Bounding set: upper bound for the capabilities of any child. */
 static void drop_bounding_set(void)
 {
 	for (int cap = 0; cap < 64; cap++)

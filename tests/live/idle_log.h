@@ -29,8 +29,8 @@ enum idle_log_event {
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*
- * The same for another event. The last of @reads readings of the clock, up to IDLE_LOG_READS, is
- * the stamp. -ENOENT if the kernel does not have the event.
+ * Same log for another event than cpu_idle. The last of @reads readings of the clock, up to
+ * IDLE_LOG_READS, is the stamp. -ENOENT if the kernel does not have the event.
  */
 int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, unsigned int reads,
 		     struct err *err);
@@ -38,7 +38,7 @@ int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, u
 int idle_log_empty(enum idle_log_event event);
 /* How many entries there were so far. */
 uint64_t idle_log_count(const struct idle_log *log);
-/* CLOCK_MONOTONIC of entry @nr, of which the last IDLE_LOG_NR are kept. */
+/* CLOCK_MONOTONIC of entry @nr. The log keeps the last IDLE_LOG_NR entries. */
 uint64_t idle_log_stamp(const struct idle_log *log, uint64_t nr);
 void idle_log_close(struct idle_log *log);
 

@@ -72,9 +72,9 @@ void interrupts_read(struct interrupts *ret)
 }
 
 /*
- * Left out: lines with several handlers, which have an event each; lines of x86 that are triggered
- * by an edge, whose handler may run more or less often than it is counted; and vectors of x86 that
- * are counted elsewhere than at their event.
+ * Skipped rows: shared lines, because each handler has its own event. Edge-triggered lines of x86,
+ * because handler runs and counts may differ. Vectors of x86 whose counter is not at the
+ * tracepoint.
  */
 static bool judged(const char *label, const char *what)
 {
@@ -101,7 +101,7 @@ static uint64_t counted(const struct noise_window *w, unsigned int cpu, const ch
 	return count;
 }
 
-/* The same row of another reading: rows come and go. */
+/* Finds the row in another snapshot. Rows appear and disappear. */
 static uint64_t count_of(const struct interrupts *i, const char *label, unsigned int cpu)
 {
 	for (size_t r = 0; r < i->nr; r++)

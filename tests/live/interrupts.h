@@ -35,7 +35,7 @@ struct interrupts_around {
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
-/* What noise has of the lines and vectors of a core. */
+/* Comparison of noise with the kernel, for the lines and vectors of a core. */
 struct interrupts_compared {
 	unsigned int lines, exact; /* that moved; of these, known exactly */
 	char less[160], more[160]; /* the first with less, or more, than the kernel has; or "" */

@@ -16,7 +16,7 @@ enum state {
 	BROKEN,
 };
 
-/* What is known of each claim after some tries. */
+/* State of each claim after the tries so far. */
 struct docket {
 	enum state states[JUDGE_MOST];
 	struct claim claims[JUDGE_MOST]; /* of the try that decided, or of the last one */
@@ -117,7 +117,7 @@ static bool is_emulated(const struct claim *claim)
 	return claim->kind == CLAIM_FIGURE && live_emulated();
 }
 
-/* What a try says of a claim that was in @state before it. */
+/* New state of a claim after a try; @state is the state before. */
 static enum state decide_one(const struct claim *claim, enum state state, bool disturbed,
 			     bool first)
 {

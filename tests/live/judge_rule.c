@@ -11,9 +11,8 @@
 #include "live.h"
 
 /*
- * One letter per try: g for a good figure, b for a bad one, i for a good one with a broken
- * invariant or c with a wrong count, u for one that cannot be judged; a capital where the witness says that the try was
- * disturbed.
+ * One letter per try: g good figure, b bad figure, i good figure with a broken invariant, c good
+ * figure with a wrong count, u not judgeable. Upper case: the witness saw a disturbance.
  */
 struct script {
 	const char *tries;
@@ -46,7 +45,7 @@ static bool witness(void *arg, char *why, size_t size)
 	return isupper(script->tries[script->at - 1]);
 }
 
-/* What a test with this script prints, and the tries it took; its exit code. */
+/* Runs a test with this script. Returns its exit code, its output and the number of tries. */
 static int play(const char *tries, bool emulated, char *text, size_t size, int *ret_tries)
 {
 	int pipes[2], status = 0;

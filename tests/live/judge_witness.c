@@ -25,10 +25,10 @@
 #define IPIS	  2000
 
 static int cpu, other;
-/* Open as long as this program lives; strangers end when it closes. */
+/* Pipe of which this program holds the write end. Strangers exit when it closes. */
 static int lifeline[2];
 
-/* What a stranger tells of itself. */
+/* Report of a stranger process about itself. */
 struct stranger {
 	int pid;
 	uint64_t cpu_ns;
@@ -104,8 +104,8 @@ static void fork_some(void)
 }
 
 /*
- * A process that is no descendant of ours: its grandparent has gone. Its parent reaps it at once;
- * init may take a second, in which the dead process still shows the time that it had.
+ * Starts a process that is not a descendant: its grandparent exits. Its parent reaps it at once.
+ * init may need a second, and a zombie still has its CPU time in /proc.
  */
 static void start_stranger(int on, void (*run)(void))
 {
@@ -126,7 +126,7 @@ static void start_stranger(int on, void (*run)(void))
 			_exit(0);
 		}
 		live_pin(on);
-		/* Until its grandparent has gone it would be ours. */
+		/* It is a descendant until its grandparent exits. */
 		live_sleep_ms(20);
 		stranger->pid = getpid();
 		run();
@@ -318,7 +318,7 @@ static void test_gone(void)
 		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) &&
 				    seen.gone > 0.1 && seen.taken > 0.1,
 			    "a burner that has gone: %s", why);
-	/* Also where the time that the core was not idle tells nothing. */
+	/* With these limits the idle time is not used: the stranger is found by user-mode time. */
 	limits.own_interrupts = true;
 	limits.own_forks = UINT_MAX;
 	start_stranger(cpu, burn_and_go);

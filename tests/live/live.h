@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What live tests share: TAP, running subtick, and whether this is an emulated machine. */
+/* Helpers of live tests: TAP output, running subtick, detecting emulation. */
 #ifndef SUBTICK_TESTS_LIVE_LIVE_H
 #define SUBTICK_TESTS_LIVE_LIVE_H
 
@@ -12,7 +12,7 @@
 
 /* One TAP line; returns @passed so that a test can stop at what makes the rest pointless. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a figure that depends on time: under emulation "ran, not judged". */
+/* TAP result of a figure that depends on time. Under emulation: "ran, not judged". */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A comment line: figures that help to understand a failure. */
@@ -30,7 +30,7 @@ int live_done(void);
  * so periods to keep are stretched.
  */
 uint64_t live_period(uint64_t period);
-/* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
+/* Number of repetitions: a tenth under emulation, which is ten times slower. */
 int live_times(int times);
 /*
  * The quota of a period that a loop is to use up: @quota_us, but half of @period_us on an emulated
@@ -64,12 +64,12 @@ pid_t live_start(const char *const args[], int *ret_fd);
  */
 int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
- * What the test cannot do without: exit code 77 skips the whole program with the reason that
- * subtick gave. Any other failure is one of ours and fails it: a program that a new kernel
- * rejects must not look like a machine that lacks something.
+ * Required command. Exit code 77 of subtick skips the whole program with subtick's reason. Any
+ * other failure is one of ours and fails it: a program that a new kernel rejects must not look like
+ * a machine that lacks something.
  */
 void live_needs(const char *const args[]);
-/* The same, and the first line of its output as JSON; NULL if it failed or is no JSON. */
+/* Runs it and parses the first line of its output as JSON. NULL on failure or invalid JSON. */
 json_t *live_json(const char *const args[]);
 /* A member by path such as "cpus.1.busy_ratio"; NAN when missing or null. */
 double live_number(json_t *root, const char *path);

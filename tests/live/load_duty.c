@@ -96,7 +96,7 @@ static bool bound_by_idle(const struct point *point, const struct duty_usage *fi
 		while (at < end && idle_log_stamp(point->idle, at) < sleep.call_ns)
 			at++;
 		entry = at < end ? idle_log_stamp(point->idle, at) : UINT64_MAX;
-		/* None: the core had something else to do all the time. */
+		/* No entry: another task kept the core busy all the time. */
 		if (entry >= sleep.woke_ns)
 			continue;
 		possibly += sleep.woke_ns - entry;
@@ -184,8 +184,8 @@ static void measure(void *arg, struct verdict *verdict)
 }
 
 /*
- * What our own programs take per wake-up, by the kernel's count of their run time: not by our
- * stamps, which lie inside. Each is called once or twice per sleep of the generator.
+ * Run time of our BPF programs per wake-up, from the kernel's statistics. Our own timestamps lie
+ * inside the programs. Each is called once or twice per sleep of the generator.
  */
 static void tell_own_cost(const struct point *point)
 {

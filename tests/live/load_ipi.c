@@ -13,8 +13,8 @@
 #define SAMPLES 1000 /* in half a second */
 #define STEPS	50
 /*
- * Others send such interrupts too, some ten in half a second at times. So many samples are taken
- * that the interrupts would be more than that if only one sample in twenty raised one.
+ * Others send such interrupts too, some ten in half a second at times. With this many samples the
+ * limit is exceeded even if one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 
@@ -25,7 +25,10 @@ struct setup {
 	uint64_t burn_ns;   /* per step */
 };
 
-/* Function-call interrupts of @cpu so far, or -1: arm64 "IPI1: … Function call", x86 "CAL:". */
+/*
+ * Function-call interrupts of @cpu, or -1. The row is "IPI1: … Function call" on arm64, "CAL:" on
+ * x86.
+ */
 static long long function_calls(int cpu)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -47,7 +50,7 @@ static long long function_calls(int cpu)
 	return count;
 }
 
-/* Function calls that arrive in half a second in which we do @work every 10 ms. */
+/* Counts function-call interrupts during half a second with @work every 10 ms. */
 static long long calls_during(void (*work)(struct setup *), struct setup *setup)
 {
 	long long before = function_calls(setup->cpu);

@@ -91,7 +91,7 @@ static void update_all(const struct setup *setup)
 	update(setup->schedstat);
 }
 
-/* What runs on top of the idle loop is no task's time; under PREEMPT_RT it is a thread's. */
+/* Softirqs on top of the idle loop belong to no task. Under PREEMPT_RT they run in a thread. */
 static void check_others(struct verdict *verdict, const struct setup *setup, double busy)
 {
 	double tasks = cpu_load_get(setup->tasks, setup->cpu);

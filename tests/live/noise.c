@@ -95,7 +95,10 @@ static void check_senders(const struct noise_window *w)
 	}
 }
 
-/* A counter of perf on @cpu, which takes a function call to be read from another; -1: none. */
+/*
+ * Opens a perf counter on @cpu; reading it from another core sends a function-call IPI. -1 on
+ * failure.
+ */
 static int counter_open(int cpu)
 {
 	struct perf_event_attr attr = {

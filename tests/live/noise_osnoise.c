@@ -28,7 +28,7 @@
 #define BETWEEN 2
 #define NAMES	64
 
-/* What the tracer saw of one name, within the readings of the clock and around them. */
+/* Events of one name in the trace: inside the two clock reads, and around them. */
 struct seen {
 	char name[48];
 	uint64_t surely, perhaps;
@@ -106,7 +106,7 @@ static void restore(void)
 	setting("period_us", kept_period);
 }
 
-/* Skips the program where the kernel has no such tracer or another uses it. */
+/* Skips the program if the kernel lacks the tracer or another tracer is active. */
 static void need_tracers(void)
 {
 	struct err err = {0};
@@ -139,7 +139,10 @@ static void start_tracer(const char *tracer, int cpu)
 		live_fail_all("the kernel refuses to start tracer %s", tracer);
 }
 
-/* Until its thread takes samples: that of osnoise spins, that of timerlat does after its first sleep. */
+/*
+ * Waits until the tracer's thread takes samples. The thread of osnoise spins; timerlat starts after
+ * its first sleep.
+ */
 static void await_sample(const char *tracer, int cpu)
 {
 	bool spins = !strcmp(tracer, "osnoise");

@@ -18,11 +18,11 @@
 #include "sys/file.h"
 #include "sys/tracefs.h"
 
-/* Of osnoise: it sleeps for a period, takes one sample of this run time, and sleeps for the rest. */
+/* Options of osnoise: one sample of this run time per period. */
 #define PERIOD_US  "5000000"
 #define RUNTIME_US "4000000"
 #define RUNTIME_MS 4000
-/* What is inside ends this much before the sample can: the tracer has another clock. */
+/* Safety margin between the inner window and the sample: the tracer uses another clock. */
 #define MARGIN_MS 50
 #define PART_MS	  100
 #define WINDOW_MS 3000
@@ -203,7 +203,7 @@ static bool recording(const char *tool)
 }
 
 /*
- * Until osnoise spins. Returns a time at which it surely did not; all that came later is in b->around.
+ * Until osnoise spins. Returns a time before its first sample. All later events are in b->around.
  * Its thread sleeps for a period before its first sample.
  */
 static uint64_t await_sample(struct beside *b)
@@ -301,7 +301,7 @@ static void beside_timerlat(struct beside *b)
 	const char *args[] = {"-p", live_emulated() ? "10000" : "1000", NULL, NULL};
 	const char *row;
 
-	/* Newer versions have threads of their own, and count by BPF, unless they are told. */
+	/* Newer versions start user threads and count with BPF by default. */
 	if (!system("rtla timerlat top -h 2>&1 | grep -q -e --kernel-threads"))
 		args[2] = "-k";
 	setenv("RTLA_NO_BPF", "1", 1);

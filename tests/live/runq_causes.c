@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who is charged for a wake-up between cgroups, and what quota and idle cores look like. */
+/* Culprits of wake-ups between cgroups, and the causes quota and idle exit. */
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -105,7 +105,7 @@ static void measure_wakee(void *arg, struct verdict *verdict)
 	verdict_figure(verdict, fabs(sum - waited) <= BOUND * sum,
 		       "%.2f ms waited, %.2f by the kernel's accounting, within %.0f %%", sum / 1e6,
 		       waited / 1e6, BOUND * 100.0);
-	/* What the waker did after waking is the least that the wakee waited behind it. */
+	/* The wakee waits at least as long as the waker runs after the wake-up. */
 	verdict_figure(verdict, behind > 0.5 * sum, "%.2f ms of it behind the waker", behind / 1e6);
 	report_free(report);
 	meter->ops->close(meter);
@@ -132,7 +132,7 @@ static void measure_quota(void *arg, struct verdict *verdict)
 	held = window_group(report, setup->bound, "causes.throttled_ns");
 	sum = window_group(report, setup->bound, "sum_ns");
 	blamed = window_blame(report, setup->bound, "(quota)");
-	/* Others on that core may make it wait, too; quota alone accounts for what cpu.stat has. */
+	/* Other tasks may add waits. cpu.stat counts the throttled time only. */
 	verdict_figure(verdict, throttled > 0.0 && fabs(held - throttled) < 0.1 * throttled,
 		       "quota: held %.0f ms, %.0f ms by cpu.stat, within 10 %%", held / 1e6,
 		       throttled / 1e6);

@@ -20,7 +20,7 @@
 #define MAX_CGROUPS   5000
 #define TASKS_IN_EACH 4
 
-/* Slots for some that live and for as many as may come before the next look; and what is fixed. */
+/* Slots for the live cgroups, for those created before the next poll, and the reserved ones. */
 #define FEW_SLOTS   608
 #define FIXED_BYTES (5.5 * 1048576.0)
 

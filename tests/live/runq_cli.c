@@ -156,7 +156,7 @@ static void check_stream(const char *victim)
 	}
 	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right,
 		  named);
-	/* A wait that began before the core had seen a switch has none. */
+	/* A wait that began before the first recorded switch of its core has no culprit. */
 	live_ok(waits >= 3 && right == waits && named >= waits - 2 && windows == 1,
 		"--threshold streams long waits of the cgroup asked for");
 	live_run_free(&run);
@@ -189,7 +189,7 @@ static void check_forms(const char *cgroup)
 	}
 }
 
-/* Of all tasks of that name only those in the cgroup count: here one burner, and nobody else. */
+/* --per comm with --cgroup: only tasks in the cgroup count, here one burner. */
 static void check_comm_of_cgroup(const char *cgroup)
 {
 	const char *const args[] = {"runq", "--json", "--per", "comm", "-c", cgroup, "0.5", "1", NULL};

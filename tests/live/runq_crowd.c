@@ -120,7 +120,7 @@ static void __attribute__((noreturn)) echo(int from, int to)
 	_exit(0);
 }
 
-/* Of the cgroups that were not asked for no row may come from those wake-ups. */
+/* Wake-ups must not create rows of cgroups outside the filter. */
 static size_t rows_beside(const struct report *report, const char *who)
 {
 	const struct table *table = report_find(report, "groups");
@@ -199,7 +199,9 @@ static void measure_filter(void *arg, struct verdict *verdict)
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* A task of the cgroup asked for and one of another wake each other, and nobody else wakes the first. */
+/*
+ * A task inside the filter and a task outside wake each other. No other task wakes the first one.
+ */
 static void filter(struct runq_opts opts, const char *asked, const char *other, int cpu)
 {
 	const char *cgroups[] = {asked};

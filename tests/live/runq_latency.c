@@ -12,7 +12,7 @@
 #include "live.h"
 #include "runq_window.h"
 
-/* Of the kernel's accounting, where the two burners take turns. */
+/* Allowed relative difference from the kernel's accounting, while two burners alternate. */
 #define BOUND 0.01
 
 static void check_refused(void)
@@ -112,7 +112,10 @@ static const struct runq_latency_pressure *pressure_of(const struct runq_latency
 	return NULL;
 }
 
-/* Two burners take turns on one core: somebody of each waits half of the time, and then none of it runs. */
+/*
+ * Two burners alternate on one core. A task of each cgroup waits half of the time, and no task of
+ * that cgroup runs meanwhile.
+ */
 static void check_pressure(const char *cgroup)
 {
 	struct runq_latency_opts opts = {.size = sizeof(opts), .pressure = 1};

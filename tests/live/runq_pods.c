@@ -57,7 +57,7 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 	return count;
 }
 
-/* What the kernel counted just outside and just inside of a window bounds what it holds. */
+/* Kernel counters read just outside and just inside of the window bound its count. */
 struct bounds {
 	double a[4], b[4], init[4];
 };
@@ -163,7 +163,7 @@ static void check_rest(const struct nodes *nodes)
 	report_free(report);
 	report = measure(nodes, &qos, &bounds);
 	live_ok(window_group(report, "(no pod)", "count") > 0, "--per qos has what is in no pod");
-	/* Pods of the machine's own may be in these, too. */
+	/* The machine's own pods may be in these rows, too. */
 	bounds.a[3] = bounds.b[3] = INFINITY;
 	check_count("--per qos", report, "burstable", &bounds, bounds.a);
 	check_count("--per qos", report, "besteffort", &bounds, bounds.b);
@@ -279,7 +279,7 @@ static void check_exporter(const struct nodes *nodes)
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task"
 #define CRI   "io.kubernetes.cri."
 
-/* What containerd leaves of a container, in a folder that only we and what we start see. */
+/* Creates containerd's files of a container in a private mount namespace. */
 static bool containerd_leaves(const char *config)
 {
 	FILE *file;
@@ -301,7 +301,7 @@ static bool is(const char *text, const char *want)
 	return text && !strcmp(text, want);
 }
 
-/* The same names for programs, and the image, which only the runtime knows. */
+/* JSON has the same names, and the image from the runtime's files. */
 static void check_library(const struct nodes *nodes)
 {
 	struct runq_latency_opts opts = {.size = sizeof(opts)};

@@ -114,9 +114,9 @@ static void measure_ratio(void *arg, struct verdict *verdict)
 }
 
 /*
- * Sleeps on one core. Each wake-up has the core at once or preempts the task that has it, and of such
- * waits the kernel accounts almost nothing: it spares itself the update of its clock. Both sources,
- * over the same time, tell how long they were.
+ * Sleeps on one core. Each wake-up has the core at once or preempts the task that has it, and of
+ * such waits the kernel accounts almost nothing: it spares itself the update of its clock. Both
+ * sources measure the same waits.
  */
 static void measure_sleeps(void *arg, struct verdict *verdict)
 {

@@ -15,7 +15,7 @@ struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
 /* Waits, letting the meter do its chores. */
 void window_wait(struct meter *meter, unsigned int ms);
-/* The same, then ends the window. Free the report. */
+/* Waits, then ends the window. Free the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
 
 /* A figure of the group whose first column is @who; NAN without such a row or figure. */
@@ -29,15 +29,15 @@ pid_t load_fork(const char *cgroup, int cpu);
 /* Such a child that burns CPU. */
 pid_t load_burner(const char *cgroup, int cpu);
 void load_kill(pid_t pid);
-/* Of a thread, by /proc: ns run, ns waited, dispatches. */
+/* schedstat of a thread: ns run, ns waited, dispatches. */
 struct load_stat {
 	double ran_ns, waited_ns, count;
 };
 struct load_stat load_schedstat(pid_t pid);
 /*
- * The same of all threads of init. There are kernels that run no BPF program while one of them has
- * the core. It misses every interrupt meanwhile, and the switch away from it: whoever gets the core
- * then has a wait less than the kernel counts.
+ * Sum of schedstat over all threads of init. There are kernels that run no BPF program while one of
+ * them has the core. subtick then misses interrupts and the switch away from init. The next task
+ * has one wait less than the kernel counts.
  */
 struct load_stat load_init_schedstat(void);
 /* Whether init had a core since that was @before, and what it means for a try. */
@@ -45,14 +45,14 @@ bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * The kernel's accounting of a task just outside and just inside of both ends of a window. What the
- * window holds lies between the two differences, however long the reading took.
+ * The kernel's accounting of a task just outside and just inside of both ends of a window. The
+ * count of the window lies between the two differences, whatever the reading takes.
  */
 struct load_schedstats {
 	struct load_stat before, begun, ending, after;
 };
 
-/* What the accounting certainly has of the window, and what it has at most. */
+/* Lower and upper bound of the kernel's accounting in the window. */
 struct load_stat load_least(const struct load_schedstats *stats);
 struct load_stat load_most(const struct load_schedstats *stats);
 

@@ -23,7 +23,7 @@
 #define STEPS  7 /* 300 µs … 531 µs */
 #define ASKED  280
 #define NAP_NS 1000000
-/* Of the timer's wake-ups: the first may be over before the histogram is read for the first time. */
+/* The first timer wake-up may precede the first read of the histogram. */
 #define MAX_UNSEEN 5
 
 /* Half of the points may be lost to others: what has a fifth of the core takes fewer. */
@@ -143,7 +143,7 @@ static void measure_source(void *arg, struct verdict *verdict)
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 				 live_has_note(root, "overhead of our stamp is unknown")),
 		       "%s: states both, or says why not", source);
-	/* There is none if each of its interrupts came late or with another. */
+	/* No point if every interrupt was late or coincided with another. */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
 	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",
@@ -243,7 +243,7 @@ static void count_wakeups(const struct wake_probe *probe, uint64_t ret_count[HIS
 			ret_count[i] += hists[state].count[i];
 }
 
-/* Of the @rank-th shortest. */
+/* Value of the @rank-th shortest point. */
 static double wakeup_ns(const uint64_t count[HIST_NR], double rank, double total)
 {
 	return hist_percentile(count, 100.0 * fmin(fmax(rank / total, 0.0), 1.0));
@@ -348,7 +348,7 @@ static void measure_agreement(void *arg, struct verdict *verdict)
 	}
 }
 
-/* What the core did meanwhile, by sources that are not subtick's. */
+/* Sleeps of the generator and cpu_idle entries of the core, both counted without subtick. */
 struct outside {
 	uint64_t sleeps, entries;
 };

@@ -55,7 +55,7 @@ static double cyclictest_median(FILE *out)
 	return median(values, nr);
 }
 
-/* Every point, also those that found the core awake: cyclictest does not tell them apart. */
+/* All points, with those of an awake core: cyclictest does not separate them. */
 static double ours(void)
 {
 	const char *args[] = {"wake", "-C",   cpu_text, "--from",   "1100us",	 "--to",   "1100us",

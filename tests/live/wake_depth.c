@@ -13,11 +13,11 @@
 
 #include "live.h"
 
-/* Of PERF_TYPE_SOFTWARE: the CPU's clock, and the dummy. */
+/* Two events of PERF_TYPE_SOFTWARE: cpu-clock and dummy. */
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
-/* As many as a kernel may have (CPUIDLE_STATE_MAX), and as many as are forced in turn. */
+/* CPUIDLE_STATE_MAX states, and the number of states forced in turn. */
 #define MOST   10
 #define FORCED 4
 
@@ -156,8 +156,8 @@ static bool disabled_are(const char *wanted)
 }
 
 /*
- * Which states were forced while points of this core counted, in their order; "-" is none. A round
- * has a row for each state that the kernel entered in it.
+ * Forced states in the order of this core's points; "-" for none. A round has a row for each state
+ * that the kernel entered in it.
  */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {

@@ -87,7 +87,7 @@ int main(void)
 
 	if (geteuid())
 		live_skip_all("needs root");
-	/* A network of our own: nobody else's devices are touched. */
+	/* Private network namespace: no other device is touched. */
 	if (unshare(CLONE_NEWNET))
 		live_skip_all("no network namespaces");
 	if (veth_create("wk0", "wk1", &veth) || veth_up("wk0", 0) || veth_up("wk1", 0))

@@ -57,7 +57,7 @@ static void make_state(int c, int state, const char *name, const char *claim_us,
 	}
 }
 
-/* A driver's files, as this machine may have none. */
+/* Fake files of a cpuidle driver: this machine may have none. */
 static void make_machine(void)
 {
 	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
@@ -140,7 +140,7 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
-/* What the core is claimed to need, and what must come of it: by how long it takes, so a figure of time. */
+/* Claimed latency and the expected verdict. The verdict depends on measured time. */
 struct claimed {
 	const char *us;
 	int exit_code;

@@ -26,7 +26,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 	int nr;
 
 	while (file && fgets(line, sizeof(line), file)) {
-		/* Not the sum of all, "cpu  123 …": %d would skip the blanks. */
+		/* Skip the line of all CPUs, "cpu 123 …": %d would skip its blanks. */
 		if (isdigit((unsigned char)line[3]) &&
 		    sscanf(line, "cpu%d %" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %" SCNu64, &nr,
 			   &user, &nice, &steal) == 4 &&
@@ -41,7 +41,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 		fclose(file);
 }
 
-/* Which column of /proc/interrupts is @cpu's: it has one per CPU that is online. */
+/* Column of @cpu in /proc/interrupts, which has one column per online CPU. */
 static int column_of(char *header, int cpu)
 {
 	int column = 0;
@@ -74,7 +74,7 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timers apart: those the test itself causes, as does whoever sleeps on the core. */
+/* Timers are counted separately: the test and every sleeping task cause them. */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -174,8 +174,8 @@ static void read_all(int cpu, struct witness_reading *reading)
 }
 
 /*
- * What nobody accounts for of the time in user mode: of tasks that came and went, it is the part that
- * no interrupt of the test's own can be.
+ * User-mode time that no known task accounts for. It belongs to tasks that started and exited
+ * between the polls; interrupts of the test cannot cause it.
  */
 static double unseen_user(const struct witness_reading *first, const struct witness_reading *last,
 			  const struct witness_work *work)
@@ -187,9 +187,7 @@ static double unseen_user(const struct witness_reading *first, const struct witn
 				 (double)(last->at_ns - first->at_ns));
 }
 
-/*
- * What nobody accounts for of the time that the core was not idle, beyond what interrupts may take.
- */
+/* Busy time that neither known tasks nor interrupts account for. */
 static double unseen(const struct witness *witness, const struct witness_reading *last,
 		     const struct witness_work *work, struct witness_seen *seen)
 {

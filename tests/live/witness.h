@@ -12,7 +12,7 @@
 
 #define WITNESS_ALL_CPUS (-1)
 
-/* What an interrupt, a task that came and went, and one that ended are taken to have cost the core. */
+/* Assumed cost of an interrupt, of a task that started and exited, and of a task that exited. */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000
 #define WITNESS_DIED_NS 10000000
@@ -33,7 +33,7 @@ struct witness_limits {
 	double waited;
 	/* How late a real-time task may get the core. 0: no canary, its wake-ups would disturb. */
 	uint64_t late_ns;
-	/* What the try itself causes: tasks that it starts and ends, interrupts that are not timers. */
+	/* Tasks that the try starts and ends, and interrupts other than timers that it causes. */
 	unsigned int own_forks, own_irqs;
 	/*
 	 * The try itself has the core do much that is no task's: softirqs on idle, ten thousand
@@ -61,7 +61,7 @@ struct witness_reading {
 	uint64_t steal_ns;
 	uint64_t irqs, timers;
 	uint64_t idle_ns;
-	uint64_t user_ns;	   /* in user mode, whoever it was */
+	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* what children of ours had used when they ended */
 	uint64_t children_user_ns; /* of that in user mode */
 	uint64_t hop_ns;      /* what this very look took of the core */

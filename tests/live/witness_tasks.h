@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who ran where and who waited, by the scheduler's own accounting in /proc. */
+/* Run time, wait time and CPU of every task, from /proc/PID/schedstat. */
 #ifndef SUBTICK_TESTS_LIVE_WITNESS_TASKS_H
 #define SUBTICK_TESTS_LIVE_WITNESS_TASKS_H
 
@@ -22,11 +22,11 @@ struct witness_tasks {
 	size_t nr;
 };
 
-/* False where /proc has no such accounting (CONFIG_SCHED_INFO). */
+/* False on kernels without CONFIG_SCHED_INFO. */
 bool witness_tasks_read(struct witness_tasks *ret_tasks);
 void witness_tasks_free(struct witness_tasks *tasks);
 
-/* What happened between two readings, in ns. */
+/* Difference between two snapshots, in ns. */
 struct witness_work {
 	uint64_t others_ns;  /* tasks of other programs ran on the core */
 	uint64_t threads_ns; /* threads of the kernel ran on it */

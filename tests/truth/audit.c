@@ -118,7 +118,7 @@ static bool within_unit(const struct audit_level *level)
 	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;
 }
 
-/* Of the load nothing is shown; of interrupts what is true, where the kernel measures them. */
+/* /proc/stat shows nothing of the load, and the true interrupt time if the kernel measures it. */
 static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
 {
 	const struct audit_level *tasks = &run->levels[AUDIT_MODE_TASKS];
@@ -280,7 +280,7 @@ static void check_reader(int hz, struct audit_findings *f)
 		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
 }
 
-/* On an idle core nothing else ends a sleep before its slack is over, to the instruction. */
+/* On an idle core a sleep ends exactly at the end of its slack. */
 static void check_slack(int hz)
 {
 	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
@@ -308,7 +308,7 @@ static void check_slack(int hz)
 	audit_delays_free(&delays);
 }
 
-/* The tick is found where nothing else can be measured, too. */
+/* The tick is found even if nothing else can be measured. */
 static void check_all(int hz, struct audit_findings *f)
 {
 	check_ticks(hz, f);

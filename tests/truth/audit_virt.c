@@ -41,7 +41,7 @@ int main(void)
 		.share = SHARE,
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
-	/* Not looked for: it takes two busy processors, which take turns here. */
+	/* Not searched: the search needs two busy processors, and these alternate. */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};
 	static struct audit_sources sources;

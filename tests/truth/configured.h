@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the guest's kernel was built with, by its own configuration: never by subtick. */
+/* Build options of the guest's kernel, read from its configuration without subtick. */
 #ifndef SUBTICK_TESTS_TRUTH_CONFIGURED_H
 #define SUBTICK_TESTS_TRUTH_CONFIGURED_H
 

@@ -16,13 +16,13 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* What is open while the events go by. */
+/* State of the walk over the events: what is open. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
-	uint64_t raised_ns[FTRACE_NR_VECS]; /* the first raise since its last entry; 0: none */
+	uint64_t raised_ns[FTRACE_NR_VECS]; /* first raise since the last entry, or 0 */
 	uint64_t from_ns, to_ns;
 	struct ftrace_times *times;
 };

@@ -7,7 +7,10 @@
 
 #define FTRACE_NR_VECS 10
 
-/* What one core did between two stamps; hardirqs on top of a softirq are not in it. */
+/*
+ * Time of one core in each context between two timestamps. Hardirqs inside a softirq are
+ * subtracted.
+ */
 struct ftrace_times {
 	uint64_t hardirq_ns;
 	uint64_t softirq_on_idle_ns;

@@ -39,7 +39,7 @@ struct hog *hog_make(void);
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 
-/* When all is over. */
+/* End of the schedule. */
 uint64_t hog_end_ns(const struct hog *b);
 /* Each round is one wait of the victim behind the hog … */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);

@@ -17,7 +17,7 @@ struct incident_load {
 	int nr;
 	unsigned int burn_us;
 	unsigned int sleep_us; /* 0: never sleeps */
-	int cpu;	       /* 1 + the only CPU that the task may use; 0: any */
+	int cpu;	       /* 1 + the CPU of the task's affinity, or 0 for any CPU */
 	int policy, priority, nice;
 	unsigned int forks_hz; /* each burn is a process of its own; processes per second */
 	void (*run)(void);     /* instead of burning; never returns */
@@ -36,7 +36,7 @@ struct incident {
 	const char *module; /* parameters of the module trouble, which is loaded meanwhile */
 	void (*begin)(void);
 	void (*end)(void);
-	const char *(*lacking)(void); /* why this machine cannot have the incident; NULL: it can */
+	const char *(*lacking)(void); /* reason why this machine cannot run the incident, or NULL */
 	const char *spared;	      /* no finding has this victim; others are not judged */
 	/* Expected in the first finding. NULL is not compared; rule NULL: no finding at all. */
 	const char *rule, *victim;

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * On emulated arm64 in virtual time with one processor; with several it counts all of them.
- * Skips the program where QEMU has no such counter (x86-64), fails it where it must have one.
+ * On emulated arm64 in virtual time with one processor; with several it counts all of them. Skips
+ * the program on x86-64, where QEMU has no instruction counter. Fails it if arm64 lacks the
+ * counter.
  */
 int instructions_open(int cpu);
 uint64_t instructions_read(int fd);

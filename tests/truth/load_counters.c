@@ -67,7 +67,7 @@ static void check_load(struct cpu_load *const loads[NR_SOURCES], int fd, double 
 
 		cpu_load_get_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* It was named by hand, so that nobody can know its rate. */
+		/* A user-defined event has no known rate. */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == CPU_LOAD_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,

@@ -70,7 +70,7 @@ static void check_share(const char *what, double ratio, uint64_t ns,
 		truth * 100.0);
 }
 
-/* What runs on top of the idle task, and what the idle task does after it, is no task's time. */
+/* Softirqs on top of the idle task, and the idle loop after them, belong to no task. */
 static void check_tasks(const struct sources *s, const struct edge *first, const struct edge *last,
 			const struct load_cpu_window *w)
 {

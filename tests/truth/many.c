@@ -36,7 +36,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* Of many_open_pods() only. */
+	/* Set by many_open_pods() only. */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;

@@ -17,7 +17,7 @@ int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
  * figures, report. -EPROTO if a count, a sum or a boundary is wrong.
  */
 int many_window(uint64_t *ret_cpu_ns, struct err *err);
-/* The same of a window in which nobody waits. */
+/* Instructions of a window without waits. */
 int many_quiet_window(uint64_t *ret_cpu_ns, struct err *err);
 void many_close(void);
 

@@ -8,7 +8,10 @@
 
 #include <jansson.h>
 
-/* From the start of subtick to that of the load: attaching takes some 0.7 s of the guest's time; twice that for --blame. */
+/*
+ * Delay between the start of subtick and the start of the load. Attaching takes 0.7 s of guest
+ * time, with --blame 1.4 s.
+ */
 #define MEASURED_LEAD_NS 1500000000ULL
 
 struct measured {
@@ -18,11 +21,10 @@ struct measured {
 
 /* Starts `subtick @args`, on CPU 0. */
 void measured_start(struct measured *m, const char *const args[]);
-/* Waits for its end; an array of the lines it wrote. Fails the program if there is none. */
+/* Waits for its end; an array of the lines it wrote. Fails the program without output. */
 json_t *measured_lines(struct measured *m);
 /*
- * The same with one line, whose window must hold [from_ns, to_ns] of CLOCK_MONOTONIC, or the
- * program fails.
+ * Reads one line. Fails the program unless its window contains [from_ns, to_ns] of CLOCK_MONOTONIC.
  */
 json_t *measured_end(struct measured *m, uint64_t from_ns, uint64_t to_ns);
 /* When the window of a line ended, on CLOCK_MONOTONIC, and how long it was. */

@@ -15,7 +15,7 @@
 #define NR_CPUS	  2
 #define WAKE_UPS  100
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
-/* What the kernel itself sends meanwhile, such as for a grace period of RCU. */
+/* IPIs of the kernel itself, such as for an RCU grace period. */
 #define OTHERS 5
 
 /* Sleeps until it is woken, again and again: its core is idle in between. */
@@ -28,7 +28,7 @@ static void sleeper(void *shared, void *arg)
 		++*woken;
 }
 
-/* What @from sent to the receiver; @name may be NULL: all. */
+/* IPIs that @from sent to the receiver, of function @name or of all if it is NULL. */
 static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int from, const char *name)
 {
 	uint64_t count = 0;

@@ -33,7 +33,7 @@ struct known {
 	uint64_t edges; /* stamps that bound its time */
 };
 
-/* What is open while the events go by. */
+/* State of the walk over the events. */
 struct state {
 	uint64_t from_ns, to_ns;
 	uint64_t last_ns; /* of the measured core */

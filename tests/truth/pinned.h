@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 #define PINNED_ORDINARY 0    /* SCHED_OTHER */
-#define PINNED_BATCH	(-1) /* SCHED_BATCH: preempts nobody by waking up */
+#define PINNED_BATCH	(-1) /* SCHED_BATCH: a wake-up preempts no task */
 
 struct pinned_task {
-	const char *cgroup; /* of cgroups_make(); NULL: where the test is */
+	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
 	int cpu;
 	int priority; /* of SCHED_FIFO, or one of the above */
 	void (*run)(void *shared);
@@ -28,7 +28,7 @@ void pinned_wait(uint32_t *word, uint32_t value);
 /* Adds 1 and wakes who waits. */
 void pinned_wake(uint32_t *word);
 
-/* What the kernel has accounted for a thread, by /proc: ns run, ns waited, dispatches. */
+/* schedstat of a thread: ns run, ns waited, dispatches. */
 struct pinned_schedstat {
 	uint64_t ran_ns, waited_ns, dispatches;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits by schedule that runq counts by the quick path, and beside it, on the same switches: runq
- * by the other path, which is that of --cpu, and exporters with --sample, with and without causes.
+ * Scheduled waits, counted by the fast path of runq. On the same switches: the slow path (--cpu),
+ * and exporters with --sample, with and without causes.
  */
 #include <signal.h>
 #include <stdlib.h>

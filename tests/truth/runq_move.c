@@ -89,8 +89,8 @@ static void rival_run(void *shared)
 
 /*
  * How long others than the task had CPU 0 while it waited there, per round, by the kernel's own
- * events: the rival, or a kernel thread that ran just then. The task came between two stamps of the
- * mover. @only: that one; 0: any.
+ * events: the rival, or a kernel thread that ran just then. The task arrived between two timestamps
+ * of the mover. @only selects a task; 0 matches any.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)

@@ -23,8 +23,8 @@
 #define SLACK_NS 30000
 
 /*
- * Since Linux 6.4 ticks come at whole multiples of their period, 4 ms here. The schedule begins so
- * long after one that none falls on a switch and adds its work to the slack.
+ * Since Linux 6.4 ticks come at whole multiples of their period, 4 ms here. Offset of the schedule
+ * from the tick, so that no tick coincides with a switch and adds to the slack.
  */
 #define TICK_NS	 (4 * NSEC_PER_MSEC)
 #define PHASE_NS (700 * NSEC_PER_USEC)
@@ -127,9 +127,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * How well a gap is known, in the mean: what is judged are sums over all of them, and one may have an
- * interrupt in it. A third task that is woken in it, such as RCU's when a switch ends a grace period, is
- * stamped eight times, too: that time is the witness's own.
+ * How well a gap is known, in the mean: what is judged are sums over all of them, and one may have
+ * an interrupt in it. A third task that wakes up in it, such as an RCU thread, gets eight
+ * timestamps as well. Their time is overhead of the witness.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)

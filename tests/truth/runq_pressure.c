@@ -103,7 +103,10 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		first += p[FIRST].run_ns[i] - due(&p[FIRST], i);
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
-		/* From the first one's end to the second one's start is an edge, too. */
+		/*
+		 * The gap between the end of the first task and the start of the second is an edge,
+		 * too.
+		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];
 	}

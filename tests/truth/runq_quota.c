@@ -113,7 +113,7 @@ static void judge(void *state, const char *source, json_t *root)
 	live_ok(pinned_schedstat(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
 		"%s: held %d times, dispatched %d times", name, holds, nr);
 	waits_judge(name, group, waits, nr);
-	/* The same hold, but for the way from where the kernel ends it to the switch. */
+	/* cpu.stat ends a hold at unthrottling, runq at the switch after it: up to 5 us later. */
 	live_ok(fabs(held - throttled) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat",
 		name, held, throttled);
 	live_ok(held >= (double)waits_low(waits, holds) && held <= (double)waits_high(waits, holds),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sixteen groups with as many waits each, by schedule, which one run of subtick counts in full and
- * others sample: sixteen estimates of which each must be as good as it says.
+ * Sixteen groups with equal numbers of scheduled waits. One run counts all waits, other runs
+ * sample. Each of the sixteen estimates must lie within its stated error.
  */
 #include <math.h>
 #include <stdio.h>
@@ -194,9 +194,7 @@ static double sum_error(const struct sampled *sampled, json_t *root)
 	return error / GROUPS;
 }
 
-/*
- * The exporter states no standard errors: its counters go on, and whoever reads them picks a window.
- */
+/* The exporter has no standard errors: the reader of its counters chooses the window. */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
 			      const char *who, const char *text)
 {

@@ -9,8 +9,8 @@
 
 struct runq_schedule {
 	/*
-	 * Puts its tasks to sleep until @begin_ns. They are through by *ret_end_ns, and sleep until
-	 * the window is over: what their groups waited is this schedule and nothing else.
+	 * Puts its tasks to sleep until @begin_ns. The tasks finish by *ret_end_ns and sleep until
+	 * the window ends, so their groups have exactly the waits of this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
 	/* In the test's own process, just before @begin_ns and after the end; may be NULL. */
@@ -23,11 +23,11 @@ struct runq_schedule {
 /* The boundaries that runq_waits wants for --le. */
 const char *runq_waits_le(void);
 
-/* What a run with --sample @ratio says, against one in full over the same time. */
+/* Compares a run with --sample @ratio with a full run over the same time. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
-/* What the other path says of the same waits as the quick one. */
+/* Compares the slow path with the fast path on the same waits. */
 void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);
-/* Likewise an exporter with the same ratio, by its page @text; @who for the results. */
+/* Compares an exporter with the same ratio, from its page @text. @who names it in the results. */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *sampled,
 			      const char *who, const char *text);
 

@@ -69,7 +69,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/* Of the first one, what can be either. */
+	/* The first wait may be charged to either cause. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

@@ -20,9 +20,9 @@ struct runs {
 };
 
 /*
- * Sleeps until @begin_ns, then burns until @end_ns, with a look every microsecond or so. Where one
- * comes late, the kernel's count of the task's switches tells whether it had lost the core: an
- * interrupt does not end a run.
+ * Sleeps until @begin_ns, then burns until @end_ns, with a look every microsecond or so. If a
+ * timestamp is late, the task's switch count shows whether it was preempted. An interrupt does not
+ * end a run.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
 /* How much of @run, or of all of @runs, lies in [from_ns, to_ns]. */

@@ -7,12 +7,12 @@
 
 /* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
 char *scrape(int port, const char *path);
-/* The same; NULL if there is none, with how the connection ended in @why. */
+/* Scrapes once. NULL on failure, with the end of the connection in @why. */
 char *scrape_try(int port, const char *path, char *why, size_t size);
-/* Tries until somebody listens there; fails the program after two minutes. */
+/* Retries until the server listens. Fails the program after two minutes. */
 void scrape_wait(int port);
 
-/* The value of the series whose name and labels are exactly @series; 0 if there is none. */
+/* Value of the series with exactly the name and labels @series, or 0. */
 double scrape_value(const char *text, const char *series, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -39,7 +39,7 @@ static const char *const serve_args[] = {
 static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45", NULL};
 static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
 
-/* What can be read of all that at one moment. */
+/* Snapshot of all counters. */
 struct moment {
 	char *text;
 	uint64_t ran_ns; /* by tasks on CPU 1, by the kernel's accounting */
@@ -132,9 +132,7 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
 	return b;
 }
 
-/*
- * What one burst made of the counters, against the burst's own stamps and the kernel's accounting.
- */
+/* Counter deltas of one burst, compared with its timestamps and the kernel's accounting. */
 static void judge_burst(const char *name, const struct hog *b, const struct moment *was,
 			const struct moment *now)
 {
@@ -159,7 +157,7 @@ static void judge_burst(const char *name, const struct hog *b, const struct mome
 		(unsigned long long)high);
 	live_ok(fabs(blame_ns(now, b) - blame_ns(was, b) - sum) < 1.0 && fabs(cause - sum) < 1.0,
 		"%s: all of it behind another group, blamed on the hog", name);
-	/* What an interrupt takes from a task is in the kernel's accounting of the task. */
+	/* The kernel's accounting charges interrupt time to the interrupted task. */
 	live_ok(ran >= task - edges && ran <= task + irq + edges,
 		"%s: tasks had CPU 1 for %.0f ns, interrupts for %.0f; %.0f by the kernel's "
 		"accounting",
@@ -198,8 +196,8 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The command's windows inside those of the exporter; of those at either end a part is inside, and
- * nobody knows which part of what ran in them.
+ * The command's windows lie inside the exporter's. The first and the last window overlap in part,
+ * and the split of their time is unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {
@@ -230,7 +228,7 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		to - from);
 }
 
-/* The guest's own clock: nobody else has it. No counter may fall, and none may end. */
+/* The clock of the guest; no other machine is affected. No counter may fall, and none may end. */
 static void judge_step(int seconds)
 {
 	char *was = scrape(PORT, "/metrics"), *now;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter itself executes where nobody asks it and next to nothing waits: with few cgroups and many. */
+/*
+ * Instructions of an exporter at rest, without scrapes and almost without waits, with few and many
+ * cgroups.
+ */
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -128,7 +131,7 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(SECONDS * 1000);
 	ended_ns = ran_ns(pid);
 	cgroups = windows(now);
-	/* The figure is that of an exporter which measures. */
+	/* The exporter must be measuring for the figure to count. */
 	for (int i = 0; i < 3; i++)
 		live_ok(now[i] - was[i] >= SECONDS && now[i] - was[i] <= SECONDS + 4,
 			"%s: %.0f windows in %d s", collectors[i], now[i] - was[i], SECONDS + 2);

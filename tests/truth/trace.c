@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One recording against four others of the same time: the sums of a trace are those of load and of
- * runq, its idle periods those of wake, and its waits those that a hog and its victim have by their
- * own stamps.
+ * One recording against four other measurements of the same time: its sums equal load and runq, its
+ * idle periods equal wake, and its waits equal the timestamps of a hog and its victim.
  */
 #include <math.h>
 #include <stdlib.h>

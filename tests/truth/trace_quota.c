@@ -33,7 +33,7 @@ static void burn(void *shared)
 	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + LENGTH_NS);
 }
 
-/* The gap between two runs in which that wait was; 0 if it was in none. */
+/* Length of the gap between two runs that contains the wait, or 0. */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
 	for (int i = 0; i + 1 < bound->runs.nr; i++)

@@ -128,18 +128,17 @@ int truth_clock_start(int cpu, uint64_t period_ns)
 }
 
 /*
- * A sampling clock of perf is a timer of its processor, and needs nobody to serve it.
- * QEMU hands over when a timer expires or is set anew, and begins with CPU 0: with timers alike,
- * CPU 1 would only ever serve its own. Measured with one loop on each (QEMU 7.2): periods of 30 and
- * 70 us give CPU 0 a quarter of the time and no gap of more than 135 us; 50 and 50 give it 97 %.
- * With a common divisor (30,000 and 70,000 ns) the timers keep the distance at which they were
- * started: at some of them CPU 0 had a turn every 180 us only, and audit saw no tick in it (3 of 8
- * starts). These go through all distances many times a second.
+ * A perf sampling clock is a per-CPU timer and needs no reader. QEMU hands over when a timer
+ * expires or is set anew, and begins with CPU 0: with timers alike, CPU 1 would only ever serve its
+ * own. Measured with one loop on each (QEMU 7.2): periods of 30 and 70 us give CPU 0 a quarter of
+ * the time and no gap of more than 135 us; 50 and 50 give it 97 %. With a common divisor (30,000
+ * and 70,000 ns) the timers keep their initial phase. In 3 of 8 starts CPU 0 then ran only every
+ * 180 us, and audit saw no tick. These go through all distances many times a second.
  */
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
-	/* Or the kernel lowers the rate when it finds that samples take long. */
+	/* Otherwise the kernel lowers the rate if samples take long. */
 	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
 
 	if (!limit || fputs("0", limit) < 0 || fclose(limit))

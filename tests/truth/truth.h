@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests in virtual time share: the machine they need, and burns of a known length. */
+/* Helpers of tests in virtual time: required machine, and burns of known length. */
 #ifndef SUBTICK_TESTS_TRUTH_TRUTH_H
 #define SUBTICK_TESTS_TRUTH_TRUTH_H
 
 #include <stdint.h>
 
 /*
- * Fails the program unless this is a guest in virtual time with that many processors; skips it
- * where there is none. Pins the caller to CPU 0 and finds out how long a burn's loop takes.
+ * Skips the program outside of virtual time. Fails it if the guest has another number of
+ * processors. Pins the caller to CPU 0 and finds out how long a burn's loop takes.
  */
 void truth_begin(int processors);
 /* How long one instruction takes. */
@@ -16,8 +16,8 @@ unsigned int truth_instruction_ns(void);
 double truth_loop_ns(void);
 
 /*
- * Executes so many instructions that @ns pass: exact to one pass of the loop, interrupts and what
- * preempts it come on top. It reads no clock, which is what makes emulation slow.
+ * Executes instructions for @ns, exact to one loop pass. Interrupts and preemption add to it. It
+ * reads no clock, which is what makes emulation slow.
  */
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);

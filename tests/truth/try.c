@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subtick try on a schedule of known effect. A hog wakes a victim and works on for 1 ms, or for
- * 0.4 ms while its cgroup has the changed setting. The same setting of a third cgroup has no effect.
+ * subtick try on a schedule of known effect. A hog wakes a victim and works on for 1 ms, or for 0.4
+ * ms while its cgroup has the changed setting. The setting of an unrelated third cgroup has no
+ * effect.
  */
 #include <math.h>
 #include <stdio.h>

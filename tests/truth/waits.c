@@ -95,8 +95,8 @@ void waits_judge_le(const char *name, json_t *group, const struct wait_known *wa
 }
 
 /*
- * rank = count * p / 100; in the bucket that holds it, low + width * (rank - before) / in bucket;
- * no more than the longest wait, which is known up to its slack.
+ * rank = count * p / 100. The value is low + width * (rank - before) / in_bucket of the bucket that
+ * contains the rank, at most the longest wait plus its slack.
  */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr)

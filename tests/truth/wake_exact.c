@@ -2,7 +2,8 @@
 /*
  * The wake latency itself, after what subtick subtracts, against a truth without any of its code:
  * the expiry of a timer, and programs of the test's own on the first event of the core that wakes.
- * In virtual time that way is the same each time, so a run without subtick tells what it must find.
+ * In virtual time this path takes the same time in every run, so a run without subtick gives the
+ * expected value.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,7 +26,7 @@
 /* The counter of QEMU's arm64 machine has 62.5 MHz: a timer is due on its next step. */
 #define STEP_NS 16
 
-/* Of the time from a timer's expiry to an event of the core. */
+/* Bounds of the time from a timer's expiry to an event of the core. */
 struct bounds {
 	double low_ns, high_ns;
 };

@@ -31,7 +31,7 @@ static void sleeper_run(void *shared)
 		truth_sleep_until(sleeper->begin_ns + i * DISTANCE_NS);
 }
 
-/* What is known of the idle window that is open or was the last. */
+/* State of the open or last idle period. */
 struct idle {
 	bool open, seen;
 	uint64_t from_ns;		/* when it began */
@@ -156,7 +156,7 @@ static void judge(json_t *root, const struct witness *w)
 	double max = live_number(root, "states.0.max_ns") + overhead, nr_taken;
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
 	struct event_stamp *stamps;
-	/* What is subtracted is half of what it may be. */
+	/* Half of the maximum overhead is subtracted. */
 	size_t nr = event_stamps(w, 2 * (uint64_t)overhead, &stamps);
 	struct exits exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 

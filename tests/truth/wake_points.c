@@ -16,7 +16,7 @@
 #define POINTS_FILE "/tmp/points.json"
 /* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
 #define TBI_NS 1500
-/* The same where the other processor had a turn before. */
+/* Same check after a turn of the other processor. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -64,7 +64,7 @@ static const struct event_stamp *first_sign(const struct judged *j, uint64_t lau
 	return NULL;
 }
 
-/* Since when the core idles at @launch; NULL: it does not. */
+/* Idle entry before @launch, or NULL if the core is not idle then. */
 static const struct event_stamp *idle_entry(const struct judged *j, uint64_t launch)
 {
 	const struct event_stamp *found = NULL;
@@ -169,8 +169,8 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 }
 
 /*
- * Of points that do not count because the core did not idle at the launch, it did not; or it had
- * only just told the witnesses that it would.
+ * Points rejected as "core not idle at launch": the witness agrees, or it saw the idle entry only
+ * just before.
  */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
@@ -184,7 +184,7 @@ static bool reject_fits(const struct judged *j, json_t *point, const char *reaso
 	return launch - entry->low_ns <= JUST_NS;
 }
 
-/* Points that do not count, by reason, are as many as the report says of each. */
+/* Rejected points by reason: the report has the same counts. */
 static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 {
 	json_t *rejected = json_object_get(root, "rejected"), *value, *point;
@@ -257,7 +257,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	/* What is subtracted is half of what it may be. */
+	/* Half of the maximum overhead is subtracted. */
 	judged.nr = event_stamps(&witness, 2 * (uint64_t)judged.overhead_ns, &stamps);
 	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracepoints through perf_event_open(2): one ring per CPU, read when all is over. */
+/* Tracepoints through perf_event_open(2): one ring per CPU, read at the end. */
 #include "witness.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	/* The same time on the same CPU: as they lie in the ring. */
+	/* Events of one CPU with equal times keep their order in the ring. */
 	return (x->raw > y->raw) - (x->raw < y->raw);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the kernel's own tracepoints say, through perf: a second witness, none of subtick's code. */
+/* Second witness without subtick's code: kernel tracepoints read through perf. */
 #ifndef SUBTICK_TESTS_TRUTH_WITNESS_H
 #define SUBTICK_TESTS_TRUTH_WITNESS_H
 

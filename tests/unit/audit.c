@@ -222,7 +222,7 @@ TEST(noisy_reader)
 	}
 }
 
-/* What the columns show for a task that burns @burn_ns from @phase_ns on in each tick. */
+/* Share in the /proc/stat columns of a task that burns @burn_ns from @phase_ns on in each tick. */
 static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;

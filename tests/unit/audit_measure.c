@@ -278,7 +278,7 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* What ended a run early is said, and how much of it is there. */
+/* The report has the reason of an early end and the number of finished rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};

@@ -171,17 +171,17 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* What the test sets. */
+/* Set by the test. */
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
 /* The fields and helpers that this kernel has, each between blanks; the programs ask for them by name. */
 static const char *shim_fields = "";
-/* Counter for programs that read one; NULL: reading fails. */
+/* Counter for programs that read one; NULL makes the read fail. */
 static const u64 *shim_counter;
 /* Called at each barrier() inside an edge: an interrupt may come there. */
 static void (*shim_at_barrier)(void);
-/* What the kernel writes for the address of a function. */
+/* Symbol that the kernel prints for the address of a function. */
 static const char *(*shim_symbol)(u64 address);
 
 static inline bool shim_has(const char *field)
@@ -249,7 +249,7 @@ static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *fro
 	return len + 1;
 }
 
-/* Of all formats the programs use the one for symbols. */
+/* The programs use only the format for symbols. */
 #define BPF_SNPRINTF(to, size, format, address) shim_symbol_str(to, size, address)
 
 static inline long shim_symbol_str(void *to, u32 size, u64 address)
@@ -298,7 +298,7 @@ static inline u64 cpu_number(void)
 
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
-/* What user space fills in is up to the test that has such programs. */
+/* Immediates that user space fills in are defined by the test. */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
 #define FILLED_AND(reg, mark)	((reg) &= shim_filled(mark))

@@ -64,7 +64,7 @@ TEST(a_lost_core_is_not_in_the_offset)
 	check_offset(CLOCK_BOOTTIME);
 }
 
-/* Else the recording would lie beside others of the same machine. */
+/* A wrong offset would shift the recording against others of the same machine. */
 TEST(a_lost_core_does_not_move_a_recording)
 {
 	struct trace_window w = {.start_mono_ns = 1000000, .to_ns = 500};

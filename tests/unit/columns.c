@@ -92,7 +92,7 @@ TEST(test_nulls)
 
 	columns_row(t, &full);
 	assert_int_equal(table_cell(t, 0, 0)->kind, VALUE_U64);
-	/* Also over a row that had figures. */
+	/* Must also overwrite a row that had figures. */
 	columns_fill(t, 0, &row);
 	for (size_t i = 0; i < NR_SPECS; i++)
 		if (specs[i].kind != COLUMN_BOOL && specs[i].kind != COLUMN_CHARS)

@@ -160,7 +160,10 @@ static void test_shared(void **state)
 	counters_close(NULL);
 }
 
-/* A pinned event without a counter opens and reads as end of file: then in turns, and told. */
+/*
+ * A pinned event without a counter opens and reads as end of file. Then the event is multiplexed
+ * and flagged.
+ */
 static void test_taken(void **state)
 {
 	struct counters *counters;
@@ -180,7 +183,7 @@ static void test_taken(void **state)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* A counter that fails later is opened again; the generation tells that it is another one. */
+/* A counter that fails later is opened again with a new generation. */
 static void test_reopened(void **state)
 {
 	struct counters *counters = open_one(&ref_cycles);
@@ -274,7 +277,10 @@ static void test_both_modes(void **state)
 	assert_int_equal(w.flags, LOAD_NOT_CONSTANT);
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
-	/* Lost: this window has no figure, in both; the next one has, from a counter in turns. */
+	/*
+	 * Lost counter: no figure in this window in both sources. The next window has one from a
+	 * multiplexed counter.
+	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
 	pmu_model.ns += 1000000000;

@@ -104,7 +104,7 @@ static void *use_in_thread(void *arg)
 	return NULL;
 }
 
-/* Also under ThreadSanitizer: tests/suites/tsan. */
+/* tests/suites/tsan runs this with ThreadSanitizer, too. */
 TEST(test_threads)
 {
 	struct cpu_load *handed = open_procidle();
@@ -158,7 +158,7 @@ TEST(test_range)
 	assert_int_equal(cpu_load_get_split(load, -1, &split), -EINVAL);
 	assert_int_equal(cpu_load_get_split(load, cpu_load_nr(load), &split), -EINVAL);
 	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
-	/* What this source cannot tell is -1, not 0. */
+	/* Figures that this source lacks are -1, not 0. */
 	assert_true(split.task == -1.0f && split.hardirq == -1.0f && split.idle == -1.0f);
 	assert_true(split.closure_error == -1.0f);
 	cpu_load_destroy(load);

@@ -44,7 +44,7 @@ TEST(test_refused)
 	assert_true(set.bits[0] == 42);
 }
 
-/* What the kernel's rps_cpus and smp_affinity take. */
+/* Mask format of rps_cpus and smp_affinity. */
 TEST(test_mask)
 {
 	static const struct {

@@ -106,7 +106,7 @@ static bool says(const struct report *report, const char *what)
 	return false;
 }
 
-/* What the module prints per CPU; anything else is refused. */
+/* Per-CPU output of the module. Any other text is refused. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -121,7 +121,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* Another CPU, or another number of them, than of the first operation. */
+	/* CPUs that differ from those of the first operation. */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -133,7 +133,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	}
 }
 
-/* An engine without a batch has the median only, and its limits are told. */
+/* An engine without a batch has the median only, and a note states its limits. */
 TEST_WITH(test_believe_median, reset, NULL)
 {
 	struct crit_result result;
@@ -266,7 +266,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	assert_false(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
 	report_free(report);
 
-	/* The same with "on" far above both. */
+	/* Same figures with "on" far above both. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, NULL, &report), 0);

@@ -166,7 +166,7 @@ MACHINE_TEST(test_guest)
 	report_free(report);
 }
 
-/* What noise loses on kernels that tell less of IPIs: each loss with its own fix. */
+/* Kernels with fewer IPI events: each missing figure of noise has its own fix. */
 MACHINE_TEST(test_senders)
 {
 	static const char *const none[] = {NULL};
@@ -197,7 +197,7 @@ MACHINE_TEST(test_senders)
 	expect_command(report, "noise", "part", "no --senders");
 	report_free(report);
 
-	/* Elsewhere the same kernel tells all of it. */
+	/* On the other architecture the same kernel has all of these events. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
 	report = look(tree, &probe, all);
 	expect(report, "events: IPI senders", "ok", "ipi_send_cpu", "");
@@ -362,7 +362,7 @@ MACHINE_TEST(test_config_missing)
 	report_free(report);
 }
 
-/* Debugfs shows tracefs below itself without a line in mountinfo until somebody looks. */
+/* Debugfs mounts tracefs below itself at the first access; before that mountinfo has no line. */
 MACHINE_TEST(test_tracefs_places)
 {
 	const struct tree *tree = *state;

@@ -134,7 +134,7 @@ TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
 		close(low);
 }
 
-/* Sizes around that of the buffer, so that the end is before, at and after its edge. */
+/* Sizes around the buffer size, so that the end lies before, at and after the buffer's edge. */
 TEST_WITH(test_text_sizes, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -92,7 +92,7 @@ TEST(quiet_machine)
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* Packets on CPU 3, none of which /proc/stat shows. */
+/* Packets on CPU 3 that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -273,7 +273,7 @@ TEST(throttled)
 	assert_first(report, "quota",
 		     "/web waits 640 ms per second for its CPU quota, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
-	/* A kernel that does not tell has no figure, and so no sentence. */
+	/* Without the kernel's figure there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
@@ -288,7 +288,7 @@ TEST(noisy_neighbour)
 	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 70 * MS, .count = 10};
-	/* Its own tasks, and nobody known, are no neighbours. */
+	/* The cgroup's own tasks and unknown tasks are not neighbours. */
 	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 60 * MS, .count = 10};
@@ -395,7 +395,7 @@ TEST(idle_states)
 	assert_int_equal(nr_findings(report), 2);
 }
 
-/* Wall time, by the innermost cgroup that lost enough of it, and by what most was lost to. */
+/* Lost wall time: the innermost cgroup above the threshold, and its largest cause. */
 TEST(pressure)
 {
 	static const struct runq_group root = {.path = "/"}, pods = {.path = "/kubepods"};

@@ -113,12 +113,12 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/* 99 of 100 are short: the one that is long is none of p99. */
+	/* 99 of 100 values are short, so p99 is short, too. */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* What lies before a bucket is not counted into it. */
+	/* Values below a bucket are not counted in it. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
@@ -138,7 +138,7 @@ TEST(test_percentile_coarse)
 	count[hist_index(1000000) >> 3] = 1;
 	assert_true(hist_percentile_coarse(count, 3, 99) < 1280.0);
 	assert_true(hist_percentile_coarse(count, 3, 99.9) > 900000.0);
-	/* The last bucket has an upper edge, too. */
+	/* The last bucket has an upper bound, too. */
 	count[(HIST_NR >> 3) - 1] = 1000;
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }

@@ -278,7 +278,9 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 
-/* A file that refuses the new value would refuse the old one, too: it must not block the next run. */
+/*
+ * A file that refuses the new value may refuse the old one, too. This must not block the next run.
+ */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -321,7 +323,7 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_int_equal(journal_trial(&r, "/sys/none", "1", was, now, &err), -ENOENT);
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
-	/* Set, and set by somebody else afterwards. */
+	/* Changed by us, then by another program. */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
 	journal_close(&r);
@@ -349,7 +351,7 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	online_is(tree, 0, "1");
 	online_is(tree, 1, "0");
 
-	/* An empty value, a cgroup that is gone, and a value of somebody else. */
+	/* An empty value, a removed cgroup, and a value that another program wrote. */
 	tree_file(tree, "/sys/cpus", "0-1\n");
 	tree_file(tree, "/run/subtick/restore",
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");

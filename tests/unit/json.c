@@ -64,7 +64,10 @@ static void expect(char *ours, json_t *json)
 	json_decref(json);
 }
 
-/* The bytes are those of jansson before 2.15. From then on it writes 1000000000.0 for our 1e9: the same number. */
+/*
+ * Same bytes as jansson before 2.15 writes. From then on it writes 1000000000.0 for our 1e9: the
+ * same number.
+ */
 static void expect_real(char *ours, double value)
 {
 	json_t *json = json_real(value);
@@ -103,7 +106,7 @@ static void fill_nothing(struct value *value, const void *arg)
 {
 }
 
-/* What is unavailable is null: a cell that nobody filled, and a figure that is none. */
+/* Unavailable values are null: an unset cell, and NAN. */
 TEST(test_nulls)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};

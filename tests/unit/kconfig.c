@@ -83,7 +83,7 @@ TEST_WITH(test_places, tree_setup, tree_teardown)
 	assert_int_equal(config.len, strlen(sample));
 	assert_int_equal(kconfig_get(&config, "VETH"), KCONFIG_MODULE);
 	kconfig_close(&config);
-	/* Truncated or corrupt: not used; the next file is tried. */
+	/* A truncated or corrupt file is skipped, and the next one tried. */
 	for (size_t cut = 1; cut < len; cut += 7) {
 		tree_bytes(tree, "/proc/config.gz", gz, cut);
 		assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);

@@ -145,7 +145,7 @@ static void test_hotplug(void **state)
 	(void)state;
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
-	/* Back, but not for the whole window: no figure; from then on measured again. */
+	/* The CPU came back during the window: no figure. The next window has one. */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
 	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
@@ -208,7 +208,7 @@ static void test_clamp_sides(void **state)
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(fabs(w.closure_error_ratio - 0.2) < 1e-9);
-	/* A source without parts has none and no closure either. */
+	/* A source without parts has no closure error. */
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
@@ -235,7 +235,7 @@ static void test_closure(void **state)
 	assert_true(w.closure_error_ratio < 1e-9);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], SEC / 4);
 	assert_true(fabs(load_part_ratio(&w, LOAD_PART_TASK) - 0.25) < 1e-9);
-	/* What the source does not know is not added, neither to the parts nor to the sum. */
+	/* Unknown parts are added neither to the parts of "all" nor to its sum. */
 	load_subtract(&prev, &cur, 1.0, 1u << LOAD_PART_IDLE, &w);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
@@ -298,7 +298,7 @@ static void test_steal(void **state)
 	assert_int_equal(w.busy_ns, 6 * SEC / 10);
 	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/* What does not divide evenly is still in one of the parts. */
+	/* The remainder of the division stays in one of the parts. */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
@@ -325,7 +325,7 @@ static void test_steal(void **state)
 	assert_true(w.busy_ratio == 0.0);
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* A column ahead of the window takes what there is, not more. */
+	/* A steal column ahead of the window takes at most the non-idle time. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
@@ -351,7 +351,7 @@ static void test_flags_format(void **state)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/* Exactly as long as its room, and one too long. */
+	/* A text of exactly the buffer's size, and one byte longer. */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

@@ -12,7 +12,7 @@ static u64 shim_filled(u32 mark);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs, writable for the tests. */
 #define const
 #include "bpf/load.bpf.c"
 #undef const
@@ -51,7 +51,7 @@ static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
-/* Small maps: the first so many keys find room. */
+/* Small maps: only the first keys fit. */
 #define ROOM 3
 
 struct pair {
@@ -205,7 +205,7 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* What a reader on another core sees at @ns; the parts must make up the time since the start. */
+/* Sample of a reader on another core at @ns. The parts must sum up to the time since the start. */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;

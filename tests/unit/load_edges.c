@@ -37,7 +37,7 @@ static void inside_halt(void **state)
 	go_idle(1000, 1);
 	irq(3000, 3100);
 	softirq(3110, 3300, 3);
-	/* No edge tells that it halted again; the reader knows that it has. */
+	/* No edge marks the second halt; the reader infers it. */
 	assert_int_equal(see(6000).part_ns[LOAD_PART_IDLE], 2000 + 2700);
 	irq(9000, 9050);
 	leave_idle(9060);
@@ -51,7 +51,7 @@ static void inside_halt(void **state)
 	assert_int_equal(slot->odd_edges, 0);
 }
 
-/* Woken by an interrupt that has no tracepoint: the softirq is the first to tell. */
+/* Woken by an interrupt without a tracepoint: the softirq is the first edge. */
 static void unseen_handler(void **state)
 {
 	struct load_sample s;
@@ -77,7 +77,7 @@ static void polling(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
 	/* Idle to the kernel, so not busy; separate, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
-	/* Which state polls is the driver's choice. */
+	/* The driver defines which state polls. */
 	slot->poll_states = 1 << 2;
 	go_idle(6000, 2);
 	go_idle(6500, 1);
@@ -396,7 +396,7 @@ static void cut_in_two(void **state)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The same in the first edge of a core. */
+/* Same case as the first edge of a core. */
 static void first_cut_in_two(void **state)
 {
 	struct load_sample s;
@@ -451,7 +451,7 @@ static void first_edges(void **state)
 	to_task(3000, &idle);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_TASK], 3000);
 	reset(state);
-	/* Inside ksoftirqd: the softirq is over when its exit comes. */
+	/* Inside ksoftirqd: the softirq ends at its exit. */
 	shim_current = &ksoftirqd;
 	softirq(3000, 3100, 3);
 	to_task(4000, &task);

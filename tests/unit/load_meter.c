@@ -183,7 +183,7 @@ static void test_window(void **state)
 	meter->ops->close(meter);
 }
 
-/* What the hypervisor took comes off the task, once, and is busy no more. */
+/* Stolen time is subtracted once from the task part and is not busy. */
 static void test_steal(void **state)
 {
 	struct meter *meter;
@@ -300,7 +300,10 @@ static void test_report(void **state)
 	assert_string_equal(report->tables[0]->key, "cpus");
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
-	/* What the source does not know is null; what it cannot lose is no key: 0 would be a promise. */
+	/*
+	 * Unknown figures are null. A loss that the source cannot have is no key, because 0 would
+	 * claim that it was counted.
+	 */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
 	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);
@@ -321,7 +324,7 @@ static void test_report(void **state)
 	meter->ops->close(meter);
 }
 
-/* The library's figures are those of `subtick load`, also where a hypervisor takes time. */
+/* The library has the same figures as `subtick load`, also with steal. */
 static void test_steal_of_the_library(void **state)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

@@ -61,7 +61,7 @@ static void bursts_inside_halt(void **state)
 	leave_idle(4200);
 	go_idle(4700, 1);
 	expect_bursts(2, 700, 1);
-	/* Not asked for: nothing is kept. */
+	/* Not requested: nothing is recorded. */
 	want_bursts = false;
 	leave_idle(5000);
 	go_idle(6000, 1);

@@ -20,7 +20,7 @@ static void (*core_switch)(struct task_struct *next);
 
 static struct task_struct *const schedule_tasks[NR_TASKS] = {&idle, &task, &other, &ksoftirqd};
 
-/* What the core does, as a kernel would know it. */
+/* True state of the core. */
 static struct {
 	u64 now, random;
 	u64 part_ns[LOAD_NR_PARTS], vec_ns[LOAD_NR_VECS], vec_count[LOAD_NR_VECS];
@@ -159,7 +159,7 @@ static inline void step(void)
 	}
 }
 
-/* The first edge tells what the core did before: a task. */
+/* The first edge defines the state before it: a task. */
 static inline void schedule_begin(void **state, u64 seed)
 {
 	reset(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the sources of load read off a made-up machine: hotplug, torn slots, columns, losses. */
+/* Sources of load on a fake machine: hotplug, torn slots, columns, losses. */
 #include "test.h"
 
 #include "measure/load/bpf.c"
@@ -124,7 +124,7 @@ static int setup(void **state)
 static void sample_at(uint64_t ns)
 {
 	now_ns = START + ns;
-	/* What an earlier sample left must not show. */
+	/* Data of an earlier sample must not show. */
 	memset(samples, 0xff, sizeof(samples));
 	load_source_bpf.sample(&source.source, samples);
 }
@@ -167,7 +167,10 @@ static void test_hotplug(void **state)
 	assert_int_equal(samples[0].flags, 0);
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
-	/* Back: the steps tell that it was not there for all of this window, but for the next one. */
+	/*
+	 * Back online: the hotplug steps mark this window as incomplete, and the next one as
+	 * complete.
+	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
@@ -183,7 +186,7 @@ static void test_hotplug(void **state)
 	sample_at(7000);
 	assert_int_equal(samples[2].hotplug_steps, 2);
 	assert_int_equal(samples[1].hotplug_steps, 2);
-	/* A kernel that does not tell steps. */
+	/* A kernel without hotplug events. */
 	source.hotplug_traced = false;
 	mask_reads = 0;
 	sample_at(8000);
@@ -267,7 +270,7 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 	return opened;
 }
 
-/* Guest is part of user and not added again; iowait is idle; what the hypervisor took is not. */
+/* Guest time is part of user time and not added again. iowait is idle. Steal is not idle. */
 static void test_columns(void **state)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};

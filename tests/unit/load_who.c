@@ -195,7 +195,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	turn(&t, 12000);
 	assert_int_equal(time_of(&t, &other), 500 + 100);
 	assert_int_equal(time_of(&t, &ksoftirqd), 100);
-	/* Idle is nobody's. */
+	/* Idle time belongs to no task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
 	load_tasks_close(&t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is read about machines of two architectures, and settings that differ between CPUs. */
+/* Description of machines of two architectures, and of settings that differ between CPUs. */
 #include "test.h"
 #include "tree.h"
 
@@ -47,7 +47,7 @@ TEST_WITH(test_x86, tree_setup, tree_teardown)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One CPU has none. */
+	/* One CPU lacks the file. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);

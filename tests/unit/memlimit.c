@@ -30,7 +30,7 @@ TEST_WITH(test_v2, tree_setup, tree_teardown)
 	assert_int_equal(memlimit_bytes(tree->root), 9000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/memory.max", "1\n");
 	assert_int_equal(memlimit_bytes(tree->root), 1);
-	/* Of another branch. */
+	/* Limit of another branch of the hierarchy. */
 	machine(tree, V2, "0::/\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }

@@ -131,7 +131,7 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-/* Which of two hierarchies has the groups that share the CPU. */
+/* Choice between two hierarchies: the one with the CPU controller's groups. */
 TEST_WITH(test_cgroup_of_cpu, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -30,7 +30,7 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon by another one: what stays is JSON. */
+/* Replaces the value after a random colon by another value. The result is still JSON. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Our buckets as those of native histograms: nothing is lost, and how far a value can be moved. */
+/*
+ * Conversion of our buckets to native histograms: counts are kept, and the error of a value is
+ * bounded.
+ */
 #include "stats/native.h"
 
 #include <math.h>

@@ -307,7 +307,7 @@ TEST_WITH(sending_process, begin, end)
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_turn += 1ULL << NOISE_TURN_SHIFT;
-	/* Of the next window. */
+	/* Events of the next window. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -444,7 +444,7 @@ TEST_WITH(threads, begin, end)
 	vector(2400, 2500, 1);
 	run(3000, &ksoftirqd, false);
 	run(3200, &task, false);
-	/* Woken on an idle core: nobody's time. */
+	/* Woken on an idle core: no task loses time. */
 	run(4000, &idle, false);
 	run(5000, &worker, false);
 	run(5500, &idle, false);

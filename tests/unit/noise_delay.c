@@ -181,7 +181,7 @@ TEST_WITH(work_time, begin, end)
 	at(2200);
 	load_irq_leave_line(NULL);
 	softirq(2200, 2500, 1);
-	/* Another worker executes something else meanwhile. */
+	/* Another worker executes another item meanwhile. */
 	run(3000, &kworker_2);
 	queue(3050, &pages);
 	execute(3100, &other_worker, &pages);

@@ -22,7 +22,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* The rule, culprit and victim of the only finding; NULL: there is none. */
+/* Expected rule, culprit and victim of the only finding; NULL for no finding. */
 static void expect(const char *rule, const char *culprit, const char *victim)
 {
 	struct report *report = report_new("noise");

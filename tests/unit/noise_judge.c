@@ -85,7 +85,7 @@ TEST_WITH(isolated, tree_setup, tree_teardown)
 
 	isolated_cpus(tree->root, "/sys/fs/cgroup", &set);
 	assert_int_equal(cpuset_count(&set), 0);
-	/* What kernels without the option write. */
+	/* Text of kernels without the option. */
 	tree_file(tree, "/sys/devices/system/cpu/nohz_full", "(null)\n");
 	tree_file(tree, "/sys/devices/system/cpu/isolated", "2-3\n");
 	tree_file(tree, "/sys/fs/cgroup/cpuset.cpus.isolated", "5\n");

@@ -125,7 +125,7 @@ static void end(struct meter *meter)
 	free(sends);
 }
 
-/* What the source saw in one window of CPU 0. */
+/* Counters of the source for one window of CPU 0. */
 static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 {
 	add(&counts[0].lines[3], steps, 10, line_ns);
@@ -209,7 +209,10 @@ TEST(judged)
 	end(meter);
 }
 
-/* A window with a core offline at one end has no figure, and the next has none of its time. */
+/*
+ * A window in which a core is offline at one end has no figure. The next window has none of its
+ * time.
+ */
 TEST(offline)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -267,7 +270,7 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* Stolen time is told where the kernel accounts it, and changes no other figure. */
+/* Steal is reported if the kernel accounts it, and changes no other figure. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};

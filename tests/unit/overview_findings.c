@@ -135,7 +135,7 @@ static size_t end(void)
 	return findings_of(report)->nr_rows;
 }
 
-/* The first finding; NULL: none at all, "": null. */
+/* Expected first finding: NULL for no finding, "" for null. */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static void expect(const char *const want[6])
 {
@@ -378,7 +378,7 @@ TEST(kernel_threads)
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
-	/* Several threads, none of which stands out. */
+	/* Several threads with equal CPU time. */
 	for (uint32_t pid = 8; pid < 11; pid++) {
 		char name[] = {'k', (char)('a' + pid), '\0'};
 
@@ -441,7 +441,7 @@ TEST(interrupts)
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
 	       "where "
 	       "mostly this task runs: barrier (PID 7)");
-	/* Interrupts that nobody sent; a device's line can be moved. */
+	/* Interrupts without a sending core; a device's line can be moved. */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;
 	strcpy(scene.senders[0].comm, "sender");

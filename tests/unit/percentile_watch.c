@@ -95,7 +95,7 @@ TEST(one_value_of_a_hundred_is_above_p99)
 	now.values = 200;
 	now.high = 99 + 2;
 	assert_true(percentile_watch_look(&watch, &now, &window));
-	/* What is older than ten looks does not count. */
+	/* Waits older than ten polls do not count. */
 	for (int i = 0; i < PERCENTILE_LOOKS; i++)
 		percentile_watch_look(&watch, &now, &window);
 	now.values += 100;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which events are accepted, and which PMUs of a machine have one. */
+/* Accepted events, and the PMUs of a machine that have them. */
 #include "test.h"
 
 #include <linux/perf_event.h>

@@ -161,7 +161,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
 	pods_close(pods);
-	/* What was there before. */
+	/* Pods that existed before. */
 	make_pod(tree, "shop_web_" UID);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");

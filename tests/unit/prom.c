@@ -82,7 +82,7 @@ TEST(test_histogram)
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/a\",le=\"+Inf\"} 31\n"
 			       "subtick_runqueue_latency_seconds_sum{cgroup=\"/a\"} 1.5\n"
 			       "subtick_runqueue_latency_seconds_count{cgroup=\"/a\"} 31\n"));
-	/* What is shown beside the labels is in every line, before le. */
+	/* Extra labels are in every line, before le. */
 	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	assert_non_null(strstr(render(PROM_TEXT), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
 	assert_non_null(strstr(render(PROM_TEXT), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
@@ -178,7 +178,7 @@ TEST(test_accept)
 		{"application/openmetrics-textual", PROM_TEXT},
 		{";;;,,;q=", PROM_TEXT},
 		{"text/plain;a=\"q=0\",application/openmetrics-text;q=0.1", PROM_TEXT},
-		/* What Prometheus 2.42 and 3.5 ask for where native histograms are enabled. */
+		/* Accept header of Prometheus 2.42 and 3.5 with native histograms enabled. */
 		{PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
 			  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
 		 PROM_PROTOBUF},
@@ -200,7 +200,7 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/* Not offered: the next best. */
+	/* The best format is not offered: the next one is chosen. */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);

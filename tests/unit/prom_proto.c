@@ -170,7 +170,7 @@ TEST(test_fine)
 	series_free(&table);
 }
 
-/* More than a block, with labels of several sizes: the length in front is that of all rows. */
+/* More than one block, with labels of several sizes: the length prefix covers all rows. */
 TEST(test_blocks)
 {
 	const struct page *page;

@@ -124,7 +124,7 @@ TEST(test_ragged)
 
 /*
  * Foreign keys with dots: an object's columns may be apart, its name may be taken or need escapes.
- * What is written must be readable, with the same columns, and stay as it is from then on.
+ * Round trip: written JSON is readable with the same columns, and writing it again changes nothing.
  */
 TEST(test_foreign_objects)
 {

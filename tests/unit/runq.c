@@ -152,14 +152,14 @@ static void test_slot_read(void **state)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* Boundaries that nobody set are not read. */
+	/* Unset boundaries are not read. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
 	free(slot);
 }
 
-/* The stated standard error is that of many samples of the same waits. */
+/* The stated standard error equals the spread of many samples of the same waits. */
 static void test_sampling_error(void **state)
 {
 	enum {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of blame: each window has what was added in it, whoever takes a row and whenever it is seen. */
+/*
+ * Rows of blame: each window has exactly its own additions, in any order of making and reading
+ * rows.
+ */
 #include "measure/runq/blame.h"
 
 #include <bpf/bpf.h>
@@ -58,7 +61,7 @@ static void test_blame(void **state)
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
 	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
-	/* What found no row. */
+	/* Waits without a free row. */
 	rows_memory[0].charge.wait_ns += 9;
 	rows_memory[0].charge.count++;
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
@@ -78,7 +81,7 @@ static void test_blame_unwritten(void **state)
 		taken[i] = rows_take();
 	rows_charge(5, 6, 100);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
-	/* Of a row that is new, counters and pair can be seen in any order. */
+	/* Counters and key of a new row may become visible in any order. */
 	rows_memory[taken[0]].charge = (struct runq_charge){40, 1};
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	rows_memory[taken[0]].pair.victim = 7;
@@ -111,14 +114,14 @@ static void test_blame_in_the_making(void **state)
 	not_in_index = false;
 	assert_int_equal(rows_nr_free, 0);
 	assert_int_equal(rows_memory[1].pair.victim, 7);
-	/* By now it is made, and nobody needs it. */
+	/* The row exists now and is unused. */
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	assert_int_equal(rows_nr_free, 1);
 	assert_int_equal(rows_memory[1].pair.victim, 0);
 	runq_blame_close(&rows_table);
 }
 
-/* Rows that were made after their group had ended are told once and then free; others are not. */
+/* A row made after its group ended is reported once and then freed. Other rows stay. */
 static void test_blame_late(void **state)
 {
 	const uint64_t retired[] = {7};
@@ -135,7 +138,7 @@ static void test_blame_late(void **state)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* One is charged once more, which is told as well. */
+	/* One row is charged once more, and the charge is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);
@@ -145,7 +148,7 @@ static void test_blame_late(void **state)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* Who gets such a row has nothing of it. */
+	/* The next owner of such a row starts from zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

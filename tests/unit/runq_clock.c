@@ -15,7 +15,7 @@ typedef __s64 s64;
 #define MS 1000000LL
 #define S  1000000000LL
 
-/* A core whose clock is steered away from CLOCK_MONOTONIC by so many ppm. */
+/* A core whose clock drifts from CLOCK_MONOTONIC by @ppm. */
 struct core {
 	struct runq_clock clock;
 	double ppm;

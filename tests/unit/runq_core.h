@@ -42,14 +42,14 @@ static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs, writable for the tests. */
 #define const
 #include "bpf/runq_blame.bpf.h"
 #include "bpf/runq.bpf.c"
 #undef const
 #pragma GCC diagnostic pop
 
-/* What the programs find in the newest kernel and in the oldest, and in one without CONFIG_SCHED_INFO. */
+/* Kernel features: newest kernel, oldest kernel, and a kernel without CONFIG_SCHED_INFO. */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
@@ -74,7 +74,7 @@ static struct {
 	u32 nr_rows, max_rows; /* pairs in the map of rows */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue */
-	bool rival; /* another core makes a row for the next new pair, too, and is faster */
+	bool rival; /* another core wins the race for the row of the next new pair */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
@@ -82,10 +82,10 @@ static struct {
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
 	bool old;	   /* the programs ask for fields */
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
-	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
+	u64 subtracted;	   /* interrupt and steal time so far; the task clock lags by it */
 } fake;
 
-static bool want_load; /* the switch programs count for load, too */
+static bool want_load; /* joint switch program of runq and load */
 
 /* As lib/measure/runq/programs.c fills it in. */
 static u64 shim_filled(u32 mark)
@@ -239,13 +239,13 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
-/* Where the bucket of a short wait is, as user space tells it. */
+/* Bucket of a short wait, as user space fills it in. */
 static inline void fake_table(void)
 {
 	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)near_memory);
 }
 
-/* Boundaries of --le, as user space tells them. */
+/* Boundaries of --le, as user space fills them in. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
 	unsigned int bad;
@@ -340,7 +340,7 @@ static inline void fake_layout(bool steps)
 	fake_table();
 }
 
-/* A machine that has just been told to measure; settings as by default, with blame. */
+/* A machine right after attaching, with default settings and blame. */
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
@@ -391,7 +391,7 @@ static inline void fake_clock(u32 cpu)
 	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];
 }
 
-/* What enqueueing does; kernel/sched/stats.h. The clock was updated just before. */
+/* Kernel's sched_info_enqueue(); kernel/sched/stats.h. The clock was updated just before. */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {
 	task->se.cfs_rq = cfs_rq;
@@ -407,7 +407,7 @@ static inline void fake_dequeue(struct task_struct *task)
 	task->sched_info.last_queued = 0;
 }
 
-/* What getting the core does; kernel/sched/stats.h. */
+/* Kernel's sched_info_arrive(); kernel/sched/stats.h. */
 static inline void fake_arrive(struct task_struct *task)
 {
 	if (task->sched_info.last_queued)
@@ -453,7 +453,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
 
-/* What user space does of a group that was not asked for, once it has read its name. */
+/* User space excludes a group after it has read the group's name. */
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {

@@ -49,7 +49,7 @@ static void odd_corrections(void **state)
 	wake(1000, &task[1]);
 	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS);
-	/* What another task has there is no correction either. */
+	/* The stamp of another task is not used as correction. */
 	*word = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(0, &task[1]);
 	swap(800, &idle, &task[1], true);
@@ -88,7 +88,7 @@ static void hold(u64 ns, u32 group)
 	cfs_rq[group].throttled_clock_self_time += ns;
 }
 
-/* Held by quota for 4000 of the 5000 ns: that much is the quota's, the rest whoever ran. */
+/* Throttled for 4000 of the 5000 ns: 4000 are charged to quota, the rest to the running task. */
 static void throttled_by(int (*by)(u64 *))
 {
 	struct fake_totals totals;
@@ -343,7 +343,7 @@ static void boundaries(void **state)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* A bucket without a boundary is none of the last boundary's. */
+	/* A bucket without a boundary is not counted at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -375,7 +375,7 @@ static void stamps_of_wakeups(void **state)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* Never woken since: nobody knows. */
+	/* No wake-up since attach: unknown. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which cgroups pass --cgroup, --include and --exclude, now and once their names are known. */
+/* Cgroups that pass --cgroup, --include and --exclude, before and after their names are known. */
 #include "test.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* What is no group passes if no rule includes something. */
+/* A row that is no cgroup passes unless an include rule exists. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

@@ -105,7 +105,7 @@ static void test_others(void **state)
 	assert_int_equal(group->pid, 12);
 	assert_int_equal(group->tgid, 11);
 	assert_int_equal(group->cgroup_id, 99);
-	/* Kept as long as somebody holds it. */
+	/* A group stays until its last reference is dropped. */
 	runq_group_get(group);
 	runq_group_put(group);
 	assert_int_equal(group->tgid, 11);

@@ -8,7 +8,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs, writable for the tests. */
 #define const
 #include "bpf/runq_idle.bpf.c"
 #undef const

@@ -188,7 +188,9 @@ static void test_blame(void **state)
 	runq_latency_close(ctx);
 }
 
-/* What was not asked for is an error with a reason, not a pressure of 0, nor blame of nobody. */
+/*
+ * Figures that were not requested are an error with a reason, not a pressure of 0 or empty blame.
+ */
 static void test_not_asked(void **state)
 {
 	struct runq_latency_pressures pressures;

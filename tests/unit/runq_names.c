@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of groups: which group is shown with which name, and what becomes of unknown ones. */
+/* Names of groups, and the display of groups without a name. */
 #include "test.h"
 
 #include <stdio.h>

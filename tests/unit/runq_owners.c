@@ -115,7 +115,7 @@ static void table_full(void **state)
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
 
-/* Names from the leaf up; the root has none. */
+/* Path components from the leaf up; the root has none. */
 static void paths(void **state)
 {
 	static struct kernfs_node deep[RUNQ_DEPTH + 2];
@@ -148,7 +148,7 @@ static void paths(void **state)
 	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
 }
 
-/* A removed cgroup's slot is over, nobody else's is; a task that outlives its cgroup says so. */
+/* Removing a cgroup retires its slot only. A task that outlives its cgroup is counted. */
 static void removed_cgroup(void **state)
 {
 	wake(0, &task[1]);
@@ -209,7 +209,7 @@ static void other_groups(void **state)
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
 	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
-	/* The same name in another cgroup is another group. */
+	/* Equal task names in two cgroups are two groups. */
 	per = RUNQ_PER_CGROUP_COMM;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
@@ -221,7 +221,7 @@ static void other_groups(void **state)
 	wake(0, &task[1]);
 	swap(70, &idle, &task[1], true);
 	assert_int_equal(fake_head(1)->key, 1);
-	/* A cgroup that is over ends nobody but its own group. */
+	/* A removed cgroup retires its own group only. */
 	assert_int_equal(fake_head(1)->gone, 0);
 }
 

@@ -10,7 +10,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs, writable for the tests. */
 #define const
 #include "bpf/runq_pressure.bpf.c"
 #undef const
@@ -237,7 +237,7 @@ enum leaves {
 	THROTTLED
 };
 
-/* The core goes from whoever has it to @next, which waits, or to idle. */
+/* Switches the core to the waiting task @next, or to idle. */
 static void give(u32 cpu, struct task *next, enum leaves how)
 {
 	struct task *prev = sim.runs[cpu];
@@ -279,7 +279,7 @@ static struct task *queued(u32 cpu)
 	return NULL;
 }
 
-/* Nothing the scheduler would not do: idle only if nobody else can run. */
+/* As the scheduler: idle only without a runnable task. */
 static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);
@@ -300,7 +300,7 @@ static void step(bool busy)
 
 	switch (below(10)) {
 	case 0 ... 3:
-		/* Also of one that runs or waits already. */
+		/* Also wakes a task that runs or waits already. */
 		if (busy || !below(20))
 			wake(t, below(NR_CPUS));
 		break;
@@ -394,7 +394,7 @@ TEST_WITH(test_union, reset, NULL)
 	run_schedule(100000);
 }
 
-/* Before 6.18 quota takes whole queues off the core, and only they tell. */
+/* Before 6.18 throttling removes whole run queues from the core, without an event per task. */
 TEST_WITH(test_quota_of_queues, reset, NULL)
 {
 	struct task *t = &sim.task[1];

@@ -155,7 +155,7 @@ TEST_WITH(test_names, reset, done)
 	runq_pressures_close(p);
 }
 
-/* What a cgroup waits before its name is known is in the first window that has it. */
+/* Waits of a cgroup before its name is known are in the first window that has its name. */
 TEST_WITH(test_late_name, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, NULL);

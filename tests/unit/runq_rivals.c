@@ -14,7 +14,7 @@
 #define NR_STEPS 20000
 #endif
 
-/* The programs, and whether with our own stamps instead of those of sched_info. */
+/* Programs under test, with our own timestamps or those of sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;
@@ -213,7 +213,7 @@ static void clocks_that_go_back(void **state)
 		/* Both ends of a wait can be off, and the correction by the entry once more. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
-		/* What cannot be is left out, and counted as such. */
+		/* Impossible waits are dropped and counted. */
 		assert_int_equal(sum.count + cores[0].runq.negative +
 					 cores[0].runq.unknown_start, waits);
 	}

@@ -204,7 +204,7 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* Of all waits, not a mean of two medians. */
+	/* Median of all waits, not the mean of two medians. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -216,7 +216,7 @@ TEST(pods)
 	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
 	assert_string_equal(b->party.group->pod_uid, UID_B);
 	assert_string_equal(b->party.group->qos, "besteffort");
-	/* What is in no pod stays itself. */
+	/* A cgroup outside of pods keeps its own row. */
 	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
 	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
 	assert_int_equal(window.waits_seen, 112);
@@ -283,7 +283,7 @@ TEST(blame_of_gone)
 	finish();
 }
 
-/* --per comm with --cgroup: the same name in several cgroups, of which only some count. */
+/* --per comm with --cgroup: one name in several cgroups, some of them filtered out. */
 TEST(commands)
 {
 	begin(ROLLUP_COMM);
@@ -442,7 +442,9 @@ TEST(end)
 	finish();
 }
 
-/* A row lives as long as one of its cgroups, whether that waits or not; only its counters begin anew. */
+/*
+ * A row lives until its last cgroup is removed, with or without waits. Only its counters restart.
+ */
 TEST(kept)
 {
 	const struct runq_group *pod;

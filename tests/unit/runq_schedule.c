@@ -12,7 +12,7 @@
 
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
-/* Who ran on a core since when; the truth keeps all of it. */
+/* Complete history of the tasks on a core: the truth. */
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL: idle */
@@ -27,7 +27,7 @@ struct task {
 	u64 since, moved_ns; /* on this core; on others before it */
 };
 
-/* What a group must have waited, added up in the plainest way. */
+/* Expected wait time of a group, by brute force. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -127,7 +127,7 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 	truth->row[i].charge.count++;
 }
 
-/* What the core ran while the task waited there. */
+/* Tasks that ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
 	const struct stretch *past = sim.past[task->cpu];
@@ -198,7 +198,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_clock(cpu);
 	fake_dequeue(&task->kernel);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
-	/* By our own stamps nobody knows that it was moved. */
+	/* Source wakeup has no record of the migration. */
 	if (!by_wakeup) {
 		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
@@ -376,7 +376,7 @@ static void check_all(void)
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* What the kernel omits is known to the nanosecond. */
+	/* Time that the kernel omits is exact to the ns. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -384,7 +384,7 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* What each has waited until now. */
+	/* Wait time of each task so far. */
 	sim_walk();
 	/* Both clocks are seen fresh once, or nothing is known of them. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -487,8 +487,8 @@ static void leave_out(u32 group)
 }
 
 /*
- * Groups that were not requested: their counters stop, those of the others have every wait. With causes
- * and blame, excluded culprits are RUNQ_KEY_EXCLUDED.
+ * Excluded groups: their counters stop. The other groups have every wait. With causes and blame,
+ * excluded culprits are RUNQ_KEY_EXCLUDED.
  */
 static void filtered(void **state)
 {

@@ -224,7 +224,7 @@ static void test_between_stores(void **state)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/* What was waited is in one window: not in the next one, too, and the maximum is that window's. */
+/* A wait is in exactly one window, and so is the maximum. */
 static void test_windows(void **state)
 {
 	(void)state;
@@ -240,7 +240,7 @@ static void test_windows(void **state)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* What finds no slot has a row of its own. */
+/* Waits without a free slot have a row of their own. */
 static void test_others(void **state)
 {
 	(void)state;
@@ -267,7 +267,10 @@ static void test_slot_changes_hands(void **state)
 	scan_after(10 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
-	/* Now it is over: out of the index and the tasks' entries, back in the queue. */
+	/*
+	 * The group ended: removed from the index and the tasks' entries, its slot back in the
+	 * queue.
+	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
 	assert_true(tasks[105].group == RUNQ_NO_GROUP && tasks[1105].group == RUNQ_NO_GROUP);
@@ -276,7 +279,7 @@ static void test_slot_changes_hands(void **state)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->key, 0);
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
-	/* Its counters stay in the slot; whoever comes next has none of them. */
+	/* Its counters stay in the slot. The next owner starts from zero. */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
 	end_window();
@@ -361,7 +364,10 @@ static void test_unwanted_by_name(void **state)
 	group_begins(5, 105, "pod0a1b2c3d-4e5f-6789-abcd-ef0123456789");
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
-	/* What is in no pod never has a name; the pod may turn out to be in that namespace. */
+	/*
+	 * A cgroup outside of pods never gets a pod name. A pod may turn out to be in that
+	 * namespace.
+	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	runq_slots_named(&slots);
@@ -419,7 +425,9 @@ static void test_change_before_key(void **state)
 	head->key = 105;
 	scan_after(NSEC_PER_MSEC);
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/a");
-	/* Twice, as the head is looked at once more; then nobody looks at what did not change. */
+	/*
+	 * Twice, because the head is scanned once more. Unchanged slots are not scanned after that.
+	 */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	head->key = 106;
@@ -459,7 +467,7 @@ static void ends_silently(uint32_t slot)
 	end_window();
 }
 
-/* The exporter is told that a group ended although it has not waited since the last window. */
+/* The exporter learns the end of a group also without waits in the last window. */
 static void test_end_is_told(void **state)
 {
 	(void)state;
@@ -534,7 +542,7 @@ static void test_blame_cells(void **state)
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
-	/* The culprit ends: what it did is told, its cells are free, its slot is another's. */
+	/* The culprit ends: its blame is reported, its cells are freed, its slot is reused. */
 	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);

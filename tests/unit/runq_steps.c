@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits that are counted at boundaries only: against a list of waits; and the memory that this takes. */
+/* Waits counted at boundaries only, compared with a list of waits, and their memory. */
 #include "test.h"
 
 #include <math.h>
@@ -175,7 +175,7 @@ static double memory_mib(unsigned int cpus, size_t groups, bool steps)
 	return (double)runq_memory(&shape, &sizes) / MIB;
 }
 
-/* What docs/methods/runq.md promises of an exporter with its defaults. */
+/* Memory of an exporter with default settings, as docs/methods/runq.md states it. */
 static void test_memory(void **state)
 {
 	struct runq_shape two = {.stripes = 2, .cpus = 2, .steps = true};

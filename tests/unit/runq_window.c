@@ -126,7 +126,7 @@ static void test_sampled(void **state)
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
-/* What the programs leave out is not known to be nothing. */
+/* Unmeasured figures are unknown, not 0. */
 static void test_filtered(void **state)
 {
 	struct report *report;
@@ -205,7 +205,7 @@ static void test_asked_for(void **state)
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/* What is below a cgroup is part of it; a name that begins alike is not. */
+	/* Descendants belong to a cgroup; a cgroup whose name has the same prefix does not. */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 

@@ -65,7 +65,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* The same keys elsewhere say nothing. */
+	/* The same keys at other places are ignored. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -98,7 +98,10 @@ TEST(storage)
 	/* As CRI-O names them. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
-	/* Without an id, with half of one, with a name that is none: of the others nothing is lost. */
+	/*
+	 * Entries without an id, with half an id or with an invalid name: the other entries are
+	 * kept.
+	 */
 	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
@@ -130,7 +133,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* Of the pod itself, and not of a cgroup that is in another pod. */
+	/* Name of the pod itself, not of a cgroup in another pod. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
 	/* The directory first, its file later, in parts. */
@@ -151,7 +154,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* A valid file that begins with so many spaces. */
+/* A valid file with @spaces leading spaces. */
 static void check_size(const struct tree *tree, size_t spaces, const char *want)
 {
 	char *text = malloc(spaces + sizeof(SANDBOX));
@@ -308,7 +311,7 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* The same files, opened by another. */
+/* The same files, opened by another process. */
 TEST_WITH(channel, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -325,7 +328,7 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
-	/* A descriptor of something else, and a message that is none. */
+	/* A descriptor of another file, and an invalid message. */
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
 	assert_int_equal(send(pair[1], "x", 1, 0), 1);
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);

@@ -514,7 +514,7 @@ TEST(test_losses)
 	screen_show(&screen, 0, report);
 	assert_true(drawn(&screen, "lost: overview odd edges 17"));
 	assert_false(drawn(&screen, "lost: nothing"));
-	/* The counter is since the start: what it had before is no loss of the next window. */
+	/* The counter counts since the start: earlier losses are no loss of the next window. */
 	report = make_cores(2, 0.5, 0.5);
 	value_u64(report_quality(report, M_odd_edges_total), 19);
 	screen_show(&screen, 0, report);

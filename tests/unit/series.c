@@ -6,7 +6,7 @@
 
 #define NR_NAMES 200
 
-/* What the table must hold, the plainest way. */
+/* Expected contents of the table, as a simple list. */
 static struct {
 	char value[24];
 	struct series_row *row; /* NULL: none */
@@ -23,7 +23,7 @@ static uint64_t below(uint64_t end)
 	return random_state % end;
 }
 
-/* What the caller has before each row. */
+/* The caller's struct before each row. */
 struct holder {
 	int number;
 	struct series_row row;
@@ -34,7 +34,7 @@ static int number_of(const struct series_row *row)
 	return ((const struct holder *)((const char *)row - offsetof(struct holder, row)))->number;
 }
 
-/* Half of the rows have the key of another one: their labels tell them apart. */
+/* Half of the rows share a key with another row; their labels differ. */
 static uint64_t key_of(int i)
 {
 	return (uint64_t)(i / 2) << 40;

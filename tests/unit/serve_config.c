@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter: what is accepted, what is refused with which message, addresses, headers. */
+/* Settings of the exporter: accepted and refused values, messages, addresses, headers. */
 #include "serve/config.h"
 
 #include <sys/stat.h>
@@ -256,7 +256,7 @@ TEST(test_swap_live)
 	config_free(&b);
 }
 
-/* What a setting does to another is checked by the same function as in subtick runq. */
+/* Conflicts between settings are found by the same function as in subtick runq. */
 TEST(test_complete)
 {
 	static const struct {
@@ -401,7 +401,7 @@ TEST(test_query)
 	assert_false(request_query(NULL, "collect", value, sizeof(value)));
 }
 
-/* Slots for cgroups that exist beside those of the limit take no more than half of the memory. */
+/* Slots beyond --cgroup-limit use at most half of the memory. */
 TEST(test_slots_by_memory)
 {
 	const uint64_t limit = 128 << 20;

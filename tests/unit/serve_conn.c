@@ -111,14 +111,14 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	fd = only(f)->source.fd;
 	assert_true(option(fd, IPPROTO_TCP, TCP_NODELAY));
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
-	/* What the kernel may take for a client that reads nothing. */
+	/* Socket buffer limit for a client that does not read. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
 	/* One write fills the buffer. */
 	assert_true(only(f)->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
 	close(client);
 }
 
-/* A response that nobody reads counts as a full buffer; the next request of that client waits. */
+/* An unread response counts as a full buffer. The next request of that client waits. */
 TEST_WITH(test_unread, setup, teardown)
 {
 	struct fixture *f = *state;
@@ -250,7 +250,7 @@ TEST_WITH(test_vanished, setup, teardown)
 	close(client);
 }
 
-/* After an error the connection is closed, and what follows is no request. */
+/* After an error the connection is closed, and following bytes are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
 	struct fixture *f = *state;

@@ -178,7 +178,7 @@ static const char *more(enum family_id id, const char *labels)
 	return row->names ? row->names->data : "";
 }
 
-/* Names are shown beside the label that tells series apart; a late one does not start them anew. */
+/* Names are extra labels beside the identifying label. A late name does not restart the series. */
 TEST_WITH(test_names, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
@@ -360,7 +360,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
-	/* The one that ended first has gone on in (other), with all that names it. */
+	/* The series that ended first was folded into (other) with all of its blame. */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
@@ -379,7 +379,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
-/* One that ended just now gives way before one that has been silent for long. */
+/* A cgroup that just ended is evicted before a live but silent one. */
 TEST_WITH(test_dead_before_silent, setup, teardown)
 {
 	static const struct group silent = {"/silent", false, 1, 10}, dead = {"/dead", true, 1, 10},
@@ -396,7 +396,7 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/* Without a dead one the longest silent gives way; those that waited lately do not. */
+/* Without an ended cgroup the longest silent one is evicted, never one that waited recently. */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -431,7 +431,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
-/* A pod takes the place of a service, however busy that is; a service never that of a live pod. */
+/* A pod evicts a service, however busy. A service never evicts a live pod. */
 TEST_WITH(test_pods_first, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/s1"},

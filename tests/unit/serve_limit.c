@@ -15,7 +15,7 @@ static int setup_limit(void **state)
 	return 0;
 }
 
-/* A window in which a cgroup waits so long; whether it has series. */
+/* Adds a window in which a cgroup waits for @wait_ns. True if the cgroup has series. */
 static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t second)
 {
 	struct runq_group who = {.path = path};
@@ -29,7 +29,7 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 	return cgroup;
 }
 
-/* Who waits much more takes the place of who waits least, after two minutes, and for good. */
+/* A cgroup that waits much more replaces the least active one after two minutes, permanently. */
 TEST_WITH(activity, setup_limit, teardown)
 {
 	uint64_t second = 0;
@@ -65,7 +65,7 @@ TEST_WITH(alike, setup_limit, teardown)
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 }
 
-/* Of more cgroups than are remembered, the most active is found. */
+/* The most active cgroup is found among more cgroups than are remembered. */
 TEST(topk)
 {
 	struct topk topk = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of load become counters, and what every collector tells of itself. */
+/* Counters from windows of load, and the self-metrics of each collector. */
 
 #include "base/clock.h"
 #include "measure/load/load.h"
@@ -37,7 +37,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	vecs[3].ns[3] = 70;
 	vecs[3].count[3] = 2;
 	load_absorb(&store, &w);
-	/* The same core as a source without parts sees it. */
+	/* Same core, measured by a source without parts. */
 	w.parts = 0;
 	w.nr_shown = 0;
 	w.cpu_vecs = NULL;
@@ -65,7 +65,7 @@ TEST_WITH(test_load, setup, teardown)
 	assert_int_equal(word(F_SOFTIRQ, "cpu=\"3\",vec=\"NET_RX\"", 0), 140);
 	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
-	/* What the source cannot tell has no series. */
+	/* A figure that the source lacks has no series. */
 	assert_null(find(F_CPU, "cpu=\"3\",context=\"steal\""));
 	assert_null(find(F_CPU_CLOSURE, "cpu=\"2\""));
 	assert_int_equal(count(F_SOFTIRQ), 1);
@@ -130,7 +130,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* One that fails is down and keeps what it had. */
+	/* A failing collector is down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;

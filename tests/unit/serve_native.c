@@ -94,7 +94,7 @@ TEST_WITH(test_fine, setup, teardown)
 	series_copy_free(&copy);
 }
 
-/* A cgroup that gives way goes on in (other) with all of its buckets, and its waits are counted there. */
+/* An evicted cgroup continues in (other) with all of its buckets and waits. */
 TEST_WITH(test_limit, setup, teardown)
 {
 	restart(true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The exporter is ready only while windows are read; if reading fails it is alive, not ready. What a
- * window removes is freed, whether anybody scrapes or not.
+ * The exporter is ready only while windows are read; if reading fails it is alive, not ready. Rows
+ * removed by a window are freed with or without scrapes.
  */
 #include "test.h"
 
@@ -146,7 +146,7 @@ TEST(test_ready)
 	run_end(&run);
 }
 
-/* The interval becomes an hour while a window is read, and short again: the hour is over at once. */
+/* The interval becomes an hour during a read, then short again: the next window comes at once. */
 TEST(test_interval_changes_during_read)
 {
 	const struct timespec moment = {.tv_nsec = 50000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the collectors read in every window can be read behind the system call filter. */
+/* The system call filter allows every read of the collectors. */
 #include "serve/sandbox.h"
 
 #include <fcntl.h>

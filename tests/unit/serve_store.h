@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The row with a sample that has these labels, names aside; NULL if there is none. */
+/* Row with these labels, names excluded, or NULL. */
 static inline const struct series_row *row_of(enum family_id id, const char *labels,
 					      unsigned int *ret_part)
 {
@@ -54,7 +54,7 @@ static inline const struct series_row *row_of(enum family_id id, const char *lab
 	return NULL;
 }
 
-/* The words of a series; NULL if there is none. */
+/* Label values of a series, or NULL. */
 static inline const union word *find(enum family_id id, const char *labels)
 {
 	unsigned int part;

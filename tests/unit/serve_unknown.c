@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Thousands of containers whose names nobody knows: no series called unknown, and few of them. */
+/* Thousands of containers without known names: few series, and none called unknown. */
 #include "serve/collector.h"
 
 #include "measure/runq/runq.h"

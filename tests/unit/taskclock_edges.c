@@ -34,7 +34,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 
 	shim_now = START + ns;
 	taskclock_switch(args);
-	/* What a reader on another core takes for a slot that was not torn. */
+	/* Consistent copy of a slot, as a reader on another core gets it. */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 

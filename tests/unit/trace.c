@@ -138,7 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* Not read for 500 steps: more than the ring holds. */
+		/* Not read for 500 steps: the ring overflows. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -314,7 +314,7 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task with the same entry. */
+	/* Another task with the same hash entry. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
@@ -435,7 +435,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Of a core that is not wanted, and by one. */
+	/* An event of an unselected core, and an event sent by one. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;

@@ -15,7 +15,7 @@ static uint64_t below(uint64_t limit)
 	return (seed >> 33) % limit;
 }
 
-/* The pid that is current in each ns; 0: idle. */
+/* Current pid in each ns; 0 is idle. */
 static uint32_t current[NR_CPUS][SPAN_NS];
 static struct trace_edge edges[NR_CPUS][SPAN_NS];
 static struct trace_core cores[NR_CPUS];

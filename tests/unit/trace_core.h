@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The trace programs on made-up cores, beside those of load, and the rings read back. */
+/* Runs the trace and load programs on fake cores, and reads the rings. */
 #ifndef SUBTICK_TESTS_UNIT_TRACE_CORE_H
 #define SUBTICK_TESTS_UNIT_TRACE_CORE_H
 

@@ -122,7 +122,7 @@ TEST(waking_has_the_stamp_of_what_follows)
 	trace_timeline_free(&t);
 }
 
-/* What interrupted a task woke the other one; the interrupted task did not. */
+/* The interrupt is the waker, not the interrupted task. */
 TEST(woken_by_interrupt)
 {
 	static struct trace_irq irqs[] = {{TRACE_IRQ_ENTER, 11, "arch_timer"},

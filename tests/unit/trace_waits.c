@@ -5,7 +5,7 @@
 #define NR_SIM	 9
 #define MAX_WAIT 100000
 
-/* Quota, as 6.18 tells of it and as 5.19 does. */
+/* Quota with the events of 6.18 and of 5.19. */
 static const char *const quota_fields[] = {
 	" __state throttled cfs_rq depth throttled_clock_self throttled_clock_self_time ",
 	" __state cfs_rq depth throttle_count throttled_clock throttled_clock_pelt_time ",
@@ -42,7 +42,7 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
 }
 
-/* The hold ended somewhere in the wait: so long it was in it, if the kernel can tell. */
+/* The hold ended inside the wait: its part of the wait, if the kernel has the begin. */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
 	u64 ns = 1 + below(now_ns - t->since);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Another machine's /proc and /sys: a tree of files in a temporary directory. */
+/* Fake /proc and /sys of a machine: a tree of files in a temporary directory. */
 #ifndef SUBTICK_TESTS_UNIT_TREE_H
 #define SUBTICK_TESTS_UNIT_TREE_H
 

@@ -78,7 +78,7 @@ TEST(test_cut)
 			2, "e\xcc\x81…");
 }
 
-/* What tells two pods or containers apart is not what is cut. */
+/* Shortening keeps the part that distinguishes two pods or containers. */
 TEST(test_paths)
 {
 #define POD                                          \

@@ -370,7 +370,7 @@ static void test_long_names(void **state)
 	}
 }
 
-/* Losses are those of the window, with what they mean; the counters are since the start. */
+/* Losses of the window, with their meaning. The counters count since the start. */
 static void test_losses(void **state)
 {
 	static const uint64_t totals[] = {12, 12, 15, 1};

@@ -14,7 +14,7 @@ static u64 shim_filled(u32 mark);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs, writable for the tests. */
 #define const
 #ifdef BY_LOAD
 #include "bpf/load.bpf.c"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which idle states were entered, by residency counters of a made-up machine. */
+/* Entered idle states, from residency counters of a fake machine. */
 #include "test.h"
 #include "tree.h"
 

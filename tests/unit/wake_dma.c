@@ -98,7 +98,7 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/* The stamp of a packet that was given up comes late, before that of the next one. */
+	/* The timestamp of an abandoned packet arrives late, before the one of the next packet. */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;

@@ -6,7 +6,7 @@
 
 static struct task_struct sender = {.pid = SENDER, .tgid = SENDER}, other = {.pid = 60, .tgid = 60};
 
-/* What the worker makes of its point; our own overhead is none here. */
+/* The worker's view of its point; the calibrated overhead is 0 here. */
 static struct wake_point judge_point(enum wake_source source)
 {
 	struct wake_raw raw = {.source = source,
@@ -84,7 +84,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 2);
 }
 
-/* What happens between arming and launch is no part of the point, but is known. */
+/* Events between arming and launch are recorded, but are not part of the point. */
 TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
@@ -122,7 +122,7 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* Another timer that was due before ours woke the core: the latency would be its. */
+/* Another timer expired before ours and woke the core: the latency would be that timer's. */
 TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
@@ -215,7 +215,7 @@ TEST_WITH(remote, reset, NULL)
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* What comes later is of its own kind. */
+	/* Later interrupts keep their own kind. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);
@@ -314,7 +314,7 @@ TEST_WITH(remote_how, reset, NULL)
 	assert_int_equal(order[HERE].launch_ns, 11000);
 }
 
-/* From the stamp of one program to that of the next. */
+/* Time between the stamps of two programs on one event. */
 TEST_WITH(cost_of_a_stamp, reset, NULL)
 {
 	shim_now = 1000;

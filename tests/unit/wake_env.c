@@ -81,7 +81,7 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	assert_int_equal(claimed_ns, 2000);
 	wake_env_after(&env);
 	assert_false(env.cpus[0].counted);
-	/* A CPU that came back begins with what it has. */
+	/* A CPU that came back online starts from its current counters. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
 	wake_env_next(&env);

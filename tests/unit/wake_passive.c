@@ -38,7 +38,7 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	irq_ends(11100);
 	/* Several in one interrupt: the earliest of them woke the core. */
 	expire(11200, 10400, 0, &monotonic);
-	/* Another interrupt with a timer of its own is another story. */
+	/* Another interrupt with its own timer is counted separately. */
 	irq(11300, 27);
 	expire(11400, 10100, 0, &monotonic);
 	irq_ends(11500);
@@ -115,7 +115,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(3200);
 	go_idle(4000, 1);
 	assert_int_equal(c->other, 1);
-	/* Another interrupt came before the timer's. */
+	/* Another interrupt came before the timer interrupt. */
 	leave_idle(5000);
 	irq(5100, 4);
 	irq_ends(5200);

@@ -368,7 +368,7 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	report_free(report);
 }
 
-/* What is not known is null, and said. */
+/* Unknown figures are null, with a note. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -451,7 +451,7 @@ TEST_WITH(test_passive, setup, teardown)
 	assert_int_equal(cell(t, 1, "max_ns"), 140000 - 60);
 	assert_int_equal(cell(t, 1, "usage_total"), 77);
 	report_free(report);
-	/* A core whose counters are gone has none, not zero; one that began anew counts from 0. */
+	/* A core without counters has null, not 0. Counters that were reset count from 0. */
 	b->cpu.counted = false;
 	report = report_of(b, &passive);
 	t = report_find(report, "states");

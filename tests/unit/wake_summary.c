@@ -305,7 +305,7 @@ TEST(test_verdict_entered)
 	/* C1 does not let the package sleep: its claim is the core's. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* The longest was of a point in which the state was not entered. */
+	/* The longest point did not enter the state. */
 	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.not_entered = 100};

@@ -215,7 +215,7 @@ TEST_WITH(remote, reset, NULL)
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* Later interrupts keep their own kind. */
+	/* A later interrupt does not change the kind of the point. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);

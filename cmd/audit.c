@@ -15,7 +15,7 @@
 #include "output.h"
 #include "present/audit.h"
 #include "run.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 #include "view/svg/audit.h"
 
 struct audit_experiment {

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "opts.h"
 #include "present/audit.h"
-#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define DEFAULT_WANT 0.001

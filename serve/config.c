@@ -10,7 +10,7 @@
 
 #include "address.h"
 #include "base/clock.h"
-#include "host.h"
+#include "address.h"
 #include "stats/hist.h"
 #include "stats/native.h"
 #include "stats/runq.h"

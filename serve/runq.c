@@ -9,7 +9,7 @@
 #include "measure/runq/runq.h"
 #include "present/present.h"
 #include "resource_limits.h"
-#include "runtime_fd_helper.h"
+#include "sandbox.h"
 #include "stats/native.h"
 
 /* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */

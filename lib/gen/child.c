@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 
 static void __attribute__((noreturn))
 child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), void *arg)

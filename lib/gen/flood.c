@@ -27,7 +27,7 @@
 #include "base/clock.h"
 #include "base/cpuset.h"
 #include "sys/file.h"
-#include "sys/rtnl.h"
+#include "sys/qdisc.h"
 
 #define FLOOD_TX   "stflood0"
 #define FLOOD_RX   "stflood1"

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/file.h"
 #include "sys/pod_name.h"
 #include "sys/pod_table.h"
 #include "sys/runtime_names.h"
-#include "sys/watch.h"
 
 /* Interval of attempts to open a missing directory, or to watch one. */
 #define RETRY_NS (5 * NSEC_PER_SEC)

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "sys/file.h"
-#include "sys/watch.h"
 
 /* How often to look for a directory that is missing, and for a file that is not there yet. */
 #define RETRY_NS (NSEC_PER_SEC / 2)

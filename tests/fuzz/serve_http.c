@@ -4,10 +4,9 @@
 
 #include <errno.h>
 
-#include "serve/request.h"
 #include "serve/address.h"
 #include "serve/auth.h"
-#include "serve/host.h"
+#include "serve/request.h"
 #include "view/prom.h"
 #include "view/prom_accept.h"
 #include "view/utf8.h"

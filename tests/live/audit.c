@@ -11,7 +11,7 @@
 
 #include "judge.h"
 #include "live.h"
-#include "sys/kconfig.h"
+#include "sys/kernel.h"
 
 /* Of the truth: what docs/methods/audit.md calls hidden. */
 #define HIDDEN 0.25

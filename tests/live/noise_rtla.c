@@ -16,7 +16,7 @@
 #include "measure/noise/noise.h"
 #include "osnoise.h"
 #include "sys/file.h"
-#include "sys/tracefs.h"
+#include "sys/mountinfo.h"
 
 /* Of osnoise: it sleeps for a period, takes one sample of this run time, and sleeps for the rest. */
 #define PERIOD_US  "5000000"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gen/child.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 
 #define FAR 5000
 

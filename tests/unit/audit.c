@@ -7,7 +7,7 @@
 #include "stats/counter_edges.h"
 #include "stats/phase.h"
 #include "stats/quantile.h"
-#include "sys/pidstat.h"
+#include "sys/procstat.h"
 
 #define MS 1000000ULL
 

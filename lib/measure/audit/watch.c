@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "gen/cpu_mix.h"
-#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */

@@ -24,7 +24,6 @@
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
-#include "sys/cycles.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_opts.h"
 #include "base/clock.h"
+#include "audit_rows.h"
 #include "opts.h"
 #include "output.h"
 #include "present/audit.h"

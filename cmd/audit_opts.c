@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parses the command line of `subtick audit`; refuses options that its experiments would ignore. */
-#include "audit_opts.h"
+#include "audit_rows.h"
 
 #include <errno.h>
 #include <string.h>

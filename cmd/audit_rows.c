@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
 #include "output.h"
-#include "report/report.h"
 #include "report/read_json.h"
+#include "report/report.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 {

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "sys/cpu.h"
-#include "view/schema.h"
+#include "view/view.h"
 
 /* A parser that printed what was asked for: exit. */
 #define PRINTED 1

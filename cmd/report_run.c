@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "commands.h"
 #include "report/findings.h"
 #include "report/read_json.h"

@@ -8,13 +8,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
-#include "present/trace.h"
 #include "measure/trace/trace.h"
 #include "opts.h"
 #include "output.h"
+#include "present/trace.h"
 #include "run.h"
-#include "version.h"
 #include "view/timeline.h"
 
 /* A page of some 3 MB, which a phone still draws at once. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cgroups.h"
 #include "store.h"
 #include "view/utf8.h"
 

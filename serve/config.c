@@ -10,9 +10,7 @@
 
 #include "address.h"
 #include "base/clock.h"
-#include "address.h"
 #include "stats/hist.h"
-#include "stats/native.h"
 #include "stats/runq.h"
 #include "sys/file.h"
 

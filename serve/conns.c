@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "conn.h"
 
 /* Sources per wait; epoll takes ready sources in turn. */
 #define BATCH 64

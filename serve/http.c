@@ -8,9 +8,8 @@
 #include <time.h>
 
 #include "address.h"
-#include "base/hash.h"
+#include "base/array.h"
 #include "log.h"
-#include "address.h"
 #include "view/html/assets.h"
 
 #define MAX_HEAD 2048

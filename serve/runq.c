@@ -10,7 +10,7 @@
 #include "present/present.h"
 #include "resource_limits.h"
 #include "sandbox.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 
 /* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)

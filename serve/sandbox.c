@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "log.h"
-#include "sys/runtime_files.h"
+#include "pods/runtime_files.h"
 
 #define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
 

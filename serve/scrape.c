@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "sys/file.h"
-#include "view/prom_accept.h"
+#include "view/prom.h"
 
 static uint64_t number(const char *text, const char *key, int base)
 {

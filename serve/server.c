@@ -16,7 +16,6 @@
 #include "log.h"
 #include "resource_limits.h"
 #include "sandbox.h"
-#include "http.h"
 
 /* Applies settings that can change while running; logs the first one that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)

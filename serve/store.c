@@ -6,7 +6,7 @@
 
 #include "cgroups.h"
 #include "measure/wake/wake.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 
 static const char *const causes[RUNQ_NR_CAUSES] = {
 	[RUNQ_IDLE] = "idle_exit",	[RUNQ_SAME] = "same_group",

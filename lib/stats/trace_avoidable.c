@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 static int add_span(struct trace_spans *spans, uint64_t from_ns, uint64_t to_ns)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "stats/hist.h"
-#include "stats/moments.h"
 #include "stats/quantile.h"
 
 static struct wake_summary summary_of(uint64_t count)

@@ -8,7 +8,6 @@
 #include "serve/auth.h"
 #include "serve/request.h"
 #include "view/prom.h"
-#include "view/prom_accept.h"
 #include "view/utf8.h"
 
 static int collect(void *arg, const char *data, size_t len)

@@ -9,7 +9,7 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "gen/duty.h"
+#include "gen/loads.h"
 #include "idle_log.h"
 #include "judge.h"
 #include "live.h"

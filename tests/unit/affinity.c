@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "gen/child.h"
+#include "gen/loads.h"
 #include "sys/cpu.h"
 
 #define FAR 5000

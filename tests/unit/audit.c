@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "stats/counter_edges.h"
-#include "stats/phase.h"
+#include "stats/audit.h"
 #include "stats/quantile.h"
 #include "sys/procstat.h"
 

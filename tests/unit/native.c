@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Our buckets as those of native histograms: nothing is lost, and how far a value can be moved. */
-#include "stats/native.h"
+#include "stats/hist.h"
 
 #include <math.h>
 

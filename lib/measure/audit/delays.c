@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/sleep_loop.h"
+#include "gen/loads.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 #include "sys/cpu.h"

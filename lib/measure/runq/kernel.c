@@ -22,7 +22,7 @@
 #include "measure/runq/window.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
-#include "sys/pods.h"
+#include "pods/pods.h"
 
 /* Limit of the CPU time of a comparison with schedstat in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/window.h"

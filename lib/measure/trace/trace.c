@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "measure/trace/ring.h"
-#include "stats/percentile_watch.h"
+#include "stats/quantile.h"
 #include "sys/bpf.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"

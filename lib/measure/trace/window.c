@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 /* Entries are struct trace_task or struct trace_mask: both begin with the pid. */
 static int by_pid(const void *key, const void *entry)

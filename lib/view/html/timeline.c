@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "view/html/assets.h"
 #include "view/html/html.h"
-#include "view/output.h"
+#include "view/view.h"
 
 /* Parts of a core's time and their names, in the order of the legend; app.css has their colours. */
 static const char *const legend[][2] = {

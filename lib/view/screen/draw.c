@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/load_wrong.h"
+#include "base/losses.h"
 #include "report/findings.h"
 #include "view/text.h"
 #include "view/utf8.h"

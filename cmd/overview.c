@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/array.h"
 #include "commands.h"
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
@@ -65,7 +66,7 @@ static const struct {
 	{"noise", open_noise},
 };
 
-#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define NR_SOURCES (ARRAY_SIZE(sources))
 #define HOME	   1 /* first pane: runq, as the bars already show load */
 
 struct live {

@@ -55,7 +55,7 @@ static const struct collector {
 	{3, false, {"doctor", "--json"}},
 };
 
-#define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
+#define NR_COLLECTORS (ARRAY_SIZE(collectors))
 #define NR_STEPS      4
 
 const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",

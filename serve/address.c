@@ -15,6 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "request.h"
+
 #define BACKLOG 512
 /* How long the kernel may hold back a connection that has sent nothing. */
 #define DEFER_SECONDS 10
@@ -130,7 +133,7 @@ static void set_tcp_options(int fd)
 		{IPPROTO_TCP, TCP_KEEPCNT, 3},
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		setsockopt(fd, options[i][0], options[i][1], &options[i][2], sizeof(int));
 }
 
@@ -200,18 +203,6 @@ static bool is_ipv6(const char *header)
 	return inet_pton(AF_INET6, text, &in6) == 1;
 }
 
-static bool list_has(const char *names, const char *name, size_t len)
-{
-	while (names && *names) {
-		size_t one = strcspn(names, ",");
-
-		if (one == len && !strncasecmp(names, name, len))
-			return true;
-		names += one + (names[one] == ',');
-	}
-	return false;
-}
-
 bool host_allowed(const char *names, const char *header)
 {
 	char name[MAX_NAME + 1];
@@ -234,5 +225,5 @@ bool host_allowed(const char *names, const char *header)
 	memcpy(name, header, len);
 	name[len] = '\0';
 	return inet_pton(AF_INET, name, &in) == 1 || !strcasecmp(name, "localhost") ||
-	       list_has(names, name, len);
+	       (names && request_list_has(names, name));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "store.h"
 #include "view/utf8.h"
@@ -107,7 +108,7 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 				    bool may_add)
 {
 	const struct series_table *table = &store->tables[F_RUNQ];
-	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
+	uint32_t *hint = &store->hints[key % (ARRAY_SIZE(store->hints))];
 	struct cgroup_series *cgroup = NULL;
 	struct series_row *row;
 	char *shown;
@@ -184,7 +185,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 +=
 			words[latency->nr_le].u64;
 	}
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		const struct series *series = &store->series[ids[i]];
 
 		for (unsigned int part = 0; part < series->nr_parts; part++)

@@ -233,16 +233,6 @@ void config_free(struct config *config)
 	memset(config, 0, sizeof(*config));
 }
 
-bool config_list_has(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == len && !strncmp(list, name, len))
-			return true;
-	return false;
-}
-
 int config_set(struct config *config, const char *name, const char *value, struct err *err)
 {
 	const struct opt *opt = opt_find(config_settings, name, strlen(name));

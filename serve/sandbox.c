@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "log.h"
 #include "pods/runtime_files.h"
 
@@ -243,9 +244,9 @@ static int allow_with_args(scmp_filter_ctx filter)
 		rc = allow(filter, "tgkill", 1, &self);
 	if (!rc)
 		rc = allow(filter, "ioctl", 1, &outq);
-	for (size_t i = 0; !rc && i < sizeof(fcntls) / sizeof(fcntls[0]); i++)
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(fcntls); i++)
 		rc = allow(filter, "fcntl", 1, &fcntls[i]);
-	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(bpf); i++) {
 		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 
 		rc = allow(filter, "bpf", 1, &command);
@@ -297,7 +298,7 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 
 int sandbox_filter(struct err *err)
 {
-	return filter_load(allowed, sizeof(allowed) / sizeof(allowed[0]), allow_with_args, err);
+	return filter_load(allowed, ARRAY_SIZE(allowed), allow_with_args, err);
 }
 
 /*
@@ -320,7 +321,7 @@ static int sandbox_reader(struct err *err)
 		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
 				     strerror(errno));
 	return rc ? rc : filter_load(reader_allowed,
-				     sizeof(reader_allowed) / sizeof(reader_allowed[0]),
+				     ARRAY_SIZE(reader_allowed),
 				     allow_reading, err);
 }
 

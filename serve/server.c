@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "http.h"
 #include "log.h"
@@ -105,7 +106,7 @@ static int open_events(struct server *s, struct err *err)
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&signals);
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		sigaddset(&signals, handled[i]);
 	/* Threads inherit it. */
 	sigprocmask(SIG_BLOCK, &signals, NULL);

@@ -19,6 +19,28 @@ static inline void *grow(void *array, size_t nr, size_t size)
 	return nr & (nr - 1) ? array : reallocarray(array, nr ? 2 * nr : 1, size);
 }
 
+/*
+ * Index of the first of @nr elements whose uint64_t at @offset is above @limit; @nr if there is none.
+ * Elements of @size bytes are sorted by that member.
+ */
+static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
+				 uint64_t limit)
+{
+	size_t low = 0;
+
+	while (low < nr) {
+		size_t mid = low + (nr - low) / 2;
+
+		if (*(const uint64_t *)((const char *)array + mid * size + offset) <= limit)
+			low = mid + 1;
+		else
+			nr = mid;
+	}
+	return low;
+}
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
 #define HASH_START 0xcbf29ce484222325ULL
 
 static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)

@@ -11,6 +11,8 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define READINGS 8
 
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width)
@@ -56,7 +58,7 @@ static double unit_ns(const char *unit)
 		double ns;
 	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1.0}};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(unit, units[i].name))
 			return units[i].ns;
 	return NAN;

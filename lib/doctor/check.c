@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "sys/bpf.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
@@ -123,8 +124,8 @@ static void probe_programs(struct probe *probe)
 		probe->bpf_prog_rc = probe->bpf_read_rc = id;
 		return;
 	}
-	probe->bpf_prog_rc = probe_load(id, empty, sizeof(empty) / sizeof(empty[0]));
-	probe->bpf_read_rc = probe_load(id, reads, sizeof(reads) / sizeof(reads[0]));
+	probe->bpf_prog_rc = probe_load(id, empty, ARRAY_SIZE(empty));
+	probe->bpf_read_rc = probe_load(id, reads, ARRAY_SIZE(reads));
 }
 
 static void probe_event(struct probe *probe)

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/cpuset.h"
 #include "sys/file.h"
@@ -71,7 +72,7 @@ static uint16_t ip_checksum(const void *header)
 	uint32_t sum = 0;
 
 	memcpy(words, header, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		sum += words[i];
 	sum = (sum & 0xffff) + (sum >> 16);
 	return ~(sum + (sum >> 16));

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define ID_LEN	64
 #define UID_LEN 36
 #define HEX	"0123456789abcdefABCDEF"
@@ -102,7 +104,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		name->runtime = "lxc";
 		return;
 	}
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		size_t len = strlen(runtimes[i].prefix);
 		const char *id = NULL;
 

@@ -26,8 +26,8 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 {
 	const struct pod_text from[] = {key,		 name->namespace, name->pod,
 					name->container, name->image,	  name->uid};
-	const char *at[sizeof(from) / sizeof(from[0])];
-	const size_t nr = sizeof(from) / sizeof(from[0]);
+	const char *at[ARRAY_SIZE(from)];
+	const size_t nr = ARRAY_SIZE(from);
 	char *text, *old = entry->text;
 	size_t len = 0;
 

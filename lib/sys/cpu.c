@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "sys/file.h"
 
@@ -84,7 +85,7 @@ int cpu_online_read(struct cpu_online *online)
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < sizeof(now.bits) / sizeof(now.bits[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(now.bits); i++)
 		online->returned.bits[i] = now.bits[i] & ~online->set.bits[i];
 	online->set = now;
 	return 0;
@@ -158,7 +159,7 @@ static void add_list(const char *root, const char *path, struct cpuset *set)
 	/* Without nohz_full= the file contains "(null)" or nothing. */
 	if (sys_read_file(root, path, text, sizeof(text)) < 0 || cpuset_parse(text, &more))
 		return;
-	for (size_t i = 0; i < sizeof(set->bits) / sizeof(set->bits[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(set->bits); i++)
 		set->bits[i] |= more.bits[i];
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "sys/file.h"
 
 /* A limit, so that a bad file cannot use up the memory; allmodconfig is below 1 MiB. */
@@ -94,7 +95,7 @@ int kconfig_open(struct kconfig *config, const char *root, const char *release)
 	int rc, first = -ENOENT;
 
 	memset(config, 0, sizeof(*config));
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		const char *mark = strstr(places[i], "%s");
 		int head = mark ? mark - places[i] : (int)strlen(places[i]);
 

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "sys/file.h"
 
 /* Value of the first line "key\t: value", without blanks around it; "" without one. */
@@ -174,10 +175,10 @@ static bool virt_dmi(const char *root, struct virt *virt)
 	};
 	char text[256];
 
-	for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
+	for (size_t f = 0; f < ARRAY_SIZE(files); f++) {
 		if (sys_read_file(root, files[f], text, sizeof(text)) < 0)
 			continue;
-		for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 			if (strstr(text, vendors[i].word) &&
 			    (vendors[i].proof || virt->kind == VIRT_GUEST))
 				return virt_found(virt, vendors[i].name, files[f]);
@@ -239,7 +240,7 @@ static void virt_container(const char *root, struct virt *virt)
 		snprintf(virt->container, sizeof(virt->container), "%s", text);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		if (sys_exists(root, marks[i].path)) {
 			snprintf(virt->container, sizeof(virt->container), "%s", marks[i].name);
 			return;

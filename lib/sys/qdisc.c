@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body)
 {
 	memset(request, 0, sizeof(*request));
@@ -130,7 +132,7 @@ static bool kind_is_whole(const char *kind)
 		"etf",	    "mq",
 	};
 
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
 		if (!strcmp(kind, whole[i]))
 			return true;
 	return false;

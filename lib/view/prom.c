@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+
 #define NR_PARAMS 2
 
 /* A parameter that a media range must have with this value; where it is optional, it may be missing. */
@@ -170,7 +172,7 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 {
 	const char *const words[] = {"# ", what, name, suffix, " ", text, "\n"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		puts_(p, words[i]);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/bar_style.h"
 #include "view/utf8.h"
 
@@ -202,7 +203,7 @@ uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 	uint64_t total = value->kind == VALUE_U64 ? value->u64 : (uint64_t)value_number(value);
 	uint64_t key = text_hash(HASH_START, col->key), before;
 
-	for (size_t i = 0; i < sizeof(seen->of) / sizeof(seen->of[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(seen->of); i++) {
 		if (seen->of[i].key && seen->of[i].key != key)
 			continue;
 		before = seen->of[i].total;

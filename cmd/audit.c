@@ -9,13 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_opts.h"
+#include "base/array.h"
 #include "base/clock.h"
+#include "audit_rows.h"
 #include "opts.h"
 #include "output.h"
 #include "present/audit.h"
 #include "run.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 #include "view/svg/audit.h"
 
 struct audit_experiment {
@@ -199,7 +200,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
-	for (size_t i = 0; i < sizeof(experiments) / sizeof(experiments[0]) && !code &&
+	for (size_t i = 0; i < ARRAY_SIZE(experiments) && !code &&
 			   !*ret_gone && !run_stopped();
 	     i++) {
 		const struct audit_experiment *e = &experiments[i];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parses the command line of `subtick audit`; refuses options that its experiments would ignore. */
-#include "audit_opts.h"
+#include "audit_rows.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "opts.h"
 #include "present/audit.h"
-#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define DEFAULT_WANT 0.001
@@ -161,7 +161,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	static const char *const groups[] = {"delays", "sources", "precision"};
 	const struct opt *unused = NULL;
 
-	for (size_t i = 0; !unused && i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; !unused && i < ARRAY_SIZE(groups); i++)
 		if (cmd->only ? strcmp(cmd->only, groups[i]) : !strcmp(groups[i], "precision"))
 			unused = opts_group(state, groups[i]);
 	return unused;

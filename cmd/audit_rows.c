@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
+#include "base/array.h"
 #include "output.h"
-#include "report/report.h"
 #include "report/read_json.h"
+#include "report/report.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 {
@@ -124,7 +124,7 @@ static bool read_flag(const struct table *table, size_t row, const char *key)
 static int read_row(const struct table *table, size_t at, struct audit_delay *row, struct err *err)
 {
 	*row = (struct audit_delay){.complete = read_flag(table, at, "complete")};
-	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
 		uint64_t *to = (uint64_t *)((char *)row + readings[i].offset);
 
 		if (!read_count(table, at, readings[i].key, to) ||

@@ -4,6 +4,7 @@
 #define SUBTICK_CMD_COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/option.h"
 
@@ -37,5 +38,10 @@ extern const struct opt overview_options[];
 /* Names of the commands of this build, NULL-terminated. */
 extern const char *const command_names[];
 bool command_exists(const char *name);
+
+/* Prints the version, the kernel with its BTF, the libraries, and what was compiled in. */
+void version_print(void);
+/* One line: host, kernel, architecture, CPUs and the version of this program. */
+void version_machine(char *buf, size_t size);
 
 #endif

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "input.h"
-#include "opts.h"
 #include "output.h"
+#include "opts.h"
 #include "present/crit.h"
 #include "report/report.h"
 #include "run.h"

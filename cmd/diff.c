@@ -4,9 +4,8 @@
 
 #include <errno.h>
 
-#include "input.h"
-#include "opts.h"
 #include "output.h"
+#include "opts.h"
 #include "present/diff.h"
 #include "report/report.h"
 

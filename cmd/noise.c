@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "measure/noise/noise.h"
 #include "opts.h"
-#include "run.h"
 #include "present/noise.h"
+#include "run.h"
 #include "sys/cgroup.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 
 struct noise_cmd {
 	struct noise_opts noise;

@@ -10,9 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "sys/cpu.h"
-#include "view/schema.h"
+#include "view/view.h"
 
 /* A parser that printed what was asked for: exit. */
 #define PRINTED 1
@@ -160,7 +161,7 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 	const struct opt *const tables[] = {state->own, common_of(state), hidden};
 	const struct opt *opt = NULL;
 
-	for (size_t i = 0; !opt && i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; !opt && i < ARRAY_SIZE(tables); i++)
 		opt = len ? opt_find(tables[i], name, len) : find_letter(tables[i], *name);
 	return opt;
 }
@@ -215,7 +216,7 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 	const struct opt *const tables[] = {state->own, common_of(state)};
 	struct opt_nearest nearest = {0};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct opt *opt = tables[i]; opt->name; opt++)
 			opt_nearest(&nearest, word, len, opt->name);
 	return opts_usage(state, "unknown option --%.*s%s%s%s", (int)len, word,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes reports and files. */
+/* Files that commands read and write. */
 #ifndef SUBTICK_CMD_OUTPUT_H
 #define SUBTICK_CMD_OUTPUT_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/err.h"
+#include "report/report.h"
 #include "view/view.h"
 
 /*
@@ -35,5 +37,13 @@ int output_open(struct output_file *file, const char *path, struct err *err);
  * Returns -EPIPE with @err untouched if the reader has closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
+
+/* The content of a file or pipe of less than 256 MiB, allocated; NULL with the reason in @err. */
+char *input_read(const char *path, size_t *ret_size, struct err *err);
+/* Reads the first report of a file of JSON. */
+int input_report(const char *path, struct report **ret_report, struct err *err);
+/* Reads all reports of a file of JSON, at least one. Free each of them, and the array. */
+int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
+void input_reports_free(struct report **reports, size_t nr);
 
 #endif

@@ -8,12 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "input.h"
-#include "opts.h"
 #include "output.h"
+#include "opts.h"
 #include "report_run.h"
 #include "run.h"
-#include "version.h"
 
 #define DEFAULT_FILE "subtick-report.html"
 #define MAX_FROM     64

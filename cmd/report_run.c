@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "commands.h"
 #include "report/findings.h"
 #include "report/read_json.h"
@@ -55,7 +55,7 @@ static const struct collector {
 	{3, false, {"doctor", "--json"}},
 };
 
-#define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
+#define NR_COLLECTORS (ARRAY_SIZE(collectors))
 #define NR_STEPS      4
 
 const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",

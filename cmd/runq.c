@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 #include "measure/runq/runq.h"
 #include "opts.h"
-#include "run.h"
 #include "present/runq.h"
+#include "run.h"
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64

@@ -7,14 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/duration.h"
-#include "present/trace.h"
 #include "measure/trace/trace.h"
 #include "opts.h"
 #include "output.h"
+#include "present/trace.h"
 #include "run.h"
-#include "version.h"
 #include "view/timeline.h"
 
 /* A page of some 3 MB, which a phone still draws at once. */
@@ -31,7 +30,7 @@ struct trace_cmd {
 /* Events with a time, in the order of events[], then the percentile with any number. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
-#define NR_EVENTS (sizeof(events) / sizeof(events[0]))
+#define NR_EVENTS (ARRAY_SIZE(events))
 
 /* "wait=5ms" */
 static bool parse_time(const char *value, struct trace_opts *trace)
@@ -86,7 +85,7 @@ static timeline_writer *writer_of(const char *path)
 	};
 	const char *dot = strrchr(path, '.');
 
-	for (size_t i = 0; dot && i < sizeof(writers) / sizeof(writers[0]); i++)
+	for (size_t i = 0; dot && i < ARRAY_SIZE(writers); i++)
 		if (!strcmp(dot, writers[i].end))
 			return writers[i].write;
 	return NULL;

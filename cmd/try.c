@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "input.h"
+#include "output.h"
 #include "measure/overview/overview.h"
 #include "opts.h"
-#include "output.h"
 #include "present/present.h"
 #include "present/try.h"
 #include "report/findings.h"

@@ -1,20 +1,82 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick wake: how long an idle core takes to wake, per idle state. */
-#include "commands.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "output.h"
+#include "commands.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
-#include "output.h"
 #include "present/present.h"
 #include "present/wake.h"
 #include "run.h"
-#include "wake_file.h"
+#include "view/svg/wake.h"
+#include "view/view.h"
+
+/* Reads the points that --points FILE.json of an earlier run wrote. */
+static int wake_file_read(const char *path, struct report **ret_points, struct err *err)
+{
+	struct report *report;
+	int rc = input_report(path, &report, err);
+
+	if (rc)
+		return rc;
+	if (!strcmp(report->command, "wake.points") && report_find(report, "points")) {
+		*ret_points = report;
+		return 0;
+	}
+	report_free(report);
+	return err_set(err, -EINVAL,
+		       "%s has no points: save those of the earlier run with --points FILE.json",
+		       path);
+}
+
+static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
+		       struct err *err)
+{
+	int rc = wake_report_points(wake_window(meter), distribution, ret_points);
+
+	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
+}
+
+/* Writes every point of @meter as CSV, or as JSON if the name ends in .json. */
+static int wake_file_points(struct meter *meter, const char *path, struct err *err)
+{
+	const char *dot = strrchr(path, '.');
+	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
+	struct output_file file;
+	struct report *points;
+	int rc = list_points(meter, false, &points, err);
+
+	if (rc)
+		return rc;
+	rc = output_open(&file, path, err);
+	view.out = file.out;
+	if (!rc)
+		rc = output_close(&file, view_write(&view, points), err);
+	report_free(points);
+	return rc;
+}
+
+/* Plots the points, beside the points of an earlier run unless @earlier is NULL. */
+static int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
+		   struct err *err)
+{
+	struct output_file file;
+	struct report *points;
+	int rc = list_points(meter, true, &points, err);
+
+	if (rc)
+		return rc;
+	rc = output_open(&file, path, err);
+	if (!rc)
+		rc = output_close(&file, wake_plot(file.out, points, earlier), err);
+	report_free(points);
+	return rc;
+}
 
 struct wake_cmd {
 	struct wake_opts wake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses addresses and opens listening sockets. */
+/* Parses addresses and Host headers, and opens listening sockets. */
 #include "address.h"
 
 #include <arpa/inet.h>
@@ -10,9 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/array.h"
+#include "request.h"
 
 #define BACKLOG 512
 /* How long the kernel may hold back a connection that has sent nothing. */
@@ -129,7 +133,7 @@ static void set_tcp_options(int fd)
 		{IPPROTO_TCP, TCP_KEEPCNT, 3},
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		setsockopt(fd, options[i][0], options[i][1], &options[i][2], sizeof(int));
 }
 
@@ -170,4 +174,56 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		set_tcp_options(fd);
 	*ret_fd = fd;
 	return 0;
+}
+
+/* The longest name of the DNS, and a dot at its end. */
+#define MAX_NAME 254
+
+bool host_is_name(const char *name)
+{
+	static const char accepted[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789.-_";
+
+	size_t len = strlen(name);
+
+	return len && len < MAX_NAME && strspn(name, accepted) == len && name[len - 1] != '.';
+}
+
+/* "[::1]:80" or "[fe80::1%eth0]". */
+static bool is_ipv6(const char *header)
+{
+	size_t len = strcspn(header, "]"), address = strcspn(header, "%]") - 1;
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr in6;
+
+	if (!header[len] || (header[len + 1] && header[len + 1] != ':') || address >= sizeof(text))
+		return false;
+	memcpy(text, header + 1, address);
+	text[address] = '\0';
+	return inet_pton(AF_INET6, text, &in6) == 1;
+}
+
+bool host_allowed(const char *names, const char *header)
+{
+	char name[MAX_NAME + 1];
+	struct in_addr in;
+	size_t len;
+
+	/* A browser always sends one. */
+	if (!header || !*header)
+		return true;
+	if (*header == '[')
+		return is_ipv6(header);
+	len = strcspn(header, ":");
+	/* The port is not checked: a forwarded one is another than ours. */
+	if (header[len] && header[len + 1 + strspn(header + len + 1, "0123456789")])
+		return false;
+	if (len && header[len - 1] == '.')
+		len--;
+	if (!len || len >= sizeof(name))
+		return false;
+	memcpy(name, header, len);
+	name[len] = '\0';
+	return inet_pton(AF_INET, name, &in) == 1 || !strcasecmp(name, "localhost") ||
+	       (names && request_list_has(names, name));
 }

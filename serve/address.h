@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Listen addresses in text form, and their sockets. */
+/* Addresses to listen on, and names in Host headers. */
 #ifndef SUBTICK_SERVE_ADDRESS_H
 #define SUBTICK_SERVE_ADDRESS_H
 
@@ -29,5 +29,14 @@ int address_parse(const char *text, struct address *ret_address);
 bool address_is_local(const struct address *address);
 /* Opens a listening socket; replaces a unix socket of that name only if nobody listens on it. */
 int address_listen(const char *text, int *ret_fd, struct err *err);
+
+/* Whether a name can be one of a host: letters, digits, hyphens, underscores, dots inside. */
+bool host_is_name(const char *name);
+/*
+ * Whether a Host header, or NULL, is an address, localhost or one of @names ("a,b" or NULL), with
+ * or without a port. Nobody can make another site's name of these, so no web page of another site
+ * can make a browser send one of them to us.
+ */
+bool host_allowed(const char *names, const char *header);
 
 #endif

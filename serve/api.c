@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* /api/v1/NAME: the JSON of the commands, of the last window. */
-#include "api.h"
+#include "http.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "view/view.h"
 
 #define JSON_TYPE "application/json"

@@ -2,11 +2,66 @@
 /* Gives places to cgroups, and takes places from those that ended or are silent. */
 #include "cgroups.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "store.h"
 #include "view/utf8.h"
+
+#define HALF_NS (60 * NSEC_PER_SEC)
+
+uint64_t active_now(const struct active *active, uint64_t now_ns)
+{
+	double past_ns = (double)(now_ns - active->seen_ns);
+
+	return (uint64_t)((double)active->ns * exp2(-past_ns / (double)HALF_NS));
+}
+
+static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
+{
+	for (size_t i = 0; i < topk->nr; i++)
+		if (topk->entries[i].key == key)
+			return &topk->entries[i];
+	return NULL;
+}
+
+/* Room for one more; NULL if all entries are more active than @wait_ns. */
+static struct topk_entry *topk_place(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
+{
+	struct topk_entry *least = topk->entries;
+
+	if (topk->nr < TOPK_SIZE)
+		return &topk->entries[topk->nr++];
+	for (size_t i = 1; i < TOPK_SIZE; i++)
+		if (active_now(&topk->entries[i].active, now_ns) < active_now(&least->active, now_ns))
+			least = &topk->entries[i];
+	return active_now(&least->active, now_ns) < wait_ns ? least : NULL;
+}
+
+uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns)
+{
+	struct topk_entry *entry = topk_find(topk, key);
+	uint64_t active_ns = wait_ns;
+
+	if (entry)
+		active_ns += active_now(&entry->active, now_ns);
+	else
+		entry = topk_place(topk, wait_ns, now_ns);
+	if (entry)
+		*entry = (struct topk_entry){key, {active_ns, now_ns}};
+	return active_ns;
+}
+
+void topk_remove(struct topk *topk, uint64_t key)
+{
+	struct topk_entry *entry = topk_find(topk, key);
+
+	if (entry)
+		*entry = topk->entries[--topk->nr];
+}
 
 /*
  * The series of a cgroup that ended stay long enough for every scraper to see the last values. The
@@ -53,7 +108,7 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 				    bool may_add)
 {
 	const struct series_table *table = &store->tables[F_RUNQ];
-	uint32_t *hint = &store->hints[key % (sizeof(store->hints) / sizeof(store->hints[0]))];
+	uint32_t *hint = &store->hints[key % (ARRAY_SIZE(store->hints))];
 	struct cgroup_series *cgroup = NULL;
 	struct series_row *row;
 	char *shown;
@@ -130,7 +185,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 +=
 			words[latency->nr_le].u64;
 	}
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		const struct series *series = &store->series[ids[i]];
 
 		for (unsigned int part = 0; part < series->nr_parts; part++)

@@ -69,4 +69,13 @@ struct blame_series *blame_get(struct store *store, struct cgroup_series *victim
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 
+uint64_t active_now(const struct active *active, uint64_t now_ns);
+/*
+ * Adds the wait time of a cgroup in the window that ends now; returns its activity. If all entries
+ * are in use, it replaces the least active one, if that is less active than @wait_ns.
+ */
+uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns);
+/* The cgroup has series of its own now. */
+void topk_remove(struct topk *topk, uint64_t key);
+
 #endif

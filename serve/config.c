@@ -10,9 +10,7 @@
 
 #include "address.h"
 #include "base/clock.h"
-#include "host.h"
 #include "stats/hist.h"
-#include "stats/native.h"
 #include "stats/runq.h"
 #include "sys/file.h"
 
@@ -233,16 +231,6 @@ void config_free(struct config *config)
 		if (opt->parse == opt_string)
 			free(*(char **)((char *)config + opt->offset));
 	memset(config, 0, sizeof(*config));
-}
-
-bool config_list_has(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == len && !strncmp(list, name, len))
-			return true;
-	return false;
 }
 
 int config_set(struct config *config, const char *name, const char *value, struct err *err)

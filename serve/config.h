@@ -94,7 +94,5 @@ const char *config_needs_restart(const struct config *old, const struct config *
 void config_swap_live(struct config *now, struct config *fresh);
 /* Options of the run-queue measurement, without those that depend on the machine. */
 void config_runq(const struct config *config, struct runq_opts *ret_opts);
-/* True if the list "a,b,c" has @name. */
-bool config_list_has(const char *list, const char *name);
 
 #endif

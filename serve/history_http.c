@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Responses made from kept windows, and about the machine. */
-#include "history_http.h"
+#include "http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <time.h>
 #include <zlib.h>
 
-#include "answer.h"
-#include "api.h"
 #include "base/clock.h"
 #include "collector.h"
 #include "view/html/html.h"

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+
 /* Characters of methods and header names. */
 #define TOKEN "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define BLANK " \t"
@@ -78,7 +80,7 @@ static int parse_request_line(char *line, struct request *request)
 	return parse_target(target, request);
 }
 
-static bool has_word(const char *list, const char *word)
+bool request_list_has(const char *list, const char *word)
 {
 	while (*list) {
 		size_t skip = strspn(list, BLANK ","), len = strcspn(list + skip, BLANK ",");
@@ -103,8 +105,8 @@ static int parse_framing(const char *name, const char *value, struct framing *fr
 			return HTTP_BADREQUEST;
 		framing->host = true;
 	} else if (!strcasecmp(name, "Connection")) {
-		framing->close |= has_word(value, "close");
-		framing->keep_alive |= has_word(value, "keep-alive");
+		framing->close |= request_list_has(value, "close");
+		framing->keep_alive |= request_list_has(value, "keep-alive");
 	}
 	return 0;
 }
@@ -131,7 +133,7 @@ static int parse_header(char *line, struct request *request, struct framing *fra
 	while (end > value && strchr(BLANK, end[-1]))
 		end--;
 	*end = '\0';
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcasecmp(line, known[i].name) && !*known[i].value)
 			*known[i].value = value;
 	return parse_framing(line, value, framing);

@@ -47,6 +47,8 @@ struct request {
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 
+/* True if @word is in @list, in any case; commas and blanks separate words. */
+bool request_list_has(const char *list, const char *word);
 /* True if an Accept-Encoding header, or NULL, allows gzip. */
 bool request_accepts_gzip(const char *header);
 /* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */

@@ -9,7 +9,7 @@
 #include "abi/noise.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
 #include "sys/meminfo.h"

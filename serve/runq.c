@@ -9,8 +9,8 @@
 #include "measure/runq/runq.h"
 #include "present/present.h"
 #include "resource_limits.h"
-#include "runtime_fd_helper.h"
-#include "stats/native.h"
+#include "sandbox.h"
+#include "stats/hist.h"
 
 /* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)

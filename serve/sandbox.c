@@ -9,14 +9,21 @@
 #include <linux/sockios.h>
 #include <pwd.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/array.h"
+#include "log.h"
+#include "pods/runtime_files.h"
 
 #define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
 
@@ -237,9 +244,9 @@ static int allow_with_args(scmp_filter_ctx filter)
 		rc = allow(filter, "tgkill", 1, &self);
 	if (!rc)
 		rc = allow(filter, "ioctl", 1, &outq);
-	for (size_t i = 0; !rc && i < sizeof(fcntls) / sizeof(fcntls[0]); i++)
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(fcntls); i++)
 		rc = allow(filter, "fcntl", 1, &fcntls[i]);
-	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(bpf); i++) {
 		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 
 		rc = allow(filter, "bpf", 1, &command);
@@ -291,10 +298,15 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 
 int sandbox_filter(struct err *err)
 {
-	return filter_load(allowed, sizeof(allowed) / sizeof(allowed[0]), allow_with_args, err);
+	return filter_load(allowed, ARRAY_SIZE(allowed), allow_with_args, err);
 }
 
-int sandbox_reader(struct err *err)
+/*
+ * For the process that opens files of container runtimes (runtime_fd_helper.h): it stays root, to which these
+ * belong, without capabilities; or keeps CAP_DAC_READ_SEARCH, if it is not root and has it. It can
+ * open files for reading, list and watch directories, and send.
+ */
+static int sandbox_reader(struct err *err)
 {
 	cap_t now = cap_get_proc();
 	cap_flag_value_t has = CAP_CLEAR;
@@ -309,6 +321,80 @@ int sandbox_reader(struct err *err)
 		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
 				     strerror(errno));
 	return rc ? rc : filter_load(reader_allowed,
-				     sizeof(reader_allowed) / sizeof(reader_allowed[0]),
+				     ARRAY_SIZE(reader_allowed),
 				     allow_reading, err);
+}
+
+static void forward(void *arg, unsigned int place, const char *id, int fd)
+{
+	int rc = runtime_channel_send(*(const int *)arg, place, id, fd);
+
+	if (fd >= 0)
+		close(fd);
+	/* Too many descriptors on their way, or no memory: that name stays unknown. */
+	if (rc == -EPIPE || rc == -ECONNRESET)
+		_exit(0);
+}
+
+#define CHANNEL (STDERR_FILENO + 1)
+
+/* BPF maps, sockets and files of the exporter are none of its business. */
+static int close_others(int channel)
+{
+	if (channel != CHANNEL && dup2(channel, CHANNEL) < 0)
+		return -errno;
+	/* Before Linux 5.9 one by one. */
+	if (close_range(CHANNEL + 1, ~0U, 0))
+		for (int fd = CHANNEL + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
+			close(fd);
+	return 0;
+}
+
+static _Noreturn void keep(int channel)
+{
+	struct runtime_files *files;
+	struct err err = {0};
+	bool all = false;
+
+	prctl(PR_SET_NAME, "subtick-names", 0, 0, 0);
+	/* It ends with the exporter, whatever a terminal sends to both. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (close_others(channel) || chdir("/") || runtime_files_open(NULL, &files))
+		_exit(1);
+	channel = CHANNEL;
+	if (sandbox_reader(&err)) {
+		log_line("no names from container runtimes: %s", err.what);
+		_exit(1);
+	}
+	for (;;) {
+		runtime_files_step(files, forward, &channel);
+		if (!all && runtime_channel_send(channel, RUNTIME_NR_PLACES, NULL, -1))
+			_exit(0);
+		all = true;
+		if (!runtime_files_wait(files, channel))
+			_exit(0);
+	}
+}
+
+int runtime_fd_helper_start(int *ret_channel, struct err *err)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		keep(pair[1]);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return err_set(err, -errno, "cannot create a process: %s", strerror(errno));
+	}
+	*ret_channel = pair[0];
+	return 0;
 }

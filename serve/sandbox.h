@@ -15,11 +15,13 @@
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /* Installs a seccomp filter on all threads: only the system calls that serving makes. */
 int sandbox_filter(struct err *err);
+
 /*
- * For the process that opens files of container runtimes (runtime_fd_helper.h): it stays root, to which these
- * belong, without capabilities; or keeps CAP_DAC_READ_SEARCH, if it is not root and has it. It can
- * open files for reading, list and watch directories, and send.
+ * The exporter parses files of runtimes and answers clients, so it must not be able to open files of
+ * root. The helper can, and does neither: it finds the files, opens them and sends the descriptors
+ * over the channel (sys/runtime_files.h). It exits when the other end of the channel is closed.
+ * Call it before there is a second thread.
  */
-int sandbox_reader(struct err *err);
+int runtime_fd_helper_start(int *ret_channel, struct err *err);
 
 #endif

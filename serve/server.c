@@ -11,16 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "http.h"
 #include "log.h"
-#include "history_http.h"
 #include "resource_limits.h"
 #include "sandbox.h"
-#include "scrape.h"
-#include "stream.h"
-#include "traces.h"
 
 /* Applies settings that can change while running; logs the first one that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)
@@ -110,7 +106,7 @@ static int open_events(struct server *s, struct err *err)
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&signals);
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		sigaddset(&signals, handled[i]);
 	/* Threads inherit it. */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
@@ -180,7 +176,7 @@ static int attach(struct server *s, struct err *err)
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
 	store_init(&s->store, &s->config);
 	store_init(&s->own, &s->config);
-	sys_bpf_own_find(&s->bpf);
+	self_bpf_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
 		log_line("no /api/v1/doctor: %s", why.what);

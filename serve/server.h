@@ -11,14 +11,22 @@
 #include "config.h"
 #include "conn.h"
 #include "history.h"
-#include "notify.h"
 #include "sampler.h"
+#include "log.h"
 #include "store.h"
-#include "sys/bpf_own.h"
 #include "view/prom.h"
 
 #define SERVER_MAX_COLLECTORS 8
 #define SERVER_MAX_STREAMS    64
+
+/* BPF programs and maps of this process. */
+#define BPF_OWN_MAX 64
+
+struct own_bpf {
+	int progs[BPF_OWN_MAX]; /* descriptors, owned by others */
+	size_t nr_progs;
+	uint64_t map_bytes;
+};
 
 /* A response that is valid until the next window. */
 struct cached {
@@ -34,7 +42,7 @@ struct server {
 	struct collector collectors[SERVER_MAX_COLLECTORS];
 	struct sampler sampler;
 	struct notify notify;
-	struct sys_bpf_own bpf;
+	struct own_bpf bpf;
 	int statm_fd; /* /proc/self/statm, opened while we still may: later we are another user */
 	uint64_t start_unix_ns;
 

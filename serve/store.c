@@ -4,9 +4,10 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "cgroups.h"
 #include "measure/wake/wake.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 
 static const char *const causes[RUNQ_NR_CAUSES] = {
 	[RUNQ_IDLE] = "idle_exit",	[RUNQ_SAME] = "same_group",
@@ -25,7 +26,7 @@ static const char *const evicted[] = {"ended", "priority", "silent", "activity"}
 static const char *const cuts[] = {"slow", "full", "stalled"};
 
 #define PARTS(name, list) \
-	.part_name = name, .parts = list, .nr_parts = sizeof(list) / sizeof((list)[0])
+	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
 /* Families that share the table of another one, and families with parts; others have one of their own. */
 static const struct series layouts[FAMILY_NR] = {

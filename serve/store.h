@@ -4,13 +4,35 @@
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
 #include "measure/wake/window.h"
 #include "stats/load.h"
-#include "topk.h"
 #include "view/series.h"
+
+#define TOPK_SIZE 64
+
+/* Time waited as of @seen_ns. It halves every minute. */
+struct active {
+	uint64_t ns, seen_ns;
+};
+
+/* Zeroed is empty. */
+struct topk {
+	struct topk_entry {
+		uint64_t key; /* hash of the cgroup's path */
+		struct active active;
+	} entries[TOPK_SIZE];
+	size_t nr;
+	/*
+	 * Index 0: cgroups outside pods; 1: pods. In the window that ends at full_ns a cgroup finds
+	 * no place unless it is more than twice as active as least_ns. So a window searches once,
+	 * not for every cgroup without series.
+	 */
+	uint64_t full_ns[2], least_ns[2];
+};
 
 /* A driver has at most 10 idle states; a kernel without one has two, and there is "unknown". */
 #define STORE_IDLE_STATES 13

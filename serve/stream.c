@@ -3,12 +3,10 @@
  * /api/v1/stream: sends each window as a server-sent event to all clients. A stream ends with its
  * connection, so the response needs neither Content-Length nor chunks.
  */
-#include "stream.h"
+#include "http.h"
 
 #include <string.h>
 
-#include "answer.h"
-#include "api.h"
 #include "base/clock.h"
 
 /* A client with this many unsent bytes is disconnected: it will not catch up. */

@@ -4,7 +4,7 @@
  * no links. Responses are attachments: a browser saves them and does not show them as a page of this
  * site.
  */
-#include "traces.h"
+#include "http.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,10 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer.h"
-#include "api.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "report/report.h"
 
 #define MAX_LISTED 200

@@ -4,7 +4,7 @@
 #include "log.h"
 #include "measure/wake/wake.h"
 #include "present/present.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,

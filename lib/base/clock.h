@@ -3,6 +3,8 @@
 #ifndef SUBTICK_BASE_CLOCK_H
 #define SUBTICK_BASE_CLOCK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
 #include <time.h>
@@ -48,5 +50,13 @@ static inline uint64_t timeval_ns(struct timeval tv)
 
 /* Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0: unknown. */
 double ntp_rate(void);
+
+/*
+ * A decimal number with the unit s, ms, us, µs or ns; without a unit it is in seconds. False, and
+ * @ret_ns untouched, for anything else and for times outside @min_ns … @max_ns.
+ */
+bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+/* "100 us", "1.5 s", to six digits. */
+void duration_format(uint64_t ns, char *buf, size_t size);
 
 #endif

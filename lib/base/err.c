@@ -8,8 +8,9 @@
 
 static void err_fill(struct err *err, int code, const char *fix, const char *fmt, va_list ap)
 {
-	memset(err, 0, sizeof(*err));
-	err->code = code;
+	if (!err)
+		return;
+	*err = (struct err){.code = code};
 	vsnprintf(err->what, sizeof(err->what), fmt, ap);
 	if (fix)
 		snprintf(err->fix, sizeof(err->fix), "%s", fix);
@@ -19,8 +20,6 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err)
-		return code;
 	va_start(ap, fmt);
 	err_fill(err, code, NULL, fmt, ap);
 	va_end(ap);
@@ -31,12 +30,11 @@ int err_unsupported(struct err *err, int code, const char *fix, const char *fmt,
 {
 	va_list ap;
 
-	if (!err)
-		return code;
 	va_start(ap, fmt);
 	err_fill(err, code, fix, fmt, ap);
 	va_end(ap);
-	err->unsupported = true;
+	if (err)
+		err->unsupported = true;
 	return code;
 }
 

@@ -6,6 +6,8 @@
 #ifndef SUBTICK_BASE_LOSSES_H
 #define SUBTICK_BASE_LOSSES_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -135,5 +137,17 @@
 
 /* Declares the members of a struct. */
 #define LOSS_MEMBER(member, key, ...) uint64_t member;
+
+/*
+ * 5 percentage points. The live page receives it with the figures. packaging/ repeats it, and
+ * ./check fleet compares the two.
+ */
+#define LOAD_WRONG_RATIO 0.05
+
+/* False if one of the two is unknown (NaN). */
+static inline bool load_is_wrong(double shown_ratio, double true_ratio)
+{
+	return fabs(shown_ratio - true_ratio) > LOAD_WRONG_RATIO;
+}
 
 #endif

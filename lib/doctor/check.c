@@ -1,9 +1,173 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills the row of a check. */
+/* Probes capabilities, BPF and BTF; fills the row of a check. */
 #include "doctor/check.h"
 
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/array.h"
+#include "sys/bpf.h"
+#include "sys/file.h"
+#include "sys/kbtf.h"
+#include "sys/perf.h"
+
+/* The text after "\nKEY:\t", or NULL. */
+static const char *status_find(const char *status, const char *key)
+{
+	size_t len = strlen(key);
+	const char *line = status;
+
+	while (line) {
+		if (!strncmp(line, key, len) && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return NULL;
+}
+
+int caps_read(const char *root, struct caps *ret_caps)
+{
+	struct caps caps = {0};
+	unsigned long first, parent, count;
+	char buf[8192], *end;
+	const char *text;
+	int rc = sys_read_file(root, "/proc/self/status", buf, sizeof(buf));
+
+	if (rc < 0)
+		return rc;
+	text = status_find(buf, "CapEff");
+	if (!text)
+		return -EINVAL;
+	caps.effective = strtoull(text, &end, 16);
+	if (end - text != 16)
+		return -EINVAL;
+	text = status_find(buf, "Seccomp");
+	caps.seccomp = text && *text == '2';
+	text = status_find(buf, "NoNewPrivs");
+	caps.no_new_privs = text && *text == '1';
+	/* The initial namespace maps every id to itself. Without CONFIG_USER_NS there is no file. */
+	rc = sys_read_file(root, "/proc/self/uid_map", buf, sizeof(buf));
+	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3) {
+		caps.user_ns_known = true;
+		caps.user_ns = first || parent || count != 4294967295UL;
+	}
+	*ret_caps = caps;
+	return 0;
+}
+
+#define INSN(c, dst, src, o, i)                                                         \
+	(struct bpf_insn)                                                               \
+	{                                                                               \
+		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
+	}
+
+static int probe_map(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "subtick_probe", 4, 8, 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int probe_load(int btf_id, const struct bpf_insn *insns, size_t nr)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = btf_id);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "subtick_probe", "GPL", insns, nr, &opts);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static void probe_programs(struct probe *probe)
+{
+	const struct bpf_insn empty[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	/* bpf_probe_read_kernel(stack, 8, NULL); return 0 */
+	const struct bpf_insn reads[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
+		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -8),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 0, 8),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 3, 0, 0, 0),
+		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_probe_read_kernel),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	struct btf *btf;
+	int rc, id;
+
+	rc = kbtf_open(NULL, &btf, NULL);
+	if (rc) {
+		probe->bpf_prog_rc = probe->bpf_read_rc = rc;
+		return;
+	}
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	kbtf_close(btf);
+	if (id < 0) {
+		probe->bpf_prog_rc = probe->bpf_read_rc = id;
+		return;
+	}
+	probe->bpf_prog_rc = probe_load(id, empty, ARRAY_SIZE(empty));
+	probe->bpf_read_rc = probe_load(id, reads, ARRAY_SIZE(reads));
+}
+
+static void probe_event(struct probe *probe)
+{
+	struct perf_event event;
+	struct perf_count count;
+	int cpu, fd, rc;
+
+	probe->event_rc = perf_event_find(NULL, NULL, &event, &probe->event_err);
+	if (probe->event_rc)
+		return;
+	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
+	/* On our own CPU: opening on another one would interrupt it. */
+	cpu = sched_getcpu();
+	cpu = cpu < 0 ? 0 : cpu;
+	fd = perf_open_cpu(&event, cpu, true);
+	rc = fd < 0 ? fd : perf_read(fd, &count);
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		probe->event_rc = perf_fail(&probe->event_err, rc, &event, cpu);
+	probe->cycles_vary = ARCH_HAS_CYCLES && !arch_cycles_constant();
+}
+
+void probe_run(struct probe *ret_probe)
+{
+	struct probe probe = {0};
+	struct utsname uts;
+	long hz;
+
+	if (!uname(&uts)) {
+		snprintf(probe.release, sizeof(probe.release), "%s", uts.release);
+		snprintf(probe.machine, sizeof(probe.machine), "%s", uts.machine);
+	}
+	hz = sysconf(_SC_CLK_TCK);
+	probe.user_hz = hz > 0 ? hz : 0;
+	sys_bpf_log_begin();
+	probe.bpf_map_rc = probe_map();
+	probe_programs(&probe);
+	probe_event(&probe);
+	*ret_probe = probe;
+}
 
 void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
 		...)

@@ -4,15 +4,63 @@
 #define SUBTICK_DOCTOR_CHECK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cpuset.h"
 #include "base/err.h"
-#include "sys/caps.h"
-#include "sys/kconfig.h"
 #include "sys/kernel.h"
-#include "sys/probe.h"
+#include "sys/machine.h"
 #include "sys/procstat.h"
-#include "sys/virt.h"
+
+/* Numbers of linux/capability.h; older headers lack the last ones. */
+enum cap_nr {
+	CAP_NR_NET_ADMIN = 12,
+	CAP_NR_SYS_MODULE = 16,
+	CAP_NR_SYS_ADMIN = 21,
+	CAP_NR_PERFMON = 38, /* Linux 5.8 */
+	CAP_NR_BPF = 39,     /* Linux 5.8 */
+};
+
+struct caps {
+	uint64_t effective; /* bit per cap_nr */
+	bool user_ns;	    /* not in the initial user namespace: BPF and perf ignore the bits */
+	bool user_ns_known;
+	bool seccomp; /* a filter is installed and may refuse system calls */
+	bool no_new_privs;
+};
+
+int caps_read(const char *root, struct caps *ret_caps);
+
+static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
+{
+	return caps->effective >> nr & 1;
+}
+
+/* CAP_SYS_ADMIN includes both, as before Linux 5.8. */
+static inline bool caps_bpf(const struct caps *caps)
+{
+	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);
+}
+
+static inline bool caps_perfmon(const struct caps *caps)
+{
+	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_PERFMON);
+}
+
+struct probe {
+	char release[65];
+	char machine[65];
+	unsigned long user_hz;
+	int bpf_map_rc;	      /* creating a one-element array */
+	int bpf_prog_rc;      /* loading an empty tp_btf program, never attached */
+	int bpf_read_rc;      /* the same with a call of bpf_probe_read_kernel() */
+	char event[32];	      /* counter of unhalted cycles, "" if none was found */
+	int event_rc;	      /* opening and reading it on the current CPU */
+	struct err event_err; /* the reason if event_rc is not 0 */
+	bool cycles_vary;     /* the cycle clock is not known to have a constant rate */
+};
+
+void probe_run(struct probe *ret_probe);
 
 enum doctor_status {
 	DOCTOR_OK,

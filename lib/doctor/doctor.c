@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "doctor/check.h"
 #include "report/report.h"
@@ -73,7 +74,6 @@ static const struct {
 	[DOC_OSNOISE] = {"OSNOISE_TRACER", doctor_check_feature, "crit"},
 };
 
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
 #define END	  DOC_NR
 #define BPF_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
 
@@ -294,7 +294,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 	size_t len = 0;
 
 	*ret_whole = true;
-	for (size_t i = 0; i < NR(c->wants) && c->wants[i].lost; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(c->wants) && c->wants[i].lost; i++) {
 		const struct doctor_want *want = &c->wants[i];
 
 		if (d->rows[want->id].status != DOCTOR_NO)
@@ -315,7 +315,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 static const char *command_judge(const struct doctor *d, const struct doctor_command *c,
 				 char *detail, size_t size, enum doctor_id *ret_fix)
 {
-	enum doctor_id missing = first_missing(d, c->needs, NR(c->needs));
+	enum doctor_id missing = first_missing(d, c->needs, ARRAY_SIZE(c->needs));
 	bool whole;
 
 	detail[0] = '\0';
@@ -325,7 +325,7 @@ static const char *command_judge(const struct doctor *d, const struct doctor_com
 		return whole ? "full" : "part";
 	}
 	*ret_fix = missing;
-	if (any_present(d, c->fallback, NR(c->fallback))) {
+	if (any_present(d, c->fallback, ARRAY_SIZE(c->fallback))) {
 		snprintf(detail, size, "%s; the rest needs %s: %s", c->fallback_what,
 			 checks[missing].name, d->rows[missing].detail);
 		return "part";
@@ -340,7 +340,7 @@ static void doctor_fill_commands(const struct doctor *d, const char *const *buil
 	struct table *table = columns_table(report, &commands_table, 0);
 	char text[640];
 
-	for (size_t i = 0; i < NR(command_table); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(command_table); i++) {
 		const struct doctor_command *c = &command_table[i];
 		enum doctor_id fix_id;
 		struct check_row row = {.what = c->name};

@@ -4,8 +4,8 @@
 #define SUBTICK_DOCTOR_H
 
 #include "base/err.h"
+#include "doctor/check.h"
 #include "report/columns.h"
-#include "sys/probe.h"
 
 struct doctor_opts {
 	const char *root;	     /* of /proc, /sys, /boot …; NULL: this machine's */

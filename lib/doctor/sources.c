@@ -10,9 +10,9 @@
 #include "base/cpuset.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
+#include "sys/mountinfo.h"
 #include "sys/perf.h"
-#include "sys/schedstat.h"
-#include "sys/tracefs.h"
+#include "sys/procstat.h"
 
 void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/cpuset.h"
 #include "sys/cpu.h"
@@ -26,7 +27,7 @@ void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct 
 	if (rc < 0)
 		return doctor_set(row, DOCTOR_WARN, NULL,
 				  "unknown: cannot read " CLOCKSOURCE ": %s", strerror(-rc));
-	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
 		if (!strcmp(name, slow[i]))
 			return doctor_set(
 				row, DOCTOR_WARN, "dmesg | grep -i -e clocksource -e tsc",

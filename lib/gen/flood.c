@@ -24,10 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/cpuset.h"
 #include "sys/file.h"
-#include "sys/rtnl.h"
+#include "sys/qdisc.h"
 
 #define FLOOD_TX   "stflood0"
 #define FLOOD_RX   "stflood1"
@@ -71,7 +72,7 @@ static uint16_t ip_checksum(const void *header)
 	uint32_t sum = 0;
 
 	memcpy(words, header, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		sum += words[i];
 	sum = (sum & 0xffff) + (sum >> 16);
 	return ~(sum + (sum >> 16));

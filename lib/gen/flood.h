@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "gen/child.h"
+#include "gen/loads.h"
 
 struct flood_opts {
 	int send_cpu;	       /* runs the sending task */

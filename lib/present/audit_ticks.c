@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/audit_sets.h"
+#include "report/metrics.h"
 
 #define BIN_NS	  100000
 #define NR_BINS	  401 /* up to 40 ms */

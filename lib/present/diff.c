@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
-#include "base/grow.h"
-#include "stats/unpaired.h"
+#include "base/array.h"
+#include "stats/compare.h"
 
 /* Confidence of all intervals together. */
 #define CONFIDENCE  0.95

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/losses.h"
 #include "report/findings.h"
-#include "base/load_wrong.h"
 
 /*
  * /proc/stat counts in steps of 10 ms. In a window of a second a step is one point, a fifth of what

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "base/load_wrong.h"
+#include "base/losses.h"
 #include "present/load.h"
 #include "report/findings.h"
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
 #include "measure/runq/runq.h"
@@ -42,7 +43,7 @@ static int check(int rc, struct err *err)
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err)
 {
-	for (size_t i = 0; i < sizeof(presenters) / sizeof(presenters[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(presenters); i++)
 		if (!strcmp(presenters[i].command, command))
 			return check(presenters[i].present(meter, ret_report), err);
 	return check(-ENOSYS, err);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "present/runq.h"
 
 #define OTHERS_NAMED 4 /* in the sentence; the table has all */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 
 /* Whole numbers become integers in JSON and CSV; from 2^63 on a double is not exact anyway. */
 void columns_f64(struct value *value, double f64)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "report/report.h"
+#include "base/array.h"
 
 /* Type of the member, and the value that means null. */
 enum column_kind {
@@ -63,7 +64,7 @@ struct table_spec {
 #define TABLE(name, heading, specs, ...)                              \
 	{                                                             \
 		.key = (name), .title = (heading), .cols = (specs),   \
-		.nr = sizeof(specs) / sizeof((specs)[0]), __VA_ARGS__ \
+		.nr = ARRAY_SIZE(specs), __VA_ARGS__ \
 	}
 
 #define COLUMN_KIND(type, member) \

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "report/family.h"
+
 #define METRIC_ROW(id, key, title, unit, help) [id] = {key, title, unit, help},
 #define LOSS_ROW(key, title, help) [M_##key##_total] = {#key "_total", title, UNIT_COUNT, help},
 static const struct metric metrics[METRIC_NR] = {METRICS(METRIC_ROW) LOSSES(LOSS_ROW)};
@@ -27,4 +29,24 @@ enum metric_id metric_find(const char *key, enum unit unit)
 			found = id;
 	}
 	return found;
+}
+
+#define FAMILY_ROW(id, name, type, unit, help) [id] = {name, type, unit, help},
+static const struct family families[FAMILY_NR] = {FAMILIES(FAMILY_ROW)};
+
+const struct family *family_get(enum family_id id)
+{
+	return (unsigned int)id < FAMILY_NR ? &families[id] : NULL;
+}
+
+const char *family_suffix(const struct family *family)
+{
+	switch (family->type) {
+	case FAMILY_COUNTER:
+		return "_total";
+	case FAMILY_INFO:
+		return "_info";
+	default:
+		return "";
+	}
 }

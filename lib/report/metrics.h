@@ -39,4 +39,10 @@ const struct metric *metric_get(enum metric_id id);
  */
 enum metric_id metric_find(const char *key, enum unit unit);
 
+#define SET_TWO_MODES_BUSY "user+system: user, nice, system"
+#define SET_TWO_MODES_ALL  "user+system: all"
+#define SET_WITH_IDLE_BUSY "user+idle: user, nice, system"
+#define SET_WITH_IDLE_ALL  "user+idle: all"
+#define SET_SOFTIRQS	   "user+softirq: irq, softirq"
+
 #endif

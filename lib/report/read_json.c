@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MAX_DEPTH 6   /* of objects and lists; ours have three */
 #define MAX_KEY	  128 /* with the dots of nested objects */
 #define MAX_COLS  512
@@ -52,7 +54,7 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 {
 	const char *last = strrchr(key, '_');
 
-	for (size_t i = 0; last && i < sizeof(generic) / sizeof(generic[0]); i++)
+	for (size_t i = 0; last && i < ARRAY_SIZE(generic); i++)
 		if (!strcmp(last, generic[i].key))
 			return &generic[i];
 	if (r->unit == UNIT_NS)

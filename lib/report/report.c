@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 /* Target of writes that have no cell; never read. */
 static __thread struct value scrap;
@@ -357,7 +357,7 @@ bool report_head_key(const char *key, size_t len)
 	static const char *const head[] = {"schema", "time_unix_ns", "window_ns",
 					   "source", "quality",	     "notes"};
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		if (strlen(head[i]) == len && !strncmp(key, head[i], len))
 			return true;
 	return false;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 
 static int by_pid(const void *key, const void *entry)
 {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Tolerance for rounding; a larger deviation is flagged as clamped, as it may be an error. */
 #define CLAMP_TOLERANCE 0.001
 
@@ -186,7 +188,7 @@ void load_flags_format(uint32_t flags, char *buf, unsigned int size)
 
 	if (size)
 		buf[0] = '\0';
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		if (flags & names[i].flag && len + !!len + strlen(names[i].name) < size)
 			len = stpcpy(stpcpy(buf + len, len ? "," : ""), names[i].name) - buf;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 
 size_t runq_stripe_size(const struct runq_shape *shape)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 static int add_span(struct trace_spans *spans, uint64_t from_ns, uint64_t to_ns)
 {
@@ -70,23 +70,14 @@ static int by_time(const void *a, const void *b)
 {
 	const struct change *left = a, *right = b;
 
-	return left->ns < right->ns ? -1 : left->ns > right->ns;
+	return CMP(left->ns, right->ns);
 }
 
 /* The first span that ends after @ns. */
 static size_t span_at(const struct trace_spans *spans, uint64_t ns)
 {
-	size_t low = 0, high = spans->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (spans->list[mid].to_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array_above(spans->list, spans->nr, sizeof(*spans->list),
+			   offsetof(struct trace_span, to_ns), ns);
 }
 
 static struct trace_span overlap(const struct trace_span *a, const struct trace_span *b)

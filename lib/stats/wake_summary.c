@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/hist.h"
-#include "stats/moments.h"
 #include "stats/quantile.h"
 
 static struct wake_summary summary_of(uint64_t count)
@@ -141,7 +141,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
 		/* Never below 0; NAN stays NAN. */
-		for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
 				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
 	}

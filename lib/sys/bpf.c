@@ -212,6 +212,19 @@ int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, con
 	return rc;
 }
 
+int sys_bpf_iterate(const struct bpf_link *link)
+{
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
+	char none[64];
+
+	if (fd < 0)
+		return fd;
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+	return 0;
+}
+
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object)
 {
 	struct bpf_program *prog;

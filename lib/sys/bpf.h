@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+struct bpf_link;
 struct bpf_map;
 struct bpf_object;
 struct bpf_object_skeleton;
@@ -50,6 +51,9 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size);
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);
+
+/* Runs the iterator program of @link once. 0 or -errno; -ENOENT if @link is NULL. */
+int sys_bpf_iterate(const struct bpf_link *link);
 
 /* Events that the kernel dropped because a program was already running on that core. */
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object);

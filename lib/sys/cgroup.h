@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Mounted cgroup hierarchies, and cgroups by path. */
+/* Mounted cgroup hierarchies, cgroups by path, pressure stall information (PSI). */
 #ifndef SUBTICK_SYS_CGROUP_H
 #define SUBTICK_SYS_CGROUP_H
 
@@ -53,5 +53,16 @@ int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t
  */
 int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
 		struct err *err);
+
+#define PSI_CPU_NODE "/proc/pressure/cpu"
+
+/* Totals since boot, or since the cgroup was made; UINT64_MAX if there is none. */
+struct psi {
+	uint64_t some_ns; /* at least one task waited */
+	uint64_t full_ns; /* none ran either; the kernel has none for the whole machine */
+};
+
+/* @path is PSI_CPU_NODE or the cpu.pressure of a cgroup. 0 or -errno. */
+int psi_read(const char *root, const char *path, struct psi *ret_psi);
 
 #endif

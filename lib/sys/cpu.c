@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads CPU sets and NUMA nodes from /sys/devices/system. */
+/* Reads CPU sets, NUMA nodes, affinity masks of any size, isolated CPUs and the cycle rate. */
 #include "sys/cpu.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
+
+#include "arch/arch.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "sys/file.h"
 
 static const char *const cpu_files[] = {
 	[CPU_ONLINE] = "/sys/devices/system/cpu/online",
@@ -78,7 +85,7 @@ int cpu_online_read(struct cpu_online *online)
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < sizeof(now.bits) / sizeof(now.bits[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(now.bits); i++)
 		online->returned.bits[i] = now.bits[i] & ~online->set.bits[i];
 	online->set = now;
 	return 0;
@@ -103,4 +110,104 @@ void node_describe(char *buf, size_t size)
 		cpuset_add(&possible, 0);
 	snprintf(buf, size, "%s, %s %s %s, %s, %u CPUs", name.nodename, name.sysname, name.release,
 		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
+}
+
+union mask {
+	cpu_set_t set; /* only for the type that the calls expect; it is smaller */
+	unsigned char room[CPUSET_MAX / 8];
+};
+
+int affinity_get(pid_t pid, struct cpuset *ret_cpus)
+{
+	struct cpuset cpus = {0};
+	union mask mask;
+
+	if (sched_getaffinity(pid, sizeof(mask), &mask.set))
+		return -errno;
+	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++)
+		if (CPU_ISSET_S(cpu, sizeof(mask), &mask.set))
+			cpuset_add(&cpus, cpu);
+	*ret_cpus = cpus;
+	return 0;
+}
+
+int affinity_set(pid_t pid, const struct cpuset *cpus)
+{
+	union mask mask = {.room = {0}};
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, cpus)
+		CPU_SET_S(cpu, sizeof(mask), &mask.set);
+	return sched_setaffinity(pid, sizeof(mask), &mask.set) ? -errno : 0;
+}
+
+int affinity_pin(pid_t pid, unsigned int cpu)
+{
+	struct cpuset one = {0};
+
+	if (cpu >= CPUSET_MAX)
+		return -EINVAL;
+	cpuset_add(&one, cpu);
+	return affinity_set(pid, &one);
+}
+
+static void add_list(const char *root, const char *path, struct cpuset *set)
+{
+	char text[4096];
+	struct cpuset more;
+
+	/* Without nohz_full= the file contains "(null)" or nothing. */
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 || cpuset_parse(text, &more))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(set->bits); i++)
+		set->bits[i] |= more.bits[i];
+}
+
+void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set)
+{
+	char path[PATH_MAX];
+
+	*ret_set = (struct cpuset){0};
+	add_list(root, "/sys/devices/system/cpu/nohz_full", ret_set);
+	add_list(root, "/sys/devices/system/cpu/isolated", ret_set);
+	/* CPUs of all isolated partitions; Linux 6.7 and later. */
+	if (cgroup2[0] &&
+	    snprintf(path, sizeof(path), "%s/cpuset.cpus.isolated", cgroup2) < (int)sizeof(path))
+		add_list(root, path, ret_set);
+}
+
+#define CALIBRATE_NS (20 * NSEC_PER_MSEC)
+
+/* Reads both clocks together: of three tries, the one with the least time in between. */
+static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = clock_mono_ns(), cycles = arch_cycles(), after = clock_mono_ns();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ret_ns = before + best / 2;
+		*ret_cycles = cycles;
+	}
+}
+
+uint64_t cycles_hz(void)
+{
+	struct timespec end;
+	uint64_t ns0 = 0, ns1 = 0, cycles0 = 0, cycles1 = 0;
+
+	if (!ARCH_HAS_CYCLES)
+		return 0;
+	if (arch_cycles_hz())
+		return arch_cycles_hz();
+	read_both(&ns0, &cycles0);
+	end = clock_timespec(ns0 + CALIBRATE_NS);
+	/* A program with timer signals interrupts the sleep; the rate needs all of it. */
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
+	read_both(&ns1, &cycles1);
+	return (double)(cycles1 - cycles0) * 1e9 / (double)(ns1 - ns0);
 }

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "sys/file.h"
-#include "sys/rtnl.h"
+#include "sys/qdisc.h"
 #include "sys/txtime.h"
 
 #define JOURNAL_DIR "/run/subtick"

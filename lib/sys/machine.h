@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a figure of a machine depends on: its CPU model, microcode, kernel and power settings. */
+/* The machine: CPU model, kernel and power settings, hypervisor, container. */
 #ifndef SUBTICK_SYS_MACHINE_H
 #define SUBTICK_SYS_MACHINE_H
+
+#include <stdbool.h>
 
 #include "base/cpuset.h"
 
@@ -19,5 +21,26 @@ struct machine {
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);
+
+enum virt_kind {
+	VIRT_UNKNOWN, /* no sign of a hypervisor, on an architecture that need not show one */
+	VIRT_NONE,    /* the processor reports bare metal */
+	VIRT_GUEST,
+};
+
+struct virt {
+	enum virt_kind kind;
+	char name[64];	    /* "KVM", "Xen", "Amazon EC2", … or "" */
+	char evidence[96];  /* the file that shows it */
+	char container[64]; /* "docker", "podman", … by files of the container manager, or "" */
+	bool own_pid_ns;    /* not the host's: other processes are hidden */
+	bool own_cgroup_ns; /* not the host's: cgroup paths are relative */
+};
+
+/* Whether this process is in a PID namespace of its own; BPF programs see the host's numbers. */
+bool virt_own_pid_ns(const char *root);
+
+/* @machine: as uname(2) names the architecture. */
+void virt_read(const char *root, const char *machine, struct virt *ret_virt);
 
 #endif

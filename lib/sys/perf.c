@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "sys/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
@@ -206,7 +207,7 @@ static int pmu_is_hardware(const struct dirent *entry)
 
 	if (entry->d_name[0] == '.')
 		return 0;
-	for (size_t i = 0; i < sizeof(software) / sizeof(software[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(software); i++)
 		if (!strcmp(entry->d_name, software[i]))
 			return 0;
 	return 1;
@@ -294,7 +295,7 @@ void perf_task_close(struct perf_task *task)
 {
 	int fds[] = {task->clock_fd, task->user_fd, task->kernel_fd};
 
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }

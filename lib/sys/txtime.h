@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Packets that leave a network device at a set time; hardware timestamps of when they left. */
+/* Launch times and hardware timestamps of sent packets, and the device's PTP clock. */
 #ifndef SUBTICK_SYS_TXTIME_H
 #define SUBTICK_SYS_TXTIME_H
 
@@ -7,6 +7,33 @@
 #include <stdint.h>
 
 #include "base/err.h"
+
+#define PTP_MAX_READINGS 25 /* PTP_MAX_SAMPLES of the kernel */
+
+/* How the two clocks were read together, best first. */
+enum ptp_method {
+	PTP_PRECISE,  /* by the hardware itself */
+	PTP_EXTENDED, /* system, card, system: only the card's register read in between */
+	PTP_BASIC,    /* the same, with the driver's whole call in between */
+};
+
+const char *ptp_method_name(enum ptp_method method);
+
+struct ptp_reading {
+	int64_t before_ns; /* CLOCK_MONOTONIC */
+	int64_t device_ns;
+	int64_t after_ns;
+};
+
+/* The index of @device's clock; -ENODEV if there is no such device, -EOPNOTSUPP without a clock. */
+int ptp_index(const char *device);
+/* Opens /dev/ptpN. */
+int ptp_open(int index, struct err *err);
+/*
+ * Reads both clocks several times. PTP_PRECISE gives one reading, whose width is that of our
+ * conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns how many, or -errno.
+ */
+int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
 /* Opens a packet socket on @ifindex whose packets carry a launch time of CLOCK_TAI. */
 int txtime_open(int ifindex, int priority, struct err *err);

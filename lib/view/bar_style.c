@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The shapes and colours for the parts of a core's time. */
 #include "view/bar_style.h"
+#include "base/array.h"
 
 static const struct {
 	enum metric_id id;
@@ -23,7 +24,7 @@ struct bar_style bar_style_of(const struct table *table, size_t col, char letter
 	static const enum style styles[] = {STYLE_GREEN,   STYLE_RED,  STYLE_YELLOW,
 					    STYLE_MAGENTA, STYLE_BLUE, STYLE_CYAN};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (table->cols[col].metric == metric_get(known[i].id))
 			return known[i].look;
 	letter[0] = 'A' + (col - table->bar_first) % 26;

@@ -14,6 +14,14 @@ enum prom_format {
 	PROM_NR_FORMATS,
 };
 
+/* For the Content-Type header. */
+const char *prom_content_type(enum prom_format format);
+/*
+ * The format that an Accept header, or NULL, gives the largest weight; of equal ones the last of
+ * enum prom_format. Text if it names none. @protobuf: whether that is offered.
+ */
+enum prom_format prom_accept(const char *accept, bool protobuf);
+
 /* Called with each full block; a nonzero result stops the output and is returned. */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 

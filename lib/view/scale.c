@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/array.h"
+
 struct scale {
 	double factor;
 	const char *unit;
@@ -16,7 +18,7 @@ static const struct scale hz_scales[] = {{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, 
 static const struct scale byte_scales[] = {
 	{1, "B"}, {1024, "KiB"}, {1048576, "MiB"}, {1073741824, "GiB"}, {1099511627776, "TiB"}};
 
-#define SCALES(x) {x, sizeof(x) / sizeof((x)[0])}
+#define SCALES(x) {x, ARRAY_SIZE(x)}
 
 static const struct {
 	const struct scale *scales;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes JSON Schemas (draft 2020-12) from the column specifications of a command. */
-#include "view/schema.h"
+#include "view/view.h"
 
 #include <jansson.h>
 #include <string.h>

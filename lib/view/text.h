@@ -3,7 +3,7 @@
 #ifndef SUBTICK_VIEW_TEXT_H
 #define SUBTICK_VIEW_TEXT_H
 
-#include "base/hash.h"
+#include "base/array.h"
 #include "view/view.h"
 
 /* SGR codes; "" is no colour. */

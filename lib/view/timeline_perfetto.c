@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "view/output.h"
 #include "view/proto.h"
+#include "view/view.h"
 
 enum { TRACE_PACKET = 1 };
 enum {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 
 #define LAST_ENOUGH 40 /* the kind of a container and 24 digits */
@@ -36,7 +37,7 @@ static const struct range double_width[] = {
 #define PRINTABLE_MAX (4 * 4 + 1)
 
 /* Ranges are in ascending order. */
-#define IN(code, ranges) in_ranges(code, ranges, sizeof(ranges) / sizeof((ranges)[0]))
+#define IN(code, ranges) in_ranges(code, ranges, ARRAY_SIZE(ranges))
 
 static bool in_ranges(uint32_t code, const struct range *ranges, size_t nr)
 {

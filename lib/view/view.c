@@ -2,7 +2,33 @@
 /* Selects the format and checks that a report is written completely. */
 #include "view/view.h"
 
-#include "view/output.h"
+#include <errno.h>
+
+int output_begin(struct output *output, FILE *out)
+{
+	/* A decimal comma would break CSV and SVG, and people compare text of different machines. */
+	output->posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	if (!output->posix)
+		return -errno;
+	output->old = uselocale(output->posix);
+	output->out = out;
+	errno = 0;
+	return 0;
+}
+
+int output_end(struct output *output, int rc)
+{
+	/* Most write errors show only at the flush; earlier ones have set errno. */
+	int before = errno;
+
+	if (!rc && fflush(output->out))
+		rc = -errno;
+	else if (!rc && ferror(output->out))
+		rc = before ? -before : -EIO;
+	uselocale(output->old);
+	freelocale(output->posix);
+	return rc;
+}
 
 int view_write(struct view *view, const struct report *report)
 {

@@ -3,12 +3,24 @@
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/columns.h"
 #include "report/report.h"
+
+struct output {
+	FILE *out;
+	locale_t posix, old;
+};
+
+/* Until output_end() this thread writes numbers as in C. */
+int output_begin(struct output *output, FILE *out);
+/* Flushes. Returns @rc, or if that is 0 the error of the stream. */
+int output_end(struct output *output, int rc);
 
 enum view_format {
 	VIEW_TEXT,
@@ -76,5 +88,8 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
  * Their fraction does not matter, and the nine digits of a real could cut off whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
+
+/* Writes one JSON document. @tables: all lists of the command, NULL-terminated. */
+void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "bench.h"
-#include "gen/duty.h"
+#include "gen/loads.h"
 #include "measure/audit/modes.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"

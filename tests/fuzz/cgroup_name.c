@@ -2,7 +2,7 @@
 /* Cgroup paths, which users can name freely: strings stay terminated, ids stay ids. */
 #include "fuzz.h"
 
-#include "sys/cgroup_name.h"
+#include "pods/name.h"
 
 static void fuzz_cgroup_name(const char *text, size_t len)
 {

@@ -2,7 +2,7 @@
 /* File names where kubelet keeps logs: what is taken for a name can be shown anywhere. */
 #include "fuzz.h"
 
-#include "sys/pod_name.h"
+#include "pods/name.h"
 
 static void check_inside(struct pod_text part, const char *file, size_t len)
 {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "sys/runtime_name.h"
+#include "pods/runtime_name.h"
 
 #define ID "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 

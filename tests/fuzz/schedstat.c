@@ -2,7 +2,7 @@
 /* /proc/schedstat: how many CPUs the caller has room for changes neither verdict nor figures. */
 #include "fuzz.h"
 
-#include "sys/schedstat.h"
+#include "sys/procstat.h"
 
 #define MANY 64
 #define FEW  3

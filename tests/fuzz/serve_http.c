@@ -4,12 +4,10 @@
 
 #include <errno.h>
 
-#include "serve/request.h"
 #include "serve/address.h"
 #include "serve/auth.h"
-#include "serve/host.h"
+#include "serve/request.h"
 #include "view/prom.h"
-#include "view/prom_accept.h"
 #include "view/utf8.h"
 
 static int collect(void *arg, const char *data, size_t len)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "gen/sleep_loop.h"
+#include "gen/loads.h"
 #include "judge.h"
 #include "live.h"
 #include "runq_window.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "gen/child.h"
+#include "gen/loads.h"
 
 struct canary {
 	struct gen_child child;

@@ -9,12 +9,11 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "gen/duty.h"
+#include "gen/loads.h"
 #include "idle_log.h"
 #include "judge.h"
 #include "live.h"
 #include "subtick/cpu_load.h"
-#include "sys/bpf_own.h"
 
 #define BOUND	  0.01 /* one percentage point, as promised */
 #define CLOSURE	  0.005
@@ -198,7 +197,6 @@ static void tell_own_cost(const struct point *point)
 		     {"load_irq_leave", 1},
 		     {"load_local_time", 1}}; /* x86, enter and leave alike in 15 letters */
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	struct sys_bpf_own own;
 	double sum = 0.0;
 
 	if (stats < 0) {
@@ -206,18 +204,22 @@ static void tell_own_cost(const struct point *point)
 		return;
 	}
 	live_sleep_ms(WINDOW_MS);
-	sys_bpf_own_find(&own);
-	for (size_t i = 0; i < own.nr_progs; i++) {
-		struct sys_bpf_own_cost cost;
+	for (int fd = 3; fd < 1024; fd++) {
+		struct bpf_prog_info info = {0};
+		__u32 len = sizeof(info);
+		char path[32], target[64] = "";
 
-		if (sys_bpf_own_cost(own.progs[i], &cost) || cost.runs < 1000)
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, target, sizeof(target) - 1) < 0 ||
+		    strcmp(target, "anon_inode:bpf-prog") ||
+		    bpf_obj_get_info_by_fd(fd, &info, &len) || info.run_cnt < 1000)
 			continue;
 		for (size_t j = 0; j < sizeof(calls) / sizeof(calls[0]); j++)
-			if (!strncmp(cost.name, calls[j].name, 15)) {
-				double each = (double)cost.run_ns / (double)cost.runs;
+			if (!strncmp(info.name, calls[j].name, 15)) {
+				double each = (double)info.run_time_ns / (double)info.run_cnt;
 
-				live_note("%s: %.0f ns a call, %llu calls", cost.name, each,
-					  (unsigned long long)cost.runs);
+				live_note("%s: %.0f ns a call, %llu calls", info.name, each,
+					  (unsigned long long)info.run_cnt);
 				sum += each * calls[j].per_sleep;
 			}
 	}

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "gen/child.h"
+#include "gen/loads.h"
 #include "interrupts.h"
 #include "judge.h"
 #include "live.h"

@@ -12,7 +12,7 @@
 #include "measure/noise/noise.h"
 #include "osnoise.h"
 #include "sys/file.h"
-#include "sys/tracefs.h"
+#include "sys/mountinfo.h"
 
 #define WINDOW_MS 2000
 /*

@@ -16,7 +16,7 @@
 #include "measure/noise/noise.h"
 #include "osnoise.h"
 #include "sys/file.h"
-#include "sys/tracefs.h"
+#include "sys/mountinfo.h"
 
 /* Options of osnoise: one sample of this run time per period. */
 #define PERIOD_US  "5000000"

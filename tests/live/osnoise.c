@@ -9,8 +9,8 @@
 
 #include "live.h"
 #include "sys/file.h"
-#include "sys/pidstat.h"
-#include "sys/tracefs.h"
+#include "sys/mountinfo.h"
+#include "sys/procstat.h"
 
 void osnoise_needed(char *root, size_t size)
 {

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/child.h"
-#include "gen/duty.h"
+#include "gen/loads.h"
 #include "idle_log.h"
 #include "judge.h"
 #include "live.h"

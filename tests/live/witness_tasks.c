@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sys/file.h"
-#include "sys/pidstat.h"
+#include "sys/procstat.h"
 
 #define PF_KTHREAD 0x00200000u
 #define MOST_DEEP  64 /* a chain of parents longer than that is one that changed under us */

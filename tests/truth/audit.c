@@ -8,11 +8,10 @@
 
 #include "base/clock.h"
 #include "configured.h"
-#include "gen/child.h"
-#include "gen/cpu_mix.h"
+#include "gen/loads.h"
 #include "live.h"
-#include "present/audit.h"
 #include "measure/audit/watch.h"
+#include "present/audit.h"
 #include "truth.h"
 #include "view/view.h"
 

@@ -8,7 +8,7 @@
 
 #include "live.h"
 #include "sys/file.h"
-#include "sys/kconfig.h"
+#include "sys/kernel.h"
 
 static void open_config(struct kconfig *config)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gen/child.h"
+#include "gen/loads.h"
 
 struct truth_duty_opts {
 	int cpu;

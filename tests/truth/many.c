@@ -17,8 +17,8 @@
 #include "measure/runq/rollup.h"
 #include "measure/runq/slots.h"
 #include "measure/runq/window.h"
+#include "pods/pods.h"
 #include "present/runq.h"
-#include "sys/pods.h"
 #include "stats/hist.h"
 #include "stats/runq.h"
 

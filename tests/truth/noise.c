@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cgroups.h"
 #include "ftrace.h"
-#include "gen/child.h"
+#include "gen/loads.h"
 #include "interrupts.h"
 #include "live.h"
 #include "measure/noise/noise.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/child.h"
+#include "gen/loads.h"
 #include "live.h"
 #include "measure/noise/noise.h"
 #include "truth.h"

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "ftrace.h"
-#include "gen/child.h"
+#include "gen/loads.h"
 #include "live.h"
 #include "measure/noise/noise.h"
 #include "truth.h"

@@ -5,8 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "gen/child.h"
-#include "sys/affinity.h"
+#include "gen/loads.h"
+#include "sys/cpu.h"
 
 #define FAR 5000
 

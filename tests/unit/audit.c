@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-#include "stats/counter_edges.h"
-#include "stats/phase.h"
+#include "stats/audit.h"
 #include "stats/quantile.h"
-#include "sys/pidstat.h"
+#include "sys/procstat.h"
 
 #define MS 1000000ULL
 

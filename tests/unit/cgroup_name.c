@@ -2,7 +2,7 @@
 /* Pods and containers from cgroup paths: every format in use, and paths that name neither. */
 #include "test.h"
 
-#include "sys/cgroup_name.h"
+#include "pods/name.h"
 
 #define HEX  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"

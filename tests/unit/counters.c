@@ -16,7 +16,6 @@
 #include "subtick/gtp-guard/cpu.h"
 #include "sys/counters.h"
 #include "sys/cpu.h"
-#include "sys/cycles.h"
 
 #define CPUS	 4
 #define EVENTS	 64

@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "sys/cycles.h"
+#include "sys/cpu.h"
 
 uint64_t __wrap_arch_cycles_hz(void);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,

@@ -2,7 +2,7 @@
 /* Durations in text form, the same in options and settings. */
 #include "test.h"
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 #define NONE UINT64_MAX
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dense.h"
-#include "stats/moments.h"
+#include "stats/quantile.h"
 #include "test.h"
 
 /* The kernel's half, compiled for this machine: both must agree on every bucket. */

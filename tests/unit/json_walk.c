@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "base/json_walk.h"
+#include "pods/json_walk.h"
 
 static char said[4096];
 

@@ -2,9 +2,9 @@
 /* Command line, lockdown, accounting regime, capabilities, idle states, hypervisors. */
 #include "sys/kernel.h"
 
-#include "sys/caps.h"
+#include "doctor/check.h"
 #include "sys/cpuidle.h"
-#include "sys/virt.h"
+#include "sys/machine.h"
 #include "test.h"
 #include "tree.h"
 

@@ -7,7 +7,6 @@
 
 #include "measure/load/sources.h"
 #include "sys/procstat.h"
-#include "sys/schedstat.h"
 
 #define CPUS  3
 #define START 5000000ULL

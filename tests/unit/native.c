@@ -3,7 +3,7 @@
  * Conversion of our buckets to native histograms: counts are kept, and the error of a value is
  * bounded.
  */
-#include "stats/native.h"
+#include "stats/hist.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "stats/paired.h"
+#include "stats/compare.h"
 
 #define EXPERIMENTS 200
 /* Chance moves 95 % of this many by 0.5 %. */

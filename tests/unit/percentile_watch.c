@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "stats/percentile_watch.h"
+#include "stats/quantile.h"
 
 #define LIMIT	 500
 #define MAX	 4000

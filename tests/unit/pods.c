@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/pod_name.h"
-#include "sys/pod_table.h"
-#include "sys/pods.h"
+#include "pods/name.h"
+#include "pods/pods.h"
+#include "pods/table.h"
 #include "tree.h"
 
 #define UID    "0a1b2c3d-4e5f-6789-abcd-ef0123456789"

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stats/precision.h"
+#include "stats/audit.h"
 
 #define MS 1000000ULL
 

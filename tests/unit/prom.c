@@ -2,8 +2,6 @@
 /* The two text formats of Prometheus: exact text, exact seconds, escapes, what Accept asks for. */
 #include "view/prom.h"
 
-#include "view/prom_accept.h"
-
 #include "series_table.h"
 
 struct text {

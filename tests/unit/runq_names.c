@@ -9,10 +9,10 @@
 
 #include "measure/runq/filter.h"
 #include "measure/runq/group.h"
-#include "sys/pods.h"
-#include "present/runq.h"
 #include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
+#include "pods/pods.h"
+#include "present/runq.h"
 #include "tree.h"
 
 #define UID "0a1b2c3d-4e5f-6789-abcd-ef0123456789"

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sys/pods.h"
-#include "sys/runtime_files.h"
-#include "sys/runtime_name.h"
+#include "pods/pods.h"
+#include "pods/runtime_files.h"
+#include "pods/runtime_name.h"
 #include "tree.h"
 
 #define UID  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"

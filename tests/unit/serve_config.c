@@ -5,12 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "serve/request.h"
-#include "serve/address.h"
-#include "serve/host.h"
-#include "serve/resource_limits.h"
 #include "measure/runq/opts.h"
 #include "measure/runq/runq.h"
+#include "serve/address.h"
+#include "serve/request.h"
+#include "serve/resource_limits.h"
 #include "test.h"
 
 static void check_good(const char *text, struct config *ret_config)

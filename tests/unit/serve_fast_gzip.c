@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compressed text decompresses to itself, for any text in pieces of any size, and after any other. */
-#include "serve/fast_gzip.h"
+#include "serve/body.h"
 
 #include <stdio.h>
 #include <stdlib.h>

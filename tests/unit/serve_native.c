@@ -8,7 +8,7 @@
 #include "dense.h"
 #include "measure/runq/window.h"
 #include "serve_store.h"
-#include "stats/native.h"
+#include "stats/hist.h"
 
 static const struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}};
 

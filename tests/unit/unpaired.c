@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "stats/unpaired.h"
+#include "stats/compare.h"
 
 /* Chance moves 95 % of this many by 0.5 %. */
 #define MANY 2000

@@ -12,8 +12,7 @@
 #include "measure/wake/dma.h"
 #include "present/wake.h"
 #include "sys/journal.h"
-#include "sys/rtnl.h"
-#include "sys/ptp.h"
+#include "sys/qdisc.h"
 #include "sys/txtime.h"
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);

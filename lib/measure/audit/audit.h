@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "stats/precision.h"
+#include "stats/audit.h"
 
 struct audit_delay;
 struct audit_delays;

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
-#include "sys/affinity.h"
 #include "sys/cpu.h"
 #include "sys/perf.h"
 

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/sleep_loop.h"
+#include "gen/loads.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
-#include "sys/kconfig.h"
-#include "sys/pidstat.h"
-#include "sys/virt.h"
+#include "sys/kernel.h"
+#include "sys/machine.h"
+#include "sys/procstat.h"
 
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
 #define SETTLE_NS (30 * NSEC_PER_MSEC)

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "gen/duty.h"
+#include "gen/loads.h"
 #include "measure/audit/watch.h"
 
 #define SETTLE_NS (20 * NSEC_PER_MSEC)

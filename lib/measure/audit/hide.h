@@ -5,7 +5,7 @@
 
 #include "measure/audit/audit.h"
 #include "measure/audit/samples.h"
-#include "stats/phase.h"
+#include "stats/audit.h"
 
 #define AUDIT_PROBES 16
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "measure/audit/audit.h"
-#include "stats/precision.h"
+#include "stats/audit.h"
 #include "stats/quantile.h"
 #include "sys/cpu.h"
 

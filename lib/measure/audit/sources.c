@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/duty.h"
 #include "gen/flood.h"
+#include "gen/loads.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/cpu_mix.h"
 #include "gen/flood.h"
+#include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
 /* A little more than the time in which columns of 1/100 s change often enough to show a tick. */

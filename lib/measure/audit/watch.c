@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gen/cpu_mix.h"
-#include "sys/affinity.h"
+#include "gen/loads.h"
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */

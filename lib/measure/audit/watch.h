@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_WATCH_H
 
 #include "measure/audit/audit.h"
-#include "stats/counter_edges.h"
+#include "stats/audit.h"
 #include "sys/procstat.h"
 
 #define AUDIT_BUSY_COLS (1u << PROCSTAT_USER | 1u << PROCSTAT_NICE | 1u << PROCSTAT_SYSTEM)

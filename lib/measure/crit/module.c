@@ -11,7 +11,7 @@
 
 #include "measure/crit/engine.h"
 #include "measure/crit/module_files.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 #include "sys/file.h"
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 #include "sys/file.h"
 
 #define POLL_NS	    (2 * NSEC_PER_MSEC)

@@ -24,7 +24,6 @@
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
-#include "sys/cycles.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
 
@@ -247,19 +246,6 @@ static void start_slots(struct bpf_source *b)
 				 __ATOMIC_RELAXED);
 }
 
-/* Runs the task iterator once: its program records which task is on which CPU. */
-static void seed(struct bpf_source *b)
-{
-	int fd = bpf_iter_create(bpf_link__fd(b->core.skel->links.load_seed));
-	char none[64];
-
-	if (fd < 0)
-		return;
-	while (read(fd, none, sizeof(none)) > 0)
-		;
-	close(fd);
-}
-
 static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 {
 	int rc;
@@ -347,7 +333,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	if (rc)
 		return rc;
 	start_slots(b);
-	seed(b);
+	sys_bpf_iterate(b->core.skel->links.load_seed); /* which task is on which CPU */
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include <bpf/bpf.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 
 /* Per core: a timer, kinds of IPI, interrupts of devices. */
 #define PER_CPU 64

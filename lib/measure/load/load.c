@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/losses.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
-#include "base/load_wrong.h"
 #include "sys/cpu.h"
 
 struct load_meter {

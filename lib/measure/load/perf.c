@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "sys/counters.h"
 #include "sys/cpu.h"
-#include "sys/cycles.h"
 
 struct perf_source {
 	struct load_source source;

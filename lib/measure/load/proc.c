@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "sys/procstat.h"
-#include "sys/schedstat.h"
 
 struct proc_source {
 	struct load_source source;

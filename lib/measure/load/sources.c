@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /*
  * Best first. Source bpf has every part of the time and disturbs no core. The variant with a
  * counter is more exact about halting but reads the counter at each context change, so it is used
@@ -71,7 +73,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	struct err first = {0};
 	int rc = -ENODEV;
 
-	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
 		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
 			/* Success, but @err still says why a better one is unavailable. */

@@ -10,7 +10,7 @@
 
 #include <bpf/bpf.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 

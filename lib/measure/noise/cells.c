@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 #include "measure/load/lines.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/array.h"
+
 struct rule {
 	enum noise_kind kind;
 	const char *begins; /* prefix of the name; "" fits all */
@@ -63,7 +65,7 @@ static const struct rule rules[] = {
 
 const char *noise_knob(const struct noise_source *source)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (rules[i].kind == source->kind &&
 		    !strncmp(source->name, rules[i].begins, strlen(rules[i].begins)))
 			return rules[i].knob;

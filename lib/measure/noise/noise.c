@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"

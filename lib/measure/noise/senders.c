@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 #include "measure/load/lines.h"
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/affinity.h"
+#include "sys/cpu.h"
 #include "sys/file.h"
 #include "sys/mountinfo.h"
-#include "sys/pidstat.h"
+#include "sys/procstat.h"
 
 #define PF_KTHREAD 0x00200000
 

@@ -9,7 +9,7 @@
 
 #include <bpf/bpf.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "sys/bpf.h"
 
 static size_t nr_cells(const struct runq_blame_table *table)

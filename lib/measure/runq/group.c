@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/cgroup_name.h"
+#include "pods/name.h"
 
 /* All names of a path with their slashes, and the mark and number of a path that is cut. */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)

@@ -11,7 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "arch/arch.h"
-#include "base/cmp.h"
+#include "base/array.h"
 #include "runq_idle.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"

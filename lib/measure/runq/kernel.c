@@ -22,7 +22,7 @@
 #include "measure/runq/window.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
-#include "sys/pods.h"
+#include "pods/pods.h"
 
 /* Limit of the CPU time of a comparison with schedstat in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)
@@ -264,17 +264,9 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 /* The kernel's run_delay of all tasks, exited ones included; 0 without run_delay. */
 static uint64_t run_delays(struct runq_kernel *k)
 {
-	int fd = k->core.skel->links.runq_delays
-			 ? bpf_iter_create(bpf_link__fd(k->core.skel->links.runq_delays))
-			 : -1;
-	char none[64];
-
-	if (fd < 0)
-		return 0;
 	k->core.skel->data->delay_live_ns = 0;
-	while (read(fd, none, sizeof(none)) > 0)
-		;
-	close(fd);
+	if (sys_bpf_iterate(k->core.skel->links.runq_delays))
+		return 0;
 	return k->core.skel->data->delay_live_ns + *(volatile uint64_t *)&k->core.skel->data->delay_exited_ns;
 }
 

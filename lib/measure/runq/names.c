@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/pods.h"
+#include "pods/pods.h"
 
 /* True for the container itself, false for a cgroup inside it. */
 static bool is_container(const struct runq_group *group)

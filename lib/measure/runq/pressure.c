@@ -147,20 +147,14 @@ out:
 /* Attaches, then counts the tasks that run or wait already. */
 static int start(struct runq_pressure *p, struct err *err)
 {
-	char none[64];
-	int rc, fd;
+	int rc;
 
 	sys_bpf_log_begin();
 	rc = runq_pressure_bpf__attach(p->skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pressure");
-	fd = bpf_iter_create(bpf_link__fd(p->skel->links.runq_pressure_tasks));
-	if (fd < 0)
-		return sys_bpf_fail(err, fd, "cannot walk the tasks for pressure");
-	while (read(fd, none, sizeof(none)) > 0)
-		;
-	close(fd);
-	return 0;
+	rc = sys_bpf_iterate(p->skel->links.runq_pressure_tasks);
+	return rc ? sys_bpf_fail(err, rc, "cannot walk the tasks for pressure") : 0;
 }
 
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/window.h"
-#include "sys/psi.h"
+#include "sys/cgroup.h"
 
 /* State of the cgroup with one number. */
 struct known {

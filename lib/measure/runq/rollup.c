@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 /* Identity of a row: the first @len bytes of @text, and its path. */
 struct label {

@@ -16,10 +16,10 @@
 #include "measure/runq/kernel.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
+#include "pods/pods.h"
 #include "sys/bpf.h"
-#include "sys/kbtf.h"
 #include "sys/cgroup.h"
-#include "sys/pods.h"
+#include "sys/kbtf.h"
 
 #define EVENTS_AT_ONCE 1024
 

@@ -7,9 +7,8 @@
 
 #include <bpf/bpf.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/cmp.h"
-#include "base/grow.h"
 
 /* Minimum time between two scans, unless one is requested. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)

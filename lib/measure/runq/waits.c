@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cmp.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 static void row_free(struct runq_group_window *row)
 {

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "measure/load/lines.h"
 #include "sys/cpu.h"
 #include "sys/file.h"

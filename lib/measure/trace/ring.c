@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 

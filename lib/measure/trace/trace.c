@@ -14,9 +14,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/trace/ring.h"
-#include "stats/percentile_watch.h"
+#include "stats/quantile.h"
 #include "sys/bpf.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
@@ -199,7 +200,7 @@ static int open_filled(struct trace *t, const struct btf *btf)
 	rc = trace_bpf__create_skeleton(t->skel);
 	return rc ? rc
 		  : sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
-					sizeof(values) / sizeof(values[0]));
+					ARRAY_SIZE(values));
 }
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
@@ -251,7 +252,7 @@ static int load_programs(struct trace *t, struct err *err)
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
 					     "irq_handler_entry", "softirq_entry"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;
@@ -265,19 +266,6 @@ static int load_programs(struct trace *t, struct err *err)
 	}
 	kbtf_close(btf);
 	return rc;
-}
-
-/* Runs the task iterator once; see trace_walk. */
-static void walk(struct trace *t)
-{
-	int fd = bpf_iter_create(bpf_link__fd(t->skel->links.trace_walk));
-	char none[64];
-
-	if (fd < 0)
-		return;
-	while (read(fd, none, sizeof(none)) > 0)
-		;
-	close(fd);
 }
 
 static struct trace_ring *ring_of(const struct trace *t, size_t cpu)
@@ -357,7 +345,7 @@ void trace_start(struct trace *t)
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
 		t->readers[cpu].start_ns = t->window.start_mono_ns;
-	walk(t);
+	sys_bpf_iterate(t->skel->links.trace_walk);
 }
 
 static int take(struct trace *t, bool last, struct err *err)
@@ -438,7 +426,7 @@ static void read_string(void *arg, uint64_t address, char name[32])
 
 	memset(t->skel->data->asked_name, 0, sizeof(t->skel->data->asked_name));
 	t->skel->data->ask_address = address;
-	walk(t);
+	sys_bpf_iterate(t->skel->links.trace_walk);
 	t->skel->data->ask_address = 0;
 	memcpy(name, t->skel->data->asked_name, 32);
 	name[31] = '\0';

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 /* Entries are struct trace_task or struct trace_mask: both begin with the pid. */
 static int by_pid(const void *key, const void *entry)
@@ -139,17 +139,8 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 
 size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 {
-	size_t low = 0, high = cpu->nr_slices;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (cpu->slices[mid].to_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array_above(cpu->slices, cpu->nr_slices, sizeof(*cpu->slices),
+			   offsetof(struct trace_slice, to_ns), ns);
 }
 
 #define MAX_RIVALS 64

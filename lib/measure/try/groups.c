@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "measure/runq/window.h"
-#include "stats/paired.h"
+#include "stats/compare.h"
 
 enum try_arm {
 	TRY_ORIGINAL,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
 
@@ -74,7 +75,7 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 /* The counterpart of @file in the other version of cgroups; NULL if both have it. */
 static const char *counterpart(const char *file, bool file_is_v1)
 {
-	for (size_t i = 0; i < sizeof(counterparts) / sizeof(counterparts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(counterparts); i++)
 		if (!strcmp(file, file_is_v1 ? counterparts[i].v1 : counterparts[i].v2))
 			return file_is_v1 ? counterparts[i].v2 : counterparts[i].v1;
 	return NULL;

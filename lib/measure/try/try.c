@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 #include "measure/runq/runq.h"
 #include "sys/file.h"
 #include "sys/guard.h"

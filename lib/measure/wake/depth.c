@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/cycles.h"
+#include "sys/cpu.h"
 #include "sys/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"

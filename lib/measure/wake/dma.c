@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "stats/wake.h"
 #include "sys/journal.h"
-#include "sys/ptp.h"
 #include "sys/qdisc.h"
 #include "sys/txtime.h"
 

@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "sys/cpuidle.h"
 #include "sys/machine.h"
-#include "sys/virt.h"
 
 struct wake_cpu_env {
 	int nr; /* states; 0 without a driver */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp.h"
+#include "base/array.h"
 #include "measure/wake/nic.h"
 
 #define NR_STAGES 5

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_MEASURE_WAKE_FILL_H
 #define SUBTICK_MEASURE_WAKE_FILL_H
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "measure/wake/env.h"
 #include "measure/wake/run.h"
 #include "measure/wake/window.h"

@@ -17,9 +17,8 @@
 #include "measure/wake/dma.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
-#include "sys/ptp.h"
-#include "sys/qdisc.h"
 #include "sys/journal.h"
+#include "sys/qdisc.h"
 #include "sys/txtime.h"
 
 /* Longer than any launch distance: the queue hands a packet to the card at once, as in the thesis. */

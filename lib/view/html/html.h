@@ -28,8 +28,6 @@ struct html_doc {
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
-/* Writes JSON into a script element: "<" becomes \u003c, so that no name can end the element. */
-void html_json(FILE *out, const char *json, size_t size);
 /* @text as a JSON string for a script element; escaped as by utf8_printable() before. */
 void html_json_text(FILE *out, const char *text);
 /* @text escaped for content and quoted attributes; escaped as by utf8_printable() before. */

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "view/html/assets.h"
 #include "view/html/html.h"
-#include "view/output.h"
+#include "view/view.h"
 
 /* Parts of a core's time and their names, in the order of the legend; app.css has their colours. */
 static const char *const legend[][2] = {
@@ -328,7 +328,7 @@ static void put_left_out(FILE *out, const struct timeline *t)
 static void put_legend(FILE *out)
 {
 	fputs("<ul class=\"legend\" aria-label=\"Colours\">", out);
-	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(legend); i++)
 		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", legend[i][0],
 			legend[i][1]);
 	fputs("</ul>\n", out);

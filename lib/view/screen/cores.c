@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/load_wrong.h"
+#include "base/losses.h"
 #include "view/utf8.h"
 #include "view/view.h"
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/load_wrong.h"
+#include "base/array.h"
+#include "base/losses.h"
 #include "report/findings.h"
 #include "view/text.h"
 #include "view/utf8.h"
@@ -319,7 +320,7 @@ static void draw_help(struct canvas *canvas)
 
 	canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "subtick: keys");
 	row += 2;
-	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++, row++) {
+	for (size_t i = 0; i < ARRAY_SIZE(help); i++, row++) {
 		canvas_put(canvas, row, 2, canvas->cols, STYLE_BOLD, help[i][0]);
 		canvas_put(canvas, row, 34, canvas->cols, STYLE_PLAIN, help[i][1]);
 	}

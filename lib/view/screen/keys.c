@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "view/screen/draw.h"
 
@@ -17,7 +18,7 @@ static const uint64_t intervals_ns[] = {
 	10 * NSEC_PER_SEC,   30 * NSEC_PER_SEC,	  60 * NSEC_PER_SEC,
 };
 
-#define NR_INTERVALS (sizeof(intervals_ns) / sizeof(intervals_ns[0]))
+#define NR_INTERVALS (ARRAY_SIZE(intervals_ns))
 
 static enum screen_action step_interval(struct screen *screen, bool longer)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 /* Before term.h, which makes "columns" and others macros. */
+#include "base/array.h"
 #include "view/screen/screen.h"
 
 #define NCURSES_WIDECHAR 1
@@ -26,7 +27,7 @@ static const int crashes[] = {
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
 };
 
-#define NR_CRASHES (sizeof(crashes) / sizeof(crashes[0]))
+#define NR_CRASHES (ARRAY_SIZE(crashes))
 
 struct terminal {
 	SCREEN *screen;
@@ -187,7 +188,7 @@ int terminal_key(struct terminal *terminal)
 		return key;
 	if (rc != KEY_CODE_YES)
 		return SCREEN_KEY_NONE;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i][0] == (int)key)
 			return keys[i][1];
 	/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/audit_sets.h"
+#include "report/metrics.h"
 #include "view/view.h"
 
 #define NR(x) (sizeof(x) / sizeof((x)[0]))

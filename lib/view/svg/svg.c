@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/output.h"
 #include "view/svg/trace.h"
 #include "view/utf8.h"
+#include "view/view.h"
 
 #define WIDTH	      820.0
 #define PLOT_HEIGHT   400.0 /* with title, labels and legend */

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Child processes that burn, sleep, or mix user and system time. */
+#include "gen/loads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/cpu.h"
+
+static void __attribute__((noreturn))
+child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), void *arg)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent may have died before the line above took effect. */
+	if (getppid() != parent)
+		_exit(1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/*
+	 * Ctrl-C goes to the whole process group: if the load ended first, the parent's last
+	 * window would be wrong. The load ends with the parent anyway.
+	 */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	if (cpu >= 0 && affinity_pin(0, cpu))
+		_exit(1);
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	run(shared, arg);
+	_exit(0);
+}
+
+int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
+		    void (*run)(void *shared, void *arg), void *arg, struct err *err)
+{
+	pid_t parent = getpid();
+	int rc;
+
+	child->size = shared_size;
+	child->shared = mmap(NULL, shared_size, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (child->shared == MAP_FAILED) {
+		child->shared = NULL;
+		return err_set(err, -errno, "cannot share memory with a load generator: %s",
+			       strerror(errno));
+	}
+	child->pid = fork();
+	if (!child->pid)
+		child_main(parent, cpu, child->shared, run, arg);
+	if (child->pid > 0)
+		return 0;
+	rc = err_set(err, -errno, "cannot start a load generator: %s", strerror(errno));
+	munmap(child->shared, child->size);
+	child->shared = NULL;
+	return rc;
+}
+
+bool gen_child_alive(const struct gen_child *child)
+{
+	siginfo_t info = {0};
+
+	/* WNOWAIT: gen_child_stop() reaps it. */
+	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       !info.si_pid;
+}
+
+bool gen_child_on(const struct gen_child *child, int cpu)
+{
+	struct cpuset bound;
+
+	return gen_child_alive(child) && !affinity_get(child->pid, &bound) &&
+	       cpuset_count(&bound) == 1 && cpuset_has(&bound, cpu);
+}
+
+void gen_child_stop(struct gen_child *child)
+{
+	if (child->pid > 0) {
+		kill(child->pid, SIGKILL);
+		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	child->pid = 0;
+	if (child->shared)
+		munmap(child->shared, child->size);
+	child->shared = NULL;
+}
+
+static void loop(unsigned int turns)
+{
+	for (volatile unsigned int i = 0; i < turns; i++)
+		;
+}
+
+/* An invalid time: the call enters the kernel and returns at once. */
+static void call(unsigned int times)
+{
+	const struct timespec bad = {.tv_nsec = 2000000000};
+
+	for (unsigned int i = 0; i < times; i++)
+		nanosleep(&bad, NULL);
+}
+
+static void mix_run(void *shared, void *arg)
+{
+	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
+	struct timespec delay;
+
+	for (uint64_t turn = 0;; turn++) {
+		switch (kind) {
+		case CPU_MIX_USER:
+			loop(200000);
+			call(20);
+			break;
+		case CPU_MIX_SYSTEM:
+			call(2000);
+			loop(2000);
+			break;
+		case CPU_MIX_IDLE:
+			loop(200000);
+			/* 0.2 … 5 ms, so that idle ends at many phases of the tick. */
+			delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+			nanosleep(&delay, NULL);
+			break;
+		}
+	}
+}
+
+int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err)
+{
+	return gen_child_start(mix, cpu, sizeof(uint64_t), mix_run, &kind, err);
+}
+
+/* Two copies, and which one is complete: the reader never waits for the writer. */
+struct duty_shared {
+	uint64_t version; /* even; usage[version / 2 % 2] is complete */
+	struct duty_usage usage[2];
+	struct duty_sleep sleeps[]; /* DUTY_SLEEPS of them, if asked for */
+};
+
+static void publish(struct duty_shared *shared, const struct duty_usage *usage)
+{
+	uint64_t next = __atomic_load_n(&shared->version, __ATOMIC_RELAXED) + 2;
+
+	shared->usage[next / 2 % 2] = *usage;
+	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
+}
+
+/* xorshift64: good enough, as the burns only must not be synchronous with anything. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static uint64_t burn_until(uint64_t end)
+{
+	uint64_t now;
+
+	do
+		now = clock_mono_ns();
+	while (now < end);
+	return now;
+}
+
+static void duty_run(void *memory, void *arg)
+{
+	const struct duty_opts *opts = arg;
+	struct duty_shared *shared = memory;
+	struct duty_usage usage = {0};
+	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
+	uint64_t slack_ns = opts->period_ns - burn_ns;
+	uint64_t phase_ns = opts->locked ? opts->phase_ns : 0;
+	uint64_t random = clock_mono_ns() | 1;
+	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
+
+	for (;; period++) {
+		uint64_t begin = period * opts->period_ns, call, due = 0, woke;
+		struct timespec deadline;
+
+		begin += opts->locked ? opts->phase_ns
+			 : slack_ns   ? next_random(&random) % slack_ns
+				      : 0;
+		call = clock_mono_ns();
+		if (call < begin) {
+			deadline = clock_timespec(begin);
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+			due = begin;
+		}
+		woke = clock_mono_ns();
+		if (opts->log)
+			shared->sleeps[usage.cycles % DUTY_SLEEPS] = (struct duty_sleep){
+				.call_ns = call, .due_ns = due, .woke_ns = woke};
+		/* A late wake-up does not shorten the burn. */
+		usage.at_ns = burn_until(woke + burn_ns);
+		usage.burn_ns += usage.at_ns - woke;
+		usage.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		usage.cycles++;
+		publish(shared, &usage);
+		/*
+		 * If we are late, skip periods instead of catching up. Periods of a locked burn
+		 * begin at its phase, so a burn past the end of a multiple of the period is not
+		 * late.
+		 */
+		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
+			period = (usage.at_ns - phase_ns) / opts->period_ns;
+	}
+}
+
+int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err)
+{
+	size_t log = opts->log ? DUTY_SLEEPS * sizeof(struct duty_sleep) : 0;
+	struct duty_opts own = *opts;
+
+	return gen_child_start(duty, opts->cpu, sizeof(struct duty_shared) + log, duty_run, &own, err);
+}
+
+bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage)
+{
+	const struct duty_shared *shared = duty->shared;
+	uint64_t before, after;
+
+	do {
+		before = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
+		*ret_usage = shared->usage[before / 2 % 2];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = __atomic_load_n(&shared->version, __ATOMIC_RELAXED);
+	} while (after > before);
+	return after != 0;
+}
+
+struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle)
+{
+	const struct duty_shared *shared = duty->shared;
+
+	return shared->sleeps[(cycle - 1) % DUTY_SLEEPS];
+}
+
+struct sleep_shared {
+	uint32_t go, halt, done;
+	struct sleep_loop_result result;
+};
+
+/* Sleeps without a timer: before and after the loop we must not load the core. */
+static void wait_for(uint32_t *word)
+{
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+/* Reads all clocks together: of three tries the shortest, which neither interrupt nor task cut. */
+static void stamp(struct sleep_loop_result *at)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = clock_mono_ns(), took, from, to;
+		struct rusage usage;
+
+		from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		getrusage(RUSAGE_THREAD, &usage);
+		to = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		took = clock_mono_ns() - before;
+		if (took >= best)
+			continue;
+		best = took;
+		at->user_ns = timeval_ns(usage.ru_utime);
+		at->system_ns = timeval_ns(usage.ru_stime);
+		at->thread_ns = from + (to - from) / 2;
+		at->real_ns = before + took / 2;
+	}
+}
+
+/* The clock is read once per batch, so that it adds little to the measured time. */
+static uint64_t batch_size(const struct sleep_loop_opts *opts)
+{
+	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
+
+	return batch ? batch : 1;
+}
+
+static void sleep_run(void *memory, void *arg)
+{
+	const struct sleep_loop_opts *opts = arg;
+	struct sleep_shared *shared = memory;
+	struct timespec delay = opts->delay_ns ? clock_timespec(opts->delay_ns)
+					       : (struct timespec){.tv_nsec = 2000000000};
+	uint64_t batch = batch_size(opts), most = opts->iterations ?: UINT64_MAX, done = 0;
+	struct sleep_loop_result from, to;
+	int slack;
+
+	if (opts->slack_ns)
+		prctl(PR_SET_TIMERSLACK, (unsigned long)opts->slack_ns);
+	slack = prctl(PR_GET_TIMERSLACK);
+	wait_for(&shared->go);
+	stamp(&from);
+	while (done < most && !__atomic_load_n(&shared->halt, __ATOMIC_RELAXED)) {
+		uint64_t some = batch < most - done ? batch : most - done;
+
+		for (uint64_t i = 0; i < some; i++)
+			nanosleep(&delay, NULL);
+		done += some;
+		if (!opts->iterations && clock_mono_ns() - from.real_ns >= opts->length_ns)
+			break;
+	}
+	stamp(&to);
+	shared->result = (struct sleep_loop_result){
+		.iterations = done,
+		.real_ns = to.real_ns - from.real_ns,
+		.user_ns = to.user_ns - from.user_ns,
+		.system_ns = to.system_ns - from.system_ns,
+		.thread_ns = to.thread_ns - from.thread_ns,
+		.slack_ns = slack > 0 ? (uint64_t)slack : 0,
+	};
+	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
+	/* Stay: the parent still reads /proc/PID/stat. */
+	for (;;)
+		pause();
+}
+
+int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts, struct err *err)
+{
+	struct sleep_loop_opts own = *opts;
+
+	return gen_child_start(loop, opts->cpu, sizeof(struct sleep_shared), sleep_run, &own, err);
+}
+
+void sleep_loop_go(struct gen_child *loop)
+{
+	struct sleep_shared *shared = loop->shared;
+
+	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void sleep_loop_halt(struct gen_child *loop)
+{
+	struct sleep_shared *shared = loop->shared;
+
+	__atomic_store_n(&shared->halt, 1, __ATOMIC_RELAXED);
+}
+
+bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result)
+{
+	const struct sleep_shared *shared = loop->shared;
+
+	if (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE))
+		return false;
+	*ret_result = shared->result;
+	return true;
+}

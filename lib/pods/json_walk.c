@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A strict reader of JSON by RFC 8259 that keeps nothing but where it is. */
+#include "pods/json_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+struct reader {
+	const unsigned char *at, *end;
+	struct json_place place;
+	bool object[JSON_WALK_DEPTH]; /* else an array */
+	json_visit visit;
+	void *arg;
+};
+
+static void skip_space(struct reader *r)
+{
+	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
+		r->at++;
+}
+
+static bool eat(struct reader *r, char c)
+{
+	if (r->at == r->end || *r->at != (unsigned char)c)
+		return false;
+	r->at++;
+	return true;
+}
+
+static int hex_value(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four hex digits, or -1. */
+static int32_t hex_four(const unsigned char *at, const unsigned char *end)
+{
+	int32_t value = 0;
+
+	if (end - at < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		int digit = hex_value(at[i]);
+
+		if (digit < 0)
+			return -1;
+		value = value << 4 | digit;
+	}
+	return value;
+}
+
+static bool eat_escape(struct reader *r)
+{
+	if (r->at == r->end)
+		return false;
+	if (*r->at == 'u') {
+		if (hex_four(r->at + 1, r->end) < 0)
+			return false;
+		r->at += 5;
+		return true;
+	}
+	return *r->at && strchr("\"\\/bfnrt", *r->at++);
+}
+
+static bool eat_string(struct reader *r, struct json_string *ret_string)
+{
+	const unsigned char *start;
+
+	if (!eat(r, '"'))
+		return false;
+	start = r->at;
+	while (r->at < r->end && *r->at != '"') {
+		uint32_t code;
+		size_t len;
+
+		if (*r->at < 0x20)
+			return false;
+		if (*r->at == '\\') {
+			r->at++;
+			if (!eat_escape(r))
+				return false;
+			continue;
+		}
+		len = utf8_decode((const char *)r->at, r->end - r->at, &code);
+		if (!len)
+			return false;
+		r->at += len;
+	}
+	*ret_string = (struct json_string){(const char *)start, r->at - start};
+	return eat(r, '"');
+}
+
+static bool eat_digits(struct reader *r)
+{
+	const unsigned char *start = r->at;
+
+	while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+		r->at++;
+	return r->at > start;
+}
+
+static bool eat_number(struct reader *r)
+{
+	eat(r, '-');
+	if (!eat(r, '0') && !eat_digits(r))
+		return false;
+	if (eat(r, '.') && !eat_digits(r))
+		return false;
+	if (eat(r, 'e') || eat(r, 'E')) {
+		if (!eat(r, '+'))
+			eat(r, '-');
+		return eat_digits(r);
+	}
+	return true;
+}
+
+static bool eat_word(struct reader *r, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(r->end - r->at) < len || memcmp(r->at, word, len))
+		return false;
+	r->at += len;
+	return true;
+}
+
+static bool eat_plain(struct reader *r)
+{
+	struct json_string string;
+
+	if (r->at < r->end && *r->at == '"') {
+		if (!eat_string(r, &string))
+			return false;
+		if (r->visit)
+			r->visit(r->arg, &r->place, string);
+		return true;
+	}
+	return eat_word(r, "true") || eat_word(r, "false") || eat_word(r, "null") || eat_number(r);
+}
+
+/* The key of the next member, and its colon. */
+static bool eat_key(struct reader *r)
+{
+	skip_space(r);
+	if (!eat_string(r, &r->place.key[r->place.depth - 1]))
+		return false;
+	skip_space(r);
+	return eat(r, ':');
+}
+
+static bool open_inner(struct reader *r, bool object)
+{
+	if (r->place.depth == JSON_WALK_DEPTH)
+		return false;
+	r->object[r->place.depth] = object;
+	r->place.index[r->place.depth] = 0;
+	r->place.key[r->place.depth++] = (struct json_string){0};
+	return true;
+}
+
+/* After a value: closes what ends here. False if this is no JSON; @ret_more: another value follows. */
+static bool eat_ends(struct reader *r, bool *ret_more)
+{
+	*ret_more = false;
+	while (r->place.depth) {
+		size_t top = r->place.depth - 1;
+
+		skip_space(r);
+		if (eat(r, ',')) {
+			r->place.index[top]++;
+			*ret_more = true;
+			return !r->object[top] || eat_key(r);
+		}
+		if (!eat(r, r->object[top] ? '}' : ']'))
+			return false;
+		r->place.depth--;
+	}
+	return true;
+}
+
+/* One value, or the beginning of one: @ret_more says that a value must follow. */
+static bool eat_value(struct reader *r, bool *ret_more)
+{
+	bool object;
+
+	skip_space(r);
+	if (r->at == r->end || (*r->at != '{' && *r->at != '['))
+		return eat_plain(r) && eat_ends(r, ret_more);
+	object = *r->at++ == '{';
+	if (!open_inner(r, object))
+		return false;
+	skip_space(r);
+	if (eat(r, object ? '}' : ']')) {
+		r->place.depth--;
+		return eat_ends(r, ret_more);
+	}
+	*ret_more = true;
+	return !object || eat_key(r);
+}
+
+int json_walk(const char *text, size_t len, json_visit visit, void *arg)
+{
+	struct reader r = {.at = (const unsigned char *)text,
+			   .end = (const unsigned char *)text + len,
+			   .visit = visit,
+			   .arg = arg};
+	bool more = true;
+
+	while (more)
+		if (!eat_value(&r, &more))
+			return -EINVAL;
+	skip_space(&r);
+	return r.at == r.end ? 0 : -EINVAL;
+}
+
+bool json_key_is(const struct json_place *place, size_t depth, const char *name)
+{
+	struct json_string key;
+
+	if (depth >= place->depth)
+		return false;
+	key = place->key[depth];
+	return key.at && strlen(name) == key.len && !memcmp(key.at, name, key.len);
+}
+
+static size_t put_code(uint32_t code, char out[4])
+{
+	static const uint32_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = len - 1; i; i--) {
+		out[i] = 0x80 | (code & 0x3f);
+		code >>= 6;
+	}
+	out[0] = lead[len] | code;
+	return len;
+}
+
+/* The character of \uNNNN at @at, or of two of them; moves @at past it. 0 if there is none. */
+static uint32_t unescape_code(const unsigned char **at, const unsigned char *end)
+{
+	int32_t code = hex_four(*at, end), low;
+
+	if (code <= 0)
+		return 0;
+	*at += 4;
+	if (code < 0xd800 || code > 0xdfff)
+		return code;
+	if (code > 0xdbff || end - *at < 6 || (*at)[0] != '\\' || (*at)[1] != 'u')
+		return 0;
+	low = hex_four(*at + 2, end);
+	*at += 6;
+	return low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0;
+}
+
+int json_unescape(struct json_string string, char *ret_text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)string.at, *end = at + string.len;
+	static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+	size_t len = 0;
+
+	while (at < end) {
+		char out[4] = {(char)*at++};
+		size_t more = 1;
+
+		if (out[0] == '\\' && at < end && *at == 'u') {
+			uint32_t code;
+
+			at++;
+			code = unescape_code(&at, end);
+			if (!code)
+				return -EINVAL;
+			more = put_code(code, out);
+		} else if (out[0] == '\\') {
+			const char *which = at < end && *at ? strchr(plain, *at++) : NULL;
+
+			if (!which)
+				return -EINVAL;
+			out[0] = meant[which - plain];
+		}
+		if (len + more + 1 > size)
+			return -EINVAL;
+		memcpy(ret_text + len, out, more);
+		len += more;
+	}
+	ret_text[len] = '\0';
+	return len;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses the names of pods and containers in cgroup paths and file names. */
+#include "pods/name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define ID_LEN	64
+#define UID_LEN 36
+#define HEX	"0123456789abcdefABCDEF"
+
+/* systemd writes bytes that a unit name must not contain as \xNN. */
+static void unescape(const char *from, size_t len, char *to, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len && at + 1 < size; i++) {
+		unsigned int byte;
+
+		if (len - i >= 4 && from[i] == '\\' && from[i + 1] == 'x' &&
+		    isxdigit((unsigned char)from[i + 2]) && isxdigit((unsigned char)from[i + 3]) &&
+		    sscanf(&from[i + 2], "%2x", &byte) == 1 && byte) {
+			to[at++] = (char)byte;
+			i += 3;
+		} else {
+			to[at++] = from[i];
+		}
+	}
+	to[at] = '\0';
+}
+
+/* "0a1b…": 36 characters with - or _ between the groups, or 32 hex digits for static pods. */
+static bool parse_uid(const char *text, struct cgroup_name *name)
+{
+	size_t len = strspn(text, HEX "-_");
+
+	if (text[len] && strcmp(text + len, ".slice"))
+		return false;
+	if (len != UID_LEN && !(len == 32 && strspn(text, HEX) == 32))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		name->pod_uid[i] = text[i] == '_' ? '-' : text[i];
+	name->pod_uid[len] = '\0';
+	return true;
+}
+
+/* The level of the pod: "pod<uid>" or "kubepods-burstable-pod<uid>.slice", with any prefix. */
+static void parse_pod(const char *part, struct cgroup_name *name)
+{
+	const char *pod = part;
+
+	while ((pod = strstr(pod, "pod"))) {
+		if ((pod == part || pod[-1] == '-') && parse_uid(pod + 3, name))
+			return;
+		pod++;
+	}
+}
+
+static void parse_qos(const char *part, struct cgroup_name *name)
+{
+	if (!strcmp(part, "burstable") || strstr(part, "kubepods-burstable"))
+		name->qos = "burstable";
+	else if (!strcmp(part, "besteffort") || strstr(part, "kubepods-besteffort"))
+		name->qos = "besteffort";
+}
+
+/* "cri-containerd-<id>". With @colons also "…slice:cri-containerd:<id>", without a parent slice. */
+static const struct {
+	const char *prefix, *runtime;
+	bool colons;
+} runtimes[] = {
+	{"cri-containerd", "containerd", true},
+	{"crio", "cri-o", true},
+	{"docker", "docker", true},
+	{"libpod", "podman", false},
+	{"nerdctl", "containerd", false},
+};
+
+static bool parse_id(const char *text, const char *runtime, struct cgroup_name *name)
+{
+	size_t len = strspn(text, HEX);
+
+	if (len != ID_LEN || (text[len] && strcmp(text + len, ".scope")))
+		return false;
+	memcpy(name->container_id, text, len);
+	name->container_id[len] = '\0';
+	name->runtime = runtime;
+	return true;
+}
+
+static void parse_container(const char *part, const char *parent, struct cgroup_name *name)
+{
+	const char *colon = strrchr(part, ':');
+
+	/* Cgroups of monitor processes, next to the container's cgroup, are no containers. */
+	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
+		return;
+	if (!strncmp(part, "lxc.payload.", 12)) {
+		snprintf(name->container_id, sizeof(name->container_id), "%.128s", part + 12);
+		name->runtime = "lxc";
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		size_t len = strlen(runtimes[i].prefix);
+		const char *id = NULL;
+
+		if (!colon && !strncmp(part, runtimes[i].prefix, len) && part[len] == '-')
+			id = part + len + 1;
+		else if (colon && runtimes[i].colons && (size_t)(colon - part) > len &&
+			 colon[-1 - (int)len] == ':' &&
+			 !strncmp(colon - len, runtimes[i].prefix, len))
+			id = colon + 1;
+		if (id && parse_id(id, runtimes[i].runtime, name))
+			return;
+	}
+	/* An id without prefix or suffix: the cgroupfs drivers of docker and kubelet. */
+	if (strlen(part) == ID_LEN)
+		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
+}
+
+void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
+{
+	char part[256], parent[256] = "";
+	const char *start = path;
+
+	*ret_name = (struct cgroup_name){.runtime = NULL};
+	while (*path) {
+		char was[sizeof(ret_name->pod_uid)];
+		size_t len;
+
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		if (!len)
+			break;
+		unescape(path, len, part, sizeof(part));
+		path += len;
+		parse_qos(part, ret_name);
+		memcpy(was, ret_name->pod_uid, sizeof(was));
+		parse_pod(part, ret_name);
+		/* The last pod of the path counts: pods can run inside pods. */
+		if (strcmp(was, ret_name->pod_uid))
+			ret_name->pod_len = path - start;
+		parse_container(part, parent, ret_name);
+		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has both in one part. */
+		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
+			*strchr(part, ':') = '\0';
+			parse_pod(part, ret_name);
+			if (ret_name->pod_uid[0])
+				ret_name->pod_len = path - len + strcspn(path - len, ":") - start;
+		}
+		memcpy(parent, part, sizeof(parent));
+	}
+	if (ret_name->pod_uid[0] && !ret_name->qos)
+		ret_name->qos = "guaranteed";
+}
+
+/* Names of Kubernetes: RFC 1123. */
+#define LABEL_MAX  63
+#define DOMAIN_MAX 253
+/* The longest file name; kubelet cuts longer names before the suffix. */
+#define FILE_MAX 255
+#define SUFFIX	 ".log"
+#define ID_LEN	 64
+/* Least digits of an id that was cut. */
+#define ID_LEAST 12
+
+static bool is_lower(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_hex(struct pod_text text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!((text.at[i] >= '0' && text.at[i] <= '9') ||
+		      (text.at[i] >= 'a' && text.at[i] <= 'f')))
+			return false;
+	return true;
+}
+
+/* Lower-case letters, digits and -, in a domain also dots; no - or dot at either end. */
+static bool is_name(struct pod_text text, size_t most, bool dots)
+{
+	if (!text.len || text.len > most || !is_lower(text.at[0]) ||
+	    !is_lower(text.at[text.len - 1]))
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (!is_lower(text.at[i]) && text.at[i] != '-' && !(dots && text.at[i] == '.'))
+			return false;
+	return true;
+}
+
+/* 36 characters with dashes between the groups, or 32 hex digits: the hash of a static pod. */
+bool pod_name_is_uid(struct pod_text text)
+{
+	if (text.len == 32)
+		return is_hex(text);
+	for (size_t i = 0; i < text.len; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text.at[i] != '-' : !is_hex((struct pod_text){&text.at[i], 1}))
+			return false;
+	}
+	return text.len == 36;
+}
+
+/* Exactly @nr parts with underscores between them; names of Kubernetes have none. */
+static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const char *end = memchr(file, '_', len);
+		size_t part_len = end ? (size_t)(end - file) : len;
+
+		if (!end != (i == nr - 1))
+			return false;
+		part[i] = (struct pod_text){file, part_len};
+		file += part_len + !!end;
+		len -= part_len + !!end;
+	}
+	return true;
+}
+
+bool pod_name_is_label(struct pod_text text)
+{
+	return is_name(text, LABEL_MAX, false);
+}
+
+bool pod_name_is_pod(struct pod_text text)
+{
+	return is_name(text, DOMAIN_MAX, true);
+}
+
+bool pod_name_is_id(struct pod_text text)
+{
+	return text.len == ID_LEN && is_hex(text);
+}
+
+bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
+{
+	size_t len = strnlen(file, FILE_MAX + 1);
+	struct pod_text part[3];
+
+	if (len > FILE_MAX || !split(file, len, part, 3) ||
+	    !pod_name_is_label(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[0], .pod = part[1], .uid = part[2]};
+	return true;
+}
+
+bool pod_name_of_link(const char *file, struct pod_name *ret_name)
+{
+	size_t len = strnlen(file, FILE_MAX + 1), suffix = strlen(SUFFIX);
+	struct pod_text part[3], id;
+	const char *dash;
+
+	if (len > FILE_MAX || len <= suffix || strcmp(file + len - suffix, SUFFIX) ||
+	    !split(file, len - suffix, part, 3))
+		return false;
+	dash = memrchr(part[2].at, '-', part[2].len);
+	if (!dash)
+		return false;
+	id = (struct pod_text){dash + 1, part[2].len - (dash + 1 - part[2].at)};
+	part[2].len = dash - part[2].at;
+	if (!pod_name_is_pod(part[0]) || !pod_name_is_label(part[1]) ||
+	    !pod_name_is_label(part[2]) || !is_hex(id))
+		return false;
+	/* Only a name of the maximum length was cut. */
+	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[1],
+				      .pod = part[0],
+				      .container = part[2],
+				      .id = id,
+				      .cut = id.len != ID_LEN};
+	return true;
+}
+
+bool pod_name_of_container(const char *name, struct pod_name *ret_name)
+{
+	struct pod_text part[6];
+	bool sandbox;
+
+	if (!split(name, strlen(name), part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
+		return false;
+	sandbox = part[1].len == 3 && !memcmp(part[1].at, "POD", 3);
+	if ((!sandbox && !pod_name_is_label(part[1])) || !pod_name_is_pod(part[2]) ||
+	    !pod_name_is_label(part[3]) || !pod_name_is_uid(part[4]))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[3], .pod = part[2], .uid = part[4]};
+	if (!sandbox)
+		ret_name->container = part[1];
+	return true;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Watches the directories of container runtimes; opens regular files only, follows no links. */
+#include "pods/runtime_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/file.h"
+
+/* How often to look for a directory that is missing, and for a file that is not there yet. */
+#define RETRY_NS (NSEC_PER_SEC / 2)
+/* A runtime writes the file when it has made the directory; later than that there will be none. */
+#define PATIENCE_NS (10 * NSEC_PER_SEC)
+#define MAX_PENDING 1024
+/* Containers of docker whose later renames are seen. */
+#define MAX_FOLLOWED 4096
+
+/* containerd makes one directory for each container, podman and CRI-O keep one list. */
+static const struct {
+	const char *path, *file;
+	enum runtime_format format;
+} places[RUNTIME_NR_PLACES] = {
+	{"/run/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json", RUNTIME_OCI},
+	{"/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json", RUNTIME_OCI},
+	{"/var/lib/docker/containers", "config.v2.json", RUNTIME_DOCKER},
+	{"/var/lib/containers/storage/overlay-containers", "containers.json", RUNTIME_STORAGE},
+	{"/var/lib/containers/storage/overlay-containers", "volatile-containers.json",
+	 RUNTIME_STORAGE},
+};
+
+struct place {
+	struct watch watch;
+	bool changed; /* everything is to be looked at */
+};
+
+struct pending {
+	uint64_t since_ns;
+	unsigned int place;
+	char id[RUNTIME_ID_LEN + 1];
+};
+
+/* The directory of a container whose file is written anew when it is renamed. */
+struct followed {
+	int wd;
+	unsigned int place;
+	char id[RUNTIME_ID_LEN + 1];
+};
+
+struct runtime_files {
+	char *root;
+	int inotify; /* -1: unavailable */
+	uint64_t retry_ns;
+	struct place place[RUNTIME_NR_PLACES];
+	struct pending pending[MAX_PENDING];
+	size_t nr_pending;
+	struct followed followed[MAX_FOLLOWED];
+	size_t nr_followed;
+};
+
+enum runtime_format runtime_files_format(unsigned int place)
+{
+	return places[place].format;
+}
+
+static bool is_id(const char *name)
+{
+	return pod_name_is_id((struct pod_text){name, strnlen(name, RUNTIME_ID_LEN + 1)});
+}
+
+static void place_open(struct runtime_files *files, unsigned int nr)
+{
+	struct place *place = &files->place[nr];
+
+	watch_close(&place->watch);
+	place->changed = watch_open(&place->watch, files->inotify, files->root, places[nr].path);
+}
+
+int runtime_files_open(const char *root, struct runtime_files **ret_files)
+{
+	struct runtime_files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	files->root = strdup(root ? root : "");
+	if (!files->root) {
+		free(files);
+		return -ENOMEM;
+	}
+	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	files->retry_ns = clock_mono_ns();
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		place_open(files, i);
+	*ret_files = files;
+	return 0;
+}
+
+void runtime_files_close(struct runtime_files *files)
+{
+	if (!files)
+		return;
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		watch_close(&files->place[i].watch);
+	if (files->inotify >= 0)
+		close(files->inotify);
+	free(files->root);
+	free(files);
+}
+
+bool runtime_files_present(const struct runtime_files *files)
+{
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (files->place[i].watch.dir)
+			return true;
+	return false;
+}
+
+/* If the table is full, the oldest entry is dropped: its file is the least likely to appear. */
+static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
+{
+	struct pending *pending;
+
+	if (files->nr_pending == MAX_PENDING)
+		memmove(files->pending, files->pending + 1,
+			--files->nr_pending * sizeof(files->pending[0]));
+	pending = &files->pending[files->nr_pending++];
+	*pending = (struct pending){.since_ns = clock_mono_ns(), .place = place};
+	memcpy(pending->id, id, RUNTIME_ID_LEN);
+}
+
+/* A regular file that seems to be whole, or -1. O_NONBLOCK, because it might be a FIFO. */
+static int file_open(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat file;
+	char last;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_size > 0 &&
+	    pread(fd, &last, 1, file.st_size - 1) == 1 && (last == '}' || last == ']' || last == '\n'))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int container_open(const struct runtime_files *files, const struct pending *pending)
+{
+	int dir = dirfd(files->place[pending->place].watch.dir), inner, fd;
+
+	inner = openat(dir, pending->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (inner < 0)
+		return -1;
+	fd = file_open(inner, places[pending->place].file);
+	close(inner);
+	return fd;
+}
+
+/* docker renames containers, and only the file in their directory says so. */
+static void follow(struct runtime_files *files, const struct pending *pending)
+{
+	struct followed *followed = &files->followed[files->nr_followed];
+	char path[PATH_MAX], below[PATH_MAX];
+	int wd;
+
+	if (places[pending->place].format != RUNTIME_DOCKER || files->inotify < 0 ||
+	    files->nr_followed == MAX_FOLLOWED)
+		return;
+	snprintf(below, sizeof(below), "%s/%s", places[pending->place].path, pending->id);
+	if (sys_path(files->root, below, path, sizeof(path)))
+		return;
+	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
+	/* The same number if it is watched already. */
+	for (size_t i = 0; i < files->nr_followed; i++)
+		if (files->followed[i].wd == wd)
+			return;
+	if (wd < 0)
+		return;
+	*followed = (struct followed){.wd = wd, .place = pending->place};
+	memcpy(followed->id, pending->id, RUNTIME_ID_LEN);
+	files->nr_followed++;
+}
+
+static void handle_followed(struct runtime_files *files, const struct inotify_event *event)
+{
+	for (size_t i = 0; i < files->nr_followed; i++) {
+		struct followed *followed = &files->followed[i];
+
+		if (followed->wd != event->wd)
+			continue;
+		if (event->mask & IN_IGNORED)
+			*followed = files->followed[--files->nr_followed];
+		else if (event->len && !strcmp(event->name, places[followed->place].file))
+			pending_add(files, followed->place, followed->id);
+		return;
+	}
+}
+
+/* False if the container has no complete file yet. */
+static bool pending_found(struct runtime_files *files, const struct pending *pending,
+			  runtime_file_fn found, void *arg)
+{
+	int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
+
+	if (fd < 0)
+		return false;
+	follow(files, pending);
+	found(arg, pending->place, pending->id, fd);
+	return true;
+}
+
+static void pending_try(struct runtime_files *files, runtime_file_fn found, void *arg)
+{
+	uint64_t now = clock_mono_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->nr_pending; i++) {
+		const struct pending *pending = &files->pending[i];
+
+		if (!pending_found(files, pending, found, arg) &&
+		    now - pending->since_ns < PATIENCE_NS)
+			files->pending[kept++] = *pending;
+	}
+	files->nr_pending = kept;
+}
+
+static void place_scan(struct runtime_files *files, unsigned int nr, runtime_file_fn found,
+		       void *arg)
+{
+	struct place *place = &files->place[nr];
+	struct dirent *entry;
+	int fd;
+
+	place->changed = false;
+	if (places[nr].format == RUNTIME_STORAGE) {
+		fd = file_open(dirfd(place->watch.dir), places[nr].file);
+		if (fd >= 0)
+			found(arg, nr, NULL, fd);
+		return;
+	}
+	rewinddir(place->watch.dir);
+	while ((entry = readdir(place->watch.dir))) {
+		struct pending pending = {.place = nr};
+
+		if (!is_id(entry->d_name))
+			continue;
+		memcpy(pending.id, entry->d_name, RUNTIME_ID_LEN);
+		if (!pending_found(files, &pending, found, arg))
+			pending_add(files, nr, entry->d_name);
+	}
+}
+
+/* One step, whose events go to the caller. */
+struct step {
+	struct runtime_files *files;
+	runtime_file_fn found;
+	void *arg;
+};
+
+static void handle_at(struct step *step, unsigned int nr, const struct inotify_event *event)
+{
+	struct place *place = &step->files->place[nr];
+	bool list = places[nr].format == RUNTIME_STORAGE;
+
+	if (event->mask & IN_Q_OVERFLOW) {
+		place->changed = place->watch.dir;
+		return;
+	}
+	if (!watch_is(&place->watch, event))
+		return;
+	if (event->mask & WATCH_OVER)
+		watch_close(&place->watch);
+	else if (list)
+		place->changed |= event->len && !strcmp(event->name, places[nr].file);
+	else if (!event->len || !is_id(event->name))
+		return;
+	else if (event->mask & WATCH_NEW)
+		pending_add(step->files, nr, event->name);
+	else
+		step->found(step->arg, nr, event->name, -1);
+}
+
+static void handle(void *arg, const struct inotify_event *event)
+{
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		handle_at(arg, i, event);
+	handle_followed(((struct step *)arg)->files, event);
+}
+
+static void retry(struct runtime_files *files)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now - files->retry_ns < RETRY_NS)
+		return;
+	files->retry_ns = now;
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (!files->place[i].watch.dir || files->place[i].watch.wd < 0)
+			place_open(files, i);
+}
+
+void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg)
+{
+	watch_events(files->inotify, handle, &(struct step){files, found, arg});
+	retry(files);
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (files->place[i].watch.dir && files->place[i].changed)
+			place_scan(files, i, found, arg);
+	pending_try(files, found, arg);
+}
+
+bool runtime_files_wait(const struct runtime_files *files, int channel)
+{
+	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
+	size_t nr = files->nr_pending;
+	/* A file that is being written is there in some milliseconds; the last entry is the newest. */
+	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
+
+	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
+	       !polled[1].revents;
+}
+
+struct wire {
+	uint32_t place;
+	uint32_t has_file;
+	char id[RUNTIME_ID_LEN];
+};
+
+union control {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+int runtime_channel_send(int channel, unsigned int place, const char *id, int fd)
+{
+	struct wire wire = {.place = place, .has_file = fd >= 0};
+	struct iovec data = {&wire, sizeof(wire)};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	union control control = {{0}};
+	ssize_t sent;
+
+	if (id)
+		memcpy(wire.id, id, sizeof(wire.id));
+	if (fd >= 0) {
+		struct cmsghdr *header = &control.align;
+
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	do
+		sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -errno : 0;
+}
+
+int runtime_channel_receive(int channel, struct runtime_message *ret_message)
+{
+	struct wire wire;
+	struct iovec data = {&wire, sizeof(wire)};
+	union control control;
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	ssize_t got = recvmsg(channel, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd = -1;
+
+	if (got < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (!got)
+		return -EPIPE;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	/* A file that is missing although it was sent: too many are open. */
+	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
+		if (fd >= 0)
+			close(fd);
+		return -EBADMSG;
+	}
+	*ret_message = (struct runtime_message){.place = wire.place, .fd = fd};
+	memcpy(ret_message->id, wire.id, sizeof(wire.id));
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Files in which container runtimes keep names: finds, opens and passes them on. */
+#ifndef SUBTICK_PODS_RUNTIME_FILES_H
+#define SUBTICK_PODS_RUNTIME_FILES_H
+
+#include <stdint.h>
+
+#include "pods/runtime_name.h"
+
+enum {
+	RUNTIME_ID_LEN = 64,
+	RUNTIME_NR_PLACES = 5,
+};
+
+struct runtime_files;
+
+/* How files at this place are to be read. */
+enum runtime_format runtime_files_format(unsigned int place);
+
+/*
+ * Opens the directories below @root (NULL: the machine's own) and watches them. A machine without
+ * any of them is no error. 0 or -ENOMEM.
+ */
+int runtime_files_open(const char *root, struct runtime_files **ret_files);
+/* NULL is fine. */
+void runtime_files_close(struct runtime_files *files);
+
+/*
+ * Called with the file of container @id, or with the list of a place, whose @id is NULL; it owns
+ * @fd. -1: that container is gone.
+ */
+typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
+
+/* Everything new since the last call, the first time everything; waits for nothing. */
+void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
+/* Waits until something has changed, or it is time to look again. False if @channel was closed. */
+bool runtime_files_wait(const struct runtime_files *files, int channel);
+/* Whether this machine has such a directory. */
+bool runtime_files_present(const struct runtime_files *files);
+
+/* Open files, from a process that may open them to one that may not. */
+struct runtime_message {
+	unsigned int place; /* RUNTIME_NR_PLACES: everything that was there at the start was sent */
+	char id[RUNTIME_ID_LEN + 1]; /* "" of a list */
+	int fd;			     /* the receiver's; -1: that container is gone */
+};
+
+/* Waits for room. 0 or -errno: -EPIPE if nobody will receive. */
+int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
+/* 0, -EAGAIN if there is nothing, -EPIPE if there will be nothing, -EBADMSG. */
+int runtime_channel_receive(int channel, struct runtime_message *ret_message);
+
+#endif

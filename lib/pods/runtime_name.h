@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses the files of container runtimes: names, images, pods and namespaces of containers. */
+#ifndef SUBTICK_PODS_RUNTIME_NAME_H
+#define SUBTICK_PODS_RUNTIME_NAME_H
+
+#include "pods/name.h"
+
+enum runtime_format {
+	RUNTIME_OCI,	 /* config.json of one container, with the annotations of containerd's CRI */
+	RUNTIME_DOCKER,	 /* config.v2.json of one container */
+	RUNTIME_STORAGE, /* containers.json: all containers of podman or CRI-O */
+};
+
+/* Called for each container; the names are valid during the call. */
+typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
+
+/*
+ * @id is the container of the file, for formats with one container. Containers with names that the
+ * runtime cannot make are not reported. -EINVAL, without a report, if the file is no JSON.
+ */
+int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
+		       runtime_name_fn found, void *arg);
+
+#endif

@@ -21,6 +21,8 @@
 #define MAX_SETS  32
 
 static const char *chosen;
+bool cost_long = true;
+
 static bool no_empty; /* only what has a limit */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
@@ -61,9 +63,9 @@ static void measure(const char *name, const char *kind)
 			printf("cost\t%s\twhy\t%s: %s\n", name, cost_workloads[i].name,
 			       strerror(-rc));
 		else
-			printf("cost\t%s\t%s\t%s\t%.0f\t%.3f\t%.0f\t%.0f\t%zu\t%.1f\n", name, kind,
-			       cost_workloads[i].name, figure.typical, figure.share, figure.low,
-			       figure.high, figure.nr, figure.mean);
+			printf("cost\t%s\t%s\t%s\t%.0f\t%.3f\t%.0f\t%.0f\t%zu\t%.1f\t%.1f\n", name,
+			       kind, cost_workloads[i].name, figure.typical, figure.share,
+			       figure.low, figure.high, figure.nr, figure.mean, figure.error);
 		fflush(stdout);
 	}
 }
@@ -123,7 +125,9 @@ static void measure_command(const char *name, const char *line)
 		return;
 	}
 	cost_events_now(&events);
+	cost_long = strstr(line, "--sample");
 	measure(name, "command");
+	cost_long = false;
 	cost_attached_stop(&attached);
 	if (no_empty)
 		return;
@@ -224,6 +228,7 @@ int main(int argc, char **argv)
 			measure_command(line, command);
 	}
 	fclose(list);
+	cost_long = true;
 	/* What a command left behind would be part of this one. */
 	if (!is_rest())
 		measure("nothing again", "command");

@@ -22,6 +22,7 @@
 struct cost_figure {
 	double typical;	  /* the most frequent value */
 	double mean;	  /* of the operations near it: see COST_REACH */
+	double error;	  /* standard error of that mean */
 	double share;	  /* of the operations that took exactly that */
 	double low, high; /* quartiles */
 	size_t nr;
@@ -32,6 +33,12 @@ struct cost_workload {
 	/* Returns 0 or -errno. */
 	int (*run)(struct cost_figure *ret_figure);
 };
+
+/*
+ * True for 2,000 windows instead of 120: with nothing attached, and with a command that counts a random sample of the
+ * operations. With 120 windows the standard error of such a mean is 10 instructions.
+ */
+extern bool cost_long;
 
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;

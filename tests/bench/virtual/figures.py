@@ -2,16 +2,17 @@
 """What bench-cost printed in a guest, and tables of it."""
 
 import json
+import math
 import re
 from collections import namedtuple
 
-Figure = namedtuple("Figure", "typical share low high nr mean")
+Figure = namedtuple("Figure", "typical share low high nr mean error")
 NOTHING, AGAIN = "nothing", "nothing again"
 
 
-def figure(typical, share, low, high, nr, mean=None):
+def figure(typical, share, low, high, nr, mean=None, error=0.0):
     """Figures that were kept before there were means have only the most frequent value."""
-    return Figure(typical, share, low, high, nr, typical if mean is None else mean)
+    return Figure(typical, share, low, high, nr, typical if mean is None else mean, error)
 
 
 class Found:
@@ -61,7 +62,7 @@ class Found:
     def take(self, name, kind, rest):
         if kind in ("command", "empty"):
             of = self.commands if kind == "command" else self.empty
-            of.setdefault(name, {})[rest[0]] = figure(*map(float, rest[1:5]), int(rest[5]), *map(float, rest[6:7]))
+            of.setdefault(name, {})[rest[0]] = figure(*map(float, rest[1:5]), int(rest[5]), *map(float, rest[6:8]))
         elif kind == "set":
             self.sets[name] = rest[0]
             self.events.setdefault(rest[0], rest[1].split())
@@ -130,6 +131,14 @@ class Found:
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
+    def error(self, name, workload):
+        """The standard error of steady(): 0 unless the command samples."""
+        figure = self.commands.get(name, {}).get(workload)
+        if figure is None or "--sample" not in name:
+            return 0.0
+        nothing = self.commands.get(NOTHING, {}).get(workload)
+        return math.hypot(figure.error, nothing.error if nothing else 0.0)
+
     def empty_added(self, name, workload):
         """The same of empty programs on the events of that command."""
         return self.added_by(self.empty.get(self.sets.get(name), {}).get(workload), workload)
@@ -140,7 +149,8 @@ def number(value):
 
 
 def rows(found, workload):
-    """(name, instructions, share of the most frequent value, quartiles, added, added by the empty program, the rest)"""
+    """(name, instructions, share of the most frequent value, quartiles, added, added by the empty program, the rest,
+    standard error of a sample)"""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:
@@ -149,7 +159,7 @@ def rows(found, workload):
         over = None if empty is None else added - empty
         yield (name, number(figure.mean), f"{100 * figure.share:.0f} %",
                f"{number(figure.low)} to {number(figure.high)}",
-               number(added), number(empty), number(over))
+               number(added), number(empty), number(over), f" ± {found.error(name, workload):.1f}" if "--sample" in name else "")
 
 
 def rest_table(found):
@@ -169,9 +179,9 @@ def table(found):
         lines.append(f"{workload}: instructions per operation")
         lines.append(f"  {'attached':24} {'mean':>9} {'share':>6} {'quartiles':>19} {'added':>8} "
                      f"{'empty':>8} {'over it':>8}")
-        for name, typical, share, spread, added, empty, over in rows(found, workload):
+        for name, typical, share, spread, added, empty, over, error in rows(found, workload):
             lines.append(f"  {name:24} {typical:>9} {share:>6} {spread:>19} {added:>8} "
-                         f"{empty:>8} {over:>8}")
+                         f"{empty:>8} {over:>8}{error}")
     lines += rest_table(found)
     lines += [f"not measured: {name}: {why}" for name, whys in found.whys.items() for why in whys]
     lines.append(f"the guest took {found.seconds:.0f} s")

@@ -13,9 +13,11 @@ GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 # The exporter at rest: two runs differed by 5 %, as ticks and timers of all processors fall into its windows.
 REST_GROWTH = 1.1
 # By how much they differ by chance. Of runq, one run in ten has 10 more in most operations: a wait of the pair is about
-# 1 us long, and below 1,024 ns its bucket is computed. Means of samples follow the share of operations in the sample.
-BY_CHANCE = {("pipe", "runq"): 10, ("pipe", "runq --sample 0.1"): 20, ("wakeup", "runq --sample 0.1"): 30,
-             ("idle", "runq --sample 0.1"): 30}
+# 1 us long, and below 1,024 ns its bucket is computed.
+BY_CHANCE = {("pipe", "runq"): 10}
+# The mean of a sample may exceed its limit by this many standard errors. Figure and limit have the same error, so this is
+# three standard errors of their difference: one false alarm in 700 draws.
+ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
 # rest16, rest64: in all, per processor and window, at rest with 16 or 64 processors.
@@ -105,13 +107,15 @@ class Limits:
     def judge_one(self, found, workload, command, seen, verdicts):
         key = (found.arch, workload, command)
         seen.add(key)
-        verdicts.append(self.verdict(key, found.steady(command, workload), found.whys.get(command, [])))
+        verdicts.append(self.verdict(key, found.steady(command, workload), found.error(command, workload),
+                                     found.whys.get(command, [])))
 
-    def verdict(self, key, added, whys):
+    def verdict(self, key, added, error, whys):
         name = f"{key[0]} {key[1]}: {key[2]}"
         if added is None:
             return False, f"{name}: was not measured" + "".join(f": {w}" for w in whys)
         if key not in self.values:
             return False, f"{name} adds {added:.0f} and has no limit; tests/bench/cost --lower adds it"
-        text = f"{name} adds {added:.0f} instructions, limit {self.values[key]}"
-        return added <= self.allowed(key), text
+        by = f" ± {error:.1f}" if error else ""
+        text = f"{name} adds {added:.0f}{by} instructions, limit {self.values[key]}"
+        return added <= self.allowed(key) + ERRORS * error, text

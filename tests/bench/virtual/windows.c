@@ -22,6 +22,7 @@
 
 #define WARM_UP 30
 #define WINDOWS 120
+#define WINDOWS_LONG 2000
 /* So many passes of some 4000 instructions are a window. */
 #define PASSES 25
 #define LOOPS  2000
@@ -91,7 +92,7 @@ static double quiet_window(void)
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {
-	static double took[WINDOWS];
+	static double took[WINDOWS_LONG];
 	double quiet = quiet_window();
 	size_t nr = 0;
 
@@ -227,7 +228,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 	if (source->pid < 0)
 		return -errno;
 	cost_sleep_ms(100);
-	rc = measure_windows(source, WARM_UP, WINDOWS, ret_figure);
+	rc = measure_windows(source, WARM_UP, cost_long ? WINDOWS_LONG : WINDOWS, ret_figure);
 	kill(source->pid, SIGKILL);
 	waitpid(source->pid, NULL, 0);
 	return source->fd < 0 ? -EIO : rc;

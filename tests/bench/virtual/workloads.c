@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {
 	struct cost_figure figure = {.nr = nr};
 	size_t most = 0, from = 0, within = 0;
-	double sum = 0.0;
+	double sum = 0.0, squares = 0.0;
 
 	qsort(values, nr, sizeof(*values), compare);
 	for (size_t i = 1; i <= nr; i++) {
@@ -46,10 +47,13 @@ struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 	}
 	for (size_t i = 0; i < nr; i++)
 		if (values[i] >= figure.typical - 100 && values[i] <= figure.typical + reach) {
-			sum += values[i];
+			sum += values[i] - figure.typical;
+			squares += pow(values[i] - figure.typical, 2);
 			within++;
 		}
-	figure.mean = sum / (double)within;
+	sum /= (double)within;
+	figure.mean = figure.typical + sum;
+	figure.error = sqrt((squares / (double)within - sum * sum) / (double)within);
 	figure.share = (double)most / (double)nr;
 	figure.low = values[nr / 4];
 	figure.high = values[nr * 3 / 4];

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "report/read_json.h"
@@ -72,4 +73,24 @@ int input_report(const char *path, struct report **ret_report, struct err *err)
 	*ret_report = reports[0];
 	free(reports);
 	return 0;
+}
+
+int input_against(const char *path, const char *command, struct diff_side *ret_side,
+		  struct err *err)
+{
+	struct diff_side side = {.file = path};
+	int rc = input_reports(path, &side.windows, &side.nr, err);
+	size_t length = strlen(command);
+	const char *own;
+
+	if (rc)
+		return err_prefix(err, "--against");
+	own = side.windows[0]->command;
+	if (!strncmp(own, command, length) && (!own[length] || !strcmp(own + length, ".points"))) {
+		*ret_side = side;
+		return 0;
+	}
+	err_set(err, -EINVAL, "--against %s: output of subtick %s, not of %s", path, own, command);
+	input_reports_free(side.windows, side.nr);
+	return -EINVAL;
 }

@@ -26,6 +26,21 @@ int output_report(struct view *view, struct report *report, struct err *err)
 	return rc;
 }
 
+int output_against(struct view *view, struct report *report, const struct diff_side *before,
+		   struct report *now, struct err *err)
+{
+	struct diff_side sides[2] = {*before, {"this run", &now, 1}};
+	struct report *diff = NULL;
+	int failed = before->nr ? diff_report(sides, true, &diff, err) : 0;
+	int rc = output_report(view, report, err);
+
+	if (rc) {
+		report_free(diff);
+		return rc;
+	}
+	return failed ? err_prefix(err, "--against") : output_report(view, diff, err);
+}
+
 int output_check(const char *path, struct err *err)
 {
 	struct stat st;

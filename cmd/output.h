@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "present/diff.h"
 #include "view/view.h"
 
 /*
@@ -13,6 +14,12 @@
  * closed the pipe: the command then ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
+/*
+ * Writes and frees @report. If @before has windows, then writes what changed from there to @now,
+ * which may be @report.
+ */
+int output_against(struct view *view, struct report *report, const struct diff_side *before,
+		   struct report *now, struct err *err);
 /*
  * A file that a command writes. It is written under a temporary name, synced and renamed, so that
  * under its name it is always complete, also after a full disk or a power cut. A link, terminal, device or

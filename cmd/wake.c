@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "input.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
 #include "output.h"
@@ -20,7 +21,7 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct report *earlier; /* points of --against */
+	struct diff_side earlier; /* reports of --against */
 	const char *fail_on; /* "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
@@ -106,7 +107,8 @@ static const struct opt options[] = {
 	 STORE(wake.breakdown)},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 .parse = opts_svg, OPT_AT(struct wake_cmd, plot_file)},
-	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
+	{"against", 0, "FILE.json",
+	 "subtick diff with an earlier run or machine; its points also go into --plot",
 	 STORE(against_file)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
 	 .words = fail_words, STORE(fail_on)},
@@ -136,15 +138,13 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "--state, --deepest and --each-state exclude each other");
 	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
 		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
-	if (cmd->against_file && !cmd->plot_file)
-		return err_set(err, -EINVAL, "--against goes with --plot");
 	if (sweep->from_ns > sweep->to_ns)
 		return err_set(err, -EINVAL, "--from must not be above --to");
-	if (passive && (cmd->points_file || cmd->plot_file || cmd->wake.breakdown || cmd->quick ||
-			cmd->wake.force.each))
+	if (passive && (cmd->points_file || cmd->plot_file || cmd->against_file ||
+			cmd->wake.breakdown || cmd->quick || cmd->wake.force.each))
 		return err_set(err, -EINVAL,
 			       "--source passive keeps no single points: it excludes --points, "
-			       "--plot, --breakdown, --quick and --each-state");
+			       "--plot, --against, --breakdown, --quick and --each-state");
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL,
 			       "[interval [count]] goes with --source passive; other sources end "
@@ -178,6 +178,38 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
+/* Reads the file of --against before the measurement: a mistake in it shows at once. */
+static int read_earlier(struct wake_cmd *cmd, struct err *err)
+{
+	int rc;
+
+	if (!cmd->against_file)
+		return 0;
+	rc = input_against(cmd->against_file, "wake", &cmd->earlier, err);
+	if (rc || !cmd->plot_file || report_find(cmd->earlier.windows[0], "points"))
+		return rc;
+	return err_set(err, -EINVAL,
+		       "%s has no points to draw: save those of the earlier run with --points "
+		       "FILE.json",
+		       cmd->against_file);
+}
+
+/* The report, then what changed: from points to points, or from states to states. */
+static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
+			struct err *err)
+{
+	bool by_points = cmd->earlier.nr && strcmp(cmd->earlier.windows[0]->command, "wake");
+	struct report *points = NULL;
+	int rc = by_points ? wake_file_list(meter, false, &points, err) : 0;
+
+	if (rc)
+		report_free(report);
+	else
+		rc = output_against(&cmd->view, report, &cmd->earlier, points ?: report, err);
+	report_free(points);
+	return rc;
+}
+
 static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 {
 	struct wake_progress progress = {0};
@@ -199,14 +231,15 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	if (!rc)
 		rc = present_window("wake", meter, &report, &err);
 	if (!rc)
-		rc = output_report(&cmd->view, report, &err);
+		rc = write_report(meter, cmd, report, &err);
 	/* The files are complete even if the reader has closed the pipe. */
 	if (rc == -EPIPE)
 		rc = 0;
 	if (!rc && cmd->points_file)
 		rc = wake_file_points(meter, cmd->points_file, &err);
 	if (!rc && cmd->plot_file)
-		rc = wake_file_plot(meter, cmd->plot_file, cmd->earlier, &err);
+		rc = wake_file_plot(meter, cmd->plot_file,
+				    cmd->earlier.nr ? cmd->earlier.windows[0] : NULL, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
@@ -252,11 +285,13 @@ int cmd_wake(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (output_check(cmd.points_file, &err) || output_check(cmd.plot_file, &err) ||
-	    (cmd.against_file && wake_file_read(cmd.against_file, &cmd.earlier, &err)))
+	    read_earlier(&cmd, &err)) {
+		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 		return opts_fail("wake", &err);
+	}
 	run_signals();
 	if (wake_open(&cmd.wake, &meter, &err)) {
-		report_free(cmd.earlier);
+		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 		return opts_fail("wake", &err);
 	}
 	if (wake_has(cmd.wake.sources, WAKE_PASSIVE))
@@ -266,6 +301,6 @@ int cmd_wake(int argc, char **argv)
 	wake_restore(meter);
 	code = exit_code(code, &cmd, wake_window(meter));
 	meter->ops->close(meter);
-	report_free(cmd.earlier);
+	input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 	return code;
 }

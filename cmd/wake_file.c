@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes points and plots of `subtick wake`, and reads the points of an earlier run. */
+/* Writes points and plots of `subtick wake`. */
 #include "wake_file.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "input.h"
 #include "measure/wake/wake.h"
 #include "output.h"
 #include "present/wake.h"
 #include "view/svg/wake.h"
 #include "view/view.h"
 
-int wake_file_read(const char *path, struct report **ret_points, struct err *err)
-{
-	struct report *report;
-	int rc = input_report(path, &report, err);
-
-	if (rc)
-		return rc;
-	if (!strcmp(report->command, "wake.points") && report_find(report, "points")) {
-		*ret_points = report;
-		return 0;
-	}
-	report_free(report);
-	return err_set(err, -EINVAL,
-		       "%s has no points: save those of the earlier run with --points FILE.json",
-		       path);
-}
-
-static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
-		       struct err *err)
+int wake_file_list(struct meter *meter, bool distribution, struct report **ret_points,
+		   struct err *err)
 {
 	int rc = wake_report_points(wake_window(meter), distribution, ret_points);
 
@@ -43,7 +25,7 @@ int wake_file_points(struct meter *meter, const char *path, struct err *err)
 	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
 	struct output_file file;
 	struct report *points;
-	int rc = list_points(meter, false, &points, err);
+	int rc = wake_file_list(meter, false, &points, err);
 
 	if (rc)
 		return rc;
@@ -60,7 +42,7 @@ int wake_file_plot(struct meter *meter, const char *path, const struct report *e
 {
 	struct output_file file;
 	struct report *points;
-	int rc = list_points(meter, true, &points, err);
+	int rc = wake_file_list(meter, true, &points, err);
 
 	if (rc)
 		return rc;

@@ -9,8 +9,9 @@
 #include "measure/meter.h"
 #include "report/report.h"
 
-/* Reads the points that --points FILE.json of an earlier run wrote. */
-int wake_file_read(const char *path, struct report **ret_points, struct err *err);
+/* The report of every point, see wake_report_points(). */
+int wake_file_list(struct meter *meter, bool distribution, struct report **ret_points,
+		   struct err *err);
 /* Writes every point of @meter as CSV, or as JSON if the name ends in .json. */
 int wake_file_points(struct meter *meter, const char *path, struct err *err);
 /* Plots the points, beside the points of an earlier run unless @earlier is NULL. */

@@ -164,7 +164,9 @@ static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_COUNT, s.summary.count),
 	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
 	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_PERCENTILE_NS, p25_ns, .key = "p25_ns", .title = "p25"),
 	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_PERCENTILE_NS, p75_ns, .key = "p75_ns", .title = "p75"),
 	FIGURE(M_WAKE_MAX_NS, max_ns),
 	STATE(M_WAKE_VERDICT, verdict),
 };

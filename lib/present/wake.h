@@ -15,9 +15,10 @@ extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Report of every point, for --points and --plot. @distribution adds the distribution of the
- * latencies, one per core. With several sources or more than WAKE_PLOT_CORES cores it is one
- * distribution over all cores, and its cpu is null.
+ * Report of every point, for --points and --plot. @distribution adds the distributions of the
+ * latencies: one per core; with several sources or more than WAKE_PLOT_CORES cores one per source.
+ * With --each-state there is one per idle state, and the list boxes has minimum, quartiles and
+ * maximum of each state.
  */
 int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);

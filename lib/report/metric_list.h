@@ -160,7 +160,7 @@
 	CRIT_METRIC(X, BATCH, "batch", "batch",                                                    \
 	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
 	CRIT_METRIC(X, DIFFERENCE, "difference", "difference", "difference of the costs")          \
-X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")                        \
+X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation")             \
 	X(M_DIFF_FIGURE, "figure", "figure", UNIT_TEXT, "key of the figure in the JSON of the command") \
 	X(M_DIFF_BEFORE_RATIO, "before_ratio", "before", UNIT_RATIO, "mean of the windows of the first file") \
 	X(M_DIFF_AFTER_RATIO, "after_ratio", "after", UNIT_RATIO, "mean of the windows of the second file") \
@@ -168,11 +168,13 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	X(M_DIFF_AFTER_NS, "after_ns", "after", UNIT_NS, "mean of the windows of the second file")  \
 	X(M_DIFF_BEFORE_HZ, "before_hz", "before", UNIT_HZ, "mean of the windows of the first file") \
 	X(M_DIFF_AFTER_HZ, "after_hz", "after", UNIT_HZ, "mean of the windows of the second file")  \
+	X(M_DIFF_BEFORE_CYCLES, "before_cycles", "before", UNIT_CYCLES, "mean of the rounds of the first file") \
+	X(M_DIFF_AFTER_CYCLES, "after_cycles", "after", UNIT_CYCLES, "mean of the rounds of the second file") \
 	X(M_DIFF_CHANGE, "change_ratio", "change", UNIT_RATIO, "after ÷ before - 1")               \
 	X(M_DIFF_LOW, "change_low_ratio", "at least", UNIT_RATIO, "lower end of the interval of the change") \
 	X(M_DIFF_HIGH, "change_high_ratio", "at most", UNIT_RATIO, "upper end of the interval of the change") \
 	X(M_DIFF_CHANGED, "changed", "changed", UNIT_BOOL,                                         \
-	  "whether the interval excludes 0; null with fewer than 3 windows on a side")             \
+	  "whether the interval excludes 0; null with too few windows, points or rounds on a side") \
 	X(M_DIFF_BEFORE_FILE, "before_file", "before", UNIT_TEXT, "the first file")                \
 	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
 	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT,             \

@@ -124,6 +124,7 @@ double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned 
 struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
+	double p25_ns, p75_ns; /* of points only; NAN for passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half of the interval that holds the true median, 99.7 % sure */
 	double max_error_ns;	/* how much lower the true maximum may be: passive, later windows */

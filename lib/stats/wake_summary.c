@@ -18,6 +18,8 @@ static struct wake_summary summary_of(uint64_t count)
 		.median_ns = NAN,
 		.mean_ns = NAN,
 		.stddev_ns = NAN,
+		.p25_ns = NAN,
+		.p75_ns = NAN,
 		.p99_ns = NAN,
 		.p999_ns = NAN,
 		.p9999_ns = NAN,
@@ -60,6 +62,8 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 		s.mean_ns = moments.mean;
 		s.stddev_ns = moments_stddev(&moments);
 		s.median_ns = percentile(latency_ns, nr, 50.0);
+		s.p25_ns = quantile_of(latency_ns, nr, 0.25);
+		s.p75_ns = quantile_of(latency_ns, nr, 0.75);
 		s.median_error_ns = median_error(latency_ns, nr);
 		s.p99_ns = percentile(latency_ns, nr, 99.0);
 		s.p999_ns = percentile(latency_ns, nr, 99.9);

@@ -317,6 +317,41 @@ TEST_WITH(test_rounds, setup, teardown)
 	report_free(report);
 }
 
+static char *drawn(const struct report *report);
+
+/* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */
+TEST_WITH(test_rounds_plot, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	char *svg;
+
+	b->run.plan.nr_rounds = 4;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_string_equal(text(t, 0, "name"), "C1");
+	assert_string_equal(text(t, t->nr_rows - 1, "name"), "C6");
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), 100);
+	t = report_find(report, "boxes");
+	/* Three states by two sources, five values each; C1 alone by timer is the second. */
+	assert_int_equal(t->nr_rows, 30);
+	assert_string_equal(text(t, 5, "name"), "C1");
+	assert_int_equal(cell(t, 5, "latency_ns"), 1000);
+	assert_int_equal(cell(t, 6, "latency_ns"), 1025);
+	assert_int_equal(cell(t, 8, "latency_ns"), 1074);
+	assert_int_equal(cell(t, 9, "latency_ns"), 1098);
+	svg = drawn(report);
+	assert_non_null(strstr(svg, ">C1</text>"));
+	assert_non_null(strstr(svg, ">C6</text>"));
+	assert_non_null(strstr(svg, "quartiles"));
+	assert_null(strstr(svg, "timer"));
+	free(svg);
+	report_free(report);
+}
+
 /* The counters of each point, in columns named after them. */
 TEST_WITH(test_depth_columns, setup, teardown)
 {
@@ -597,28 +632,14 @@ TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *here = points_of(b), *there;
-	const struct report *both[2] = {here};
 	uint32_t ns[POINTS];
-	struct wake_runs runs;
 	char *text, *svg;
 	size_t length;
 	FILE *out;
 
 	there = other_machine(b, ns);
-	both[1] = there;
 	assert_null(wake_depth_key(report_find(here, "points")));
 	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
-	assert_int_equal(wake_runs_make(&runs, both, 2), 0);
-	assert_int_equal(runs.nr, 2);
-	assert_string_equal(runs.name[0], "run 1 (a model)");
-	assert_string_equal(runs.name[1], "sklep0 (a model)");
-	assert_string_equal(runs.depth_label[1], "sklep0 (a model): c6");
-	assert_int_equal(runs.report->tables[0]->nr_rows, 2 * POINTS);
-	assert_int_equal(table_number(runs.report->tables[0], POINTS, "latency_ns"), 1010);
-	assert_int_equal(table_number(runs.report->tables[0], POINTS, "depth_ns"), 100000);
-	assert_int_equal(runs.nr_plots, 2);
-	wake_runs_free(&runs);
-
 	text = drawn(here);
 	assert_int_equal(times(text, "Residency against"), 0);
 	assert_int_equal(times(text, "by run"), 0);
@@ -626,12 +647,17 @@ TEST_WITH(test_two_machines, setup, teardown)
 	text = drawn(there);
 	assert_true(times(text, "Residency against silent time") > 0);
 	free(text);
+	text = drawn(here);
 	out = open_memstream(&svg, &length);
 	assert_int_equal(wake_plot(out, here, there), 0);
 	fclose(out);
 	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
 	assert_true(times(svg, "Residency against silent time, by run") > 0);
 	assert_true(times(svg, "sklep0 (a model): c6") > 0);
+	assert_int_equal(times(svg, "run 1 (a model): no residency counter"), 1);
+	/* Each point of both runs, once more in each plot by run that has it. */
+	assert_int_equal(times(svg, "<circle") - times(text, "<circle"), 3 * POINTS);
+	free(text);
 	free(svg);
 	report_free(here);
 	report_free(there);

@@ -110,6 +110,9 @@ static const struct opt options[] = {
 	{"against", 0, "FILE.json",
 	 "subtick diff with an earlier run or machine; its points also go into --plot",
 	 STORE(against_file)},
+	{"budget", 0, "TIME",
+	 "deepest idle state of each CPU whose p99.9 fits, and the limit to set; exit 2 if none",
+	 OPT_DURATION(struct wake_cmd, wake.budget_ns, 1, NSEC_PER_SEC)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
 	 .words = fail_words, STORE(fail_on)},
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
@@ -149,6 +152,9 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 		return err_set(err, -EINVAL,
 			       "[interval [count]] goes with --source passive; other sources end "
 			       "by themselves");
+	/* A budget needs the figures of every state. */
+	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
+		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.cpus) > 1;
 	if (cmd->quick && !cmd->points_given) {
 		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 
@@ -253,7 +259,9 @@ static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_win
 			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_SUCCESS && cmd->fail_on && window->exceeded ? EXIT_VERDICT : code;
+	if (code == EXIT_SUCCESS && ((cmd->fail_on && window->exceeded) || window->over_budget))
+		return EXIT_VERDICT;
+	return code;
 }
 
 int cmd_wake(int argc, char **argv)

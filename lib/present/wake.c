@@ -12,6 +12,7 @@
 struct fields_row {
 	struct wake_window w;
 	const char *guest;
+	uint64_t budget_ns;
 };
 
 static const struct column_spec fields[] = {
@@ -19,6 +20,7 @@ static const struct column_spec fields[] = {
 #define OPTIONAL(id, member)   FIELD(id, member, .flags = COLUMN_OPTIONAL)
 	FIELD(M_WAKE_OVERHEAD_NS, overhead_ns),
 	FIELD(M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
+	COLUMN(struct fields_row, M_WAKE_BUDGET_NS, budget_ns, .flags = COLUMN_OPTIONAL),
 	FIELD(M_WAKE_DRIVER, machine.idle.driver),
 	FIELD(M_WAKE_GOVERNOR, machine.idle.governor, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct fields_row, M_WAKE_GUEST, guest),
@@ -49,6 +51,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 	struct fields_row row = {
 		.w = *w,
 		.guest = virt->kind != VIRT_GUEST ? NULL : virt->name[0] ? virt->name : "yes",
+		.budget_ns = w->budget_ns ? w->budget_ns : WAKE_UNKNOWN,
 	};
 
 	columns_set(report, &fields_table, 0, &row);
@@ -184,6 +187,42 @@ static void add_totals(const struct wake_window *w, struct report *report)
 	}
 }
 
+struct budget_row {
+	struct wake_budget b;
+	const char *name, *setting;
+};
+
+#define BUDGET(id, member, ...) COLUMN(struct budget_row, id, member, __VA_ARGS__)
+static const struct column_spec budget_columns[] = {
+	BUDGET(M_CPU, b.cpu),
+	BUDGET(M_WAKE_BUDGET_FITS, b.fits),
+	BUDGET(M_WAKE_BUDGET_NAME, name),
+	BUDGET(M_WAKE_INDEX, b.index, .flags = COLUMN_DATA_ONLY),
+	BUDGET(M_PERCENTILE_NS, b.p999_ns, .key = "p999_ns", .title = "p99.9", .flags = COLUMN_ROUND),
+	BUDGET(M_WAKE_BUDGET_LIMIT_NS, b.limit_ns),
+	BUDGET(M_WAKE_BUDGET_DEEPER, b.deeper_ratio),
+	BUDGET(M_WAKE_BUDGET_SETTING, setting),
+};
+static const struct table_spec budgets_table =
+	TABLE("budget", "deepest idle state whose p99.9 fits the budget", budget_columns);
+
+static void add_budgets(const struct wake_window *w, struct report *report)
+{
+	struct table *t = columns_table(report, &budgets_table, 0);
+	char setting[96];
+
+	for (size_t i = 0; i < w->nr_budgets; i++) {
+		const struct wake_budget *b = &w->budgets[i];
+		struct budget_row row = {.b = *b, .name = b->name[0] ? b->name : NULL};
+
+		if (b->limit_ns != WAKE_UNKNOWN) {
+			wake_limit_setting(b, setting, sizeof(setting));
+			row.setting = setting;
+		}
+		columns_row(t, &row);
+	}
+}
+
 struct stage_row {
 	struct wake_stage s;
 	const char *source;
@@ -265,6 +304,8 @@ static void add_table(struct report *report, const struct table_spec *spec, cons
 
 static void add_tables(const struct wake_window *w, struct report *report)
 {
+	if (w->budget_ns)
+		add_budgets(w, report);
 	if (w->nr_totals)
 		add_totals(w, report);
 	add_states(w, report);
@@ -298,7 +339,7 @@ static const struct column_spec nic_columns[] = {
 static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
 
 const struct table_spec *const wake_tables[] = {
-	&fields_table,	&wake_machine_table, &states_table,   &totals_table,
+	&fields_table,	&wake_machine_table, &states_table,   &totals_table,  &budgets_table,
 	&stages_table,	&pairs_table,	     &residency_table, &findings_table,
 	&cpus_table,	&losses_table,	     &nic_table,       NULL,
 };

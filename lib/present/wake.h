@@ -25,6 +25,8 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 
 /* Adds the findings of @window to @report. */
 void wake_findings(const struct wake_window *window, struct report *report);
+/* "FILE=VALUE" of the latency limit of one CPU, as `subtick try --set` takes it. */
+void wake_limit_setting(const struct wake_budget *budget, char *buf, size_t size);
 /* Keys machine.* of a struct machine: in JSON and CSV, not in text. */
 extern const struct table_spec wake_machine_table;
 /* Adds the notes of @window to @report. */

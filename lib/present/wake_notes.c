@@ -2,6 +2,7 @@
 /* Notes on wake latencies: sources, machine, depth of sleep, failures. */
 #include "present/wake.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -133,6 +134,44 @@ static void note_package(const struct wake_window *w, struct report *report)
 			    "or nic, or a sender in another package (-C), lets it sleep");
 }
 
+void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
+{
+	char value[24] = "n/a"; /* 0 means no limit, n/a a limit of 0: only states without a latency */
+
+	if (b->limit_ns >= NSEC_PER_USEC)
+		snprintf(value, sizeof(value), "%llu",
+			 (unsigned long long)(b->limit_ns / NSEC_PER_USEC));
+	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us=%s", b->cpu,
+		 value);
+}
+
+/* The limit for all cores: the lowest of any core, or none if no core needs one. */
+static void note_budget(const struct wake_window *w, struct report *report)
+{
+	uint64_t limit_ns = WAKE_UNKNOWN;
+
+	for (size_t i = 0; i < w->nr_budgets; i++) {
+		const struct wake_budget *b = &w->budgets[i];
+
+		if (b->limit_ns < limit_ns)
+			limit_ns = b->limit_ns;
+		if (b->fits < 0)
+			report_note(report,
+				    "budget: no idle state of CPU %u has enough points for a p99.9 "
+				    "(1,000); --each-state without --quick has them",
+				    b->cpu);
+		else if (!b->fits)
+			report_note(report, "budget: no idle state of CPU %u fits", b->cpu);
+	}
+	if (limit_ns != WAKE_UNKNOWN)
+		report_note(report,
+			    "budget: subtick try --set FILE=VALUE tests a limit of one CPU; for all "
+			    "CPUs, a process holds /dev/cpu_dma_latency open with %llu us",
+			    (unsigned long long)(limit_ns / NSEC_PER_USEC));
+	else if (w->nr_budgets && !w->over_budget && w->machine.nr_states)
+		report_note(report, "budget: every idle state fits; no latency limit is needed");
+}
+
 static void note_run(const struct wake_window *w, struct report *report)
 {
 	for (size_t i = 0; i < w->nr_cpus; i++)
@@ -153,6 +192,7 @@ void wake_notes(const struct wake_window *w, struct report *report)
 	note_machine(w, report);
 	note_not_entered(w, report);
 	note_package(w, report);
+	note_budget(w, report);
 	note_run(w, report);
 }
 

@@ -438,6 +438,16 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
+	X(M_WAKE_BUDGET_NS, "budget_ns", "budget", UNIT_NS, "wake latency that 99.9 % of the wake-ups may take") \
+	X(M_WAKE_BUDGET_FITS, "fits", "fits", UNIT_BOOL,                                           \
+	  "whether an idle state fits the budget; null: none has enough points for a p99.9")       \
+	X(M_WAKE_BUDGET_NAME, "name", "deepest", UNIT_TEXT, "deepest idle state that fits")        \
+	X(M_WAKE_BUDGET_LIMIT_NS, "limit_ns", "limit", UNIT_NS,                                    \
+	  "latency limit that allows this state and no deeper one; null: none is needed or possible") \
+	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT,                                      \
+	  "file and value of that limit for this CPU")                                             \
+	X(M_WAKE_BUDGET_DEEPER, "deeper_ratio", "lost idle", UNIT_RATIO,                           \
+	  "share of idle time in deeper states, which the limit forbids: since boot, or in the window of passive") \
 	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
 	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
 	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \

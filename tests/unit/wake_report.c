@@ -317,6 +317,102 @@ TEST_WITH(test_rounds, setup, teardown)
 	report_free(report);
 }
 
+#define EACH 1200 /* enough for a p99.9 */
+
+/* Each state alone, EACH points: POLL 100 ns, C1 1.5 us, C6 60 us with a tail of 70 us. */
+static void fill_rounds(struct bench *b, struct wake_point *points)
+{
+	static const int latency_ns[] = {100, 1500, 60000};
+
+	for (int i = 0; i < 3 * EACH; i++)
+		points[i] = (struct wake_point){.state = i / EACH,
+						.round = i / EACH,
+						.silent_ns = 290000,
+						.latency_ns = i % EACH > EACH - 4 && i / EACH == 2
+								      ? 70000
+								      : latency_ns[i / EACH]};
+	b->run.plan.sources = 1u << WAKE_TIMER;
+	b->run.plan.nr_rounds = 4;
+	b->window.breakdown = false;
+	b->worker.points = points;
+	b->worker.nr = 3 * EACH;
+	b->cpu.before[0].time_ns = 100;
+	b->cpu.before[1].time_ns = 300;
+	b->cpu.before[2].time_ns = 600;
+}
+
+static const struct value *budget_cell(const struct report *report, const char *key)
+{
+	return table_get(report_find(report, "budget"), 0, key);
+}
+
+/* The deepest state within the budget by p99.9, the limit that admits no deeper one, and its cost. */
+TEST_WITH(test_budget, setup, teardown)
+{
+	struct wake_point *points = calloc(3 * EACH, sizeof(*points));
+	struct bench *b = *state;
+	struct report *report;
+
+	fill_rounds(b, points);
+	b->window.budget_ns = 50000;
+	report = report_of(b, NULL);
+	assert_int_equal(cell(report->fields, 0, "budget_ns"), 50000);
+	assert_true(budget_cell(report, "fits")->flag);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	assert_int_equal(budget_cell(report, "p999_ns")->u64, 1500);
+	assert_int_equal(budget_cell(report, "limit_ns")->u64, 2000);
+	assert_string_equal(budget_cell(report, "setting")->str,
+			    "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us=2");
+	assert_true(budget_cell(report, "deeper_ratio")->f64 == 0.6);
+	assert_true(notes_say(report, "/dev/cpu_dma_latency open with 2 us"));
+	assert_false(b->window.over_budget);
+	report_free(report);
+
+	/* The median of C6 would fit, its p99.9 does not. */
+	b->window.budget_ns = 69000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	report_free(report);
+
+	/* The uncertainty is part of the latency. */
+	b->window.budget_ns = 70000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	report_free(report);
+	b->window.budget_ns = 71000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C6");
+	assert_int_equal(budget_cell(report, "limit_ns")->kind, VALUE_NULL);
+	assert_int_equal(budget_cell(report, "setting")->kind, VALUE_NULL);
+	assert_true(budget_cell(report, "deeper_ratio")->f64 == 0.0);
+	assert_true(notes_say(report, "no latency limit is needed"));
+	report_free(report);
+
+	/* Only polling fits: 0 in the file would mean no limit. */
+	b->window.budget_ns = 1000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "POLL");
+	assert_non_null(strstr(budget_cell(report, "setting")->str, "latency_us=n/a"));
+	report_free(report);
+	b->window.budget_ns = 50;
+	report = report_of(b, NULL);
+	assert_false(budget_cell(report, "fits")->flag);
+	assert_int_equal(budget_cell(report, "name")->kind, VALUE_NULL);
+	assert_true(b->window.over_budget);
+	assert_true(notes_say(report, "no idle state of CPU 0 fits"));
+	report_free(report);
+
+	/* Too few points for a p99.9: unknown, which is no fit either. */
+	b->window.over_budget = false;
+	for (int i = 0; i < 3 * EACH; i++)
+		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
+	report = report_of(b, NULL);
+	assert_int_equal(budget_cell(report, "fits")->kind, VALUE_NULL);
+	assert_true(b->window.over_budget);
+	report_free(report);
+	free(points);
+}
+
 static char *drawn(const struct report *report);
 
 /* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */

@@ -368,6 +368,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	m->opts = *opts;
 	m->window.breakdown = opts->breakdown && !has(m, WAKE_PASSIVE);
 	m->window.bare = opts->bare;
+	m->window.budget_ns = opts->budget_ns;
 	rc = open_parts(m, err);
 	if (!rc) {
 		*ret_meter = &m->meter;

@@ -78,6 +78,19 @@ struct wake_pair {
 	struct wake_prewake prewake;
 };
 
+/* The deepest idle state of one core whose p99.9 fits the budget. */
+struct wake_budget {
+	uint32_t cpu;
+	int8_t fits; /* -1: no state has enough points for a p99.9 */
+	uint32_t index;
+	char name[32]; /* "" if no state fits */
+	double p999_ns;
+	/* Exit latency that the limit has to allow; unknown if no state is deeper. */
+	uint64_t limit_ns;
+	/* Share of idle time in deeper states: in the window of passive, else since boot. */
+	double deeper_ratio;
+};
+
 /* Time from launch to one stage on the way to user code, by core and source. */
 struct wake_stage {
 	uint32_t cpu;
@@ -123,6 +136,8 @@ struct wake_window {
 	uint64_t rejected[WAKE_NR_REJECTS]; /* WAKE_UNKNOWN: the source lacks this count */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
 	WAKE_LOSSES(LOSS_MEMBER)
+	uint64_t budget_ns; /* of --budget; 0: none */
+	bool over_budget; /* no state fits on a core, in this window or an earlier one */
 	bool exceeded; /* a state took longer than claimed, in this window or an earlier one */
 
 	struct wake_machine machine;
@@ -139,8 +154,9 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
+	struct wake_budget *budgets; /* with --budget: one per core */
 	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
-	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals;
+	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	bool failed; /* sticky: out of memory */
 };

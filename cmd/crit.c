@@ -19,7 +19,7 @@ struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
 	const char *against;
-	struct crit_baseline baseline;
+	struct diff_side earlier; /* windows of --against */
 };
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
@@ -75,96 +75,10 @@ static const struct opt options[] = {
 	 OPT_STORE(struct crit_cmd, crit.cpus)},
 	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
 	 OPT_STORE(struct crit_cmd, tracepoints)},
-	{"against", 0, "FILE", "compare with the --json output of an earlier run",
+	{"against", 0, "FILE", "subtick diff with the --json output of an earlier run",
 	 OPT_STORE(struct crit_cmd, against)},
 	{0},
 };
-
-static struct crit_spread spread(const struct table *ops, size_t row, const char *key,
-				 unsigned int rounds)
-{
-	struct crit_spread s = {.mid = table_number(ops, row, key), .rounds = rounds};
-	char name[32];
-
-	snprintf(name, sizeof(name), "%s_low", key);
-	s.low = table_number(ops, row, name);
-	snprintf(name, sizeof(name), "%s_high", key);
-	s.high = table_number(ops, row, name);
-	if (!(s.low <= s.mid && s.mid <= s.high))
-		s = crit_spread_of(NULL, 0);
-	return s;
-}
-
-static int read_ops(const struct table *ops, double rounds, struct crit_baseline *baseline)
-{
-	if (!ops || !(rounds >= 1 && rounds <= CRIT_MAX_ROUNDS))
-		return -EINVAL;
-	for (int op = 0; op < CRIT_NR_OPS; op++)
-		baseline->op[op] = crit_spread_of(NULL, 0);
-	for (size_t row = 0; row < ops->nr_rows; row++) {
-		const char *name = table_str(ops, row, "op");
-
-		for (int op = 0; name && op < CRIT_NR_OPS; op++) {
-			if (strcmp(name, crit_op_names[op]))
-				continue;
-			baseline->op[op] = spread(ops, row, "batch", rounds);
-			if (!baseline->op[op].rounds)
-				baseline->op[op] = spread(ops, row, "median", rounds);
-		}
-	}
-	return 0;
-}
-
-static int read_report(const struct report *report, struct crit_baseline *baseline)
-{
-	const char *engine = table_str(report->fields, 0, "engine");
-	const struct value *work = table_get(report->fields, 0, "do_work");
-
-	if (strcmp(report->command, "crit") || !engine)
-		return -EINVAL;
-	snprintf(baseline->engine, sizeof(baseline->engine), "%s", engine);
-	baseline->work = work->kind == VALUE_BOOL && work->flag;
-	return read_ops(report_find(report, "ops"), table_number(report->fields, 0, "rounds"),
-			baseline);
-}
-
-/* Reads the first object of @path; an operation that it did not measure has 0 rounds. */
-static int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err)
-{
-	struct crit_baseline baseline = {0};
-	struct report *report;
-	int rc = input_report(path, &report, err);
-
-	if (rc)
-		return err_prefix(err, "--against");
-	snprintf(baseline.name, sizeof(baseline.name), "%s", path);
-	rc = read_report(report, &baseline);
-	report_free(report);
-	if (rc)
-		return err_set(err, rc, "--against %s: not the output of subtick crit --json",
-			       path);
-	*ret_baseline = baseline;
-	return 0;
-}
-
-/* Fails unless the figures can be compared: same engine, hence same unit, and same work. */
-static int crit_against_check(const struct crit_baseline *baseline,
-			      const struct crit_engine *engine, const struct crit_opts *opts,
-			      struct err *err)
-{
-	if (strcmp(baseline->engine, engine->ops->name))
-		return err_set(err, -EINVAL,
-			       "--against %s: measured by engine %s, but this run uses %s; use "
-			       "--engine %s",
-			       baseline->name, baseline->engine, engine->ops->name,
-			       baseline->engine);
-	if (baseline->work != opts->work)
-		return err_set(err, -EINVAL,
-			       "--against %s: measured with%s --work; run this one with%s it, too",
-			       baseline->name, baseline->work ? "" : "out",
-			       baseline->work ? "" : "out");
-	return 0;
-}
 
 /* Signals are unblocked only while waiting, so wait as briefly as possible to check for one. */
 static bool stopped(void)
@@ -182,22 +96,17 @@ static void progress(const char *phase, unsigned int done, unsigned int total)
 static int measure(struct crit_cmd *cmd, struct crit_engine *engine, struct report **ret_report,
 		   struct err *err)
 {
-	const struct crit_baseline *baseline = cmd->against ? &cmd->baseline : NULL;
 	struct crit_result result = {0};
 	struct crit_trace trace = {0};
-	int rc = 0;
+	int rc;
 
-	if (baseline)
-		rc = crit_against_check(baseline, engine, &cmd->crit, err);
-	if (rc)
-		return rc;
 	if (cmd->tracepoints)
 		rc = crit_trace_run(engine, &cmd->crit, &trace, err);
 	else
 		rc = crit_run(engine, &cmd->crit, "measuring", &result, err);
 	if (!rc)
 		rc = crit_report(engine, &cmd->crit, cmd->tracepoints ? &trace.off_before : &result,
-				 cmd->tracepoints ? &trace : NULL, baseline, ret_report);
+				 cmd->tracepoints ? &trace : NULL, ret_report);
 	if (rc == -ENOMEM && !err->code)
 		err_set(err, rc, "out of memory");
 	if (rc == -ECANCELED && !err->code)
@@ -216,16 +125,18 @@ static int run(struct crit_cmd *cmd, struct view *view)
 
 	/* Check the file first: a mistake should show before the measurement, not after it. */
 	if (cmd->against)
-		rc = crit_against_read(cmd->against, &cmd->baseline, &err);
+		rc = input_against(cmd->against, "crit", &cmd->earlier, &err);
 	run_signals();
 	if (!rc)
 		rc = crit_open(&cmd->crit, &engine, &err);
 	if (!rc)
 		rc = measure(cmd, engine, &report, &err);
 	crit_close(engine, &left);
+	if (!rc)
+		output_against(view, report, &cmd->earlier, report, &err);
+	input_reports_free(cmd->earlier.windows, cmd->earlier.nr);
 	if (rc)
 		return opts_fail("crit", &err);
-	output_report(view, report, &err);
 	rc = err.code ? opts_fail("crit", &err) : EXIT_SUCCESS;
 	return left.code ? opts_fail("crit", &left) : rc;
 }

@@ -43,8 +43,8 @@ int cmd_diff(int argc, char **argv)
 	struct opts_state state = {
 		.command = "diff",
 		.synopsis = "diff [options] BEFORE.json AFTER.json",
-		.summary = "What changed between two files of saved --json output of load, runq, noise "
-			   "or wake.\nWith three windows or more in both, only what changed by more "
+		.summary = "What changed between two files of saved --json output of load, runq, noise, "
+			   "wake or crit.\nWith three windows or more in both, only what changed by more "
 			   "than chance.",
 		.own = options,
 		.view = &cmd.view,

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +28,21 @@ int output_report(struct view *view, struct report *report, struct err *err)
 	if (rc && rc != -EPIPE)
 		err_set(err, rc, "cannot write: %s", strerror(-rc));
 	return rc;
+}
+
+int output_against(struct view *view, struct report *report, const struct diff_side *before,
+		   struct report *now, struct err *err)
+{
+	struct diff_side sides[2] = {*before, {"this run", &now, 1}};
+	struct report *diff = NULL;
+	int failed = before->nr ? diff_report(sides, true, &diff, err) : 0;
+	int rc = output_report(view, report, err);
+
+	if (rc) {
+		report_free(diff);
+		return rc;
+	}
+	return failed ? err_prefix(err, "--against") : output_report(view, diff, err);
 }
 
 int output_check(const char *path, struct err *err)
@@ -199,4 +214,24 @@ int input_report(const char *path, struct report **ret_report, struct err *err)
 	*ret_report = reports[0];
 	free(reports);
 	return 0;
+}
+
+int input_against(const char *path, const char *command, struct diff_side *ret_side,
+		  struct err *err)
+{
+	struct diff_side side = {.file = path};
+	int rc = input_reports(path, &side.windows, &side.nr, err);
+	size_t length = strlen(command);
+	const char *own;
+
+	if (rc)
+		return err_prefix(err, "--against");
+	own = side.windows[0]->command;
+	if (!strncmp(own, command, length) && (!own[length] || !strcmp(own + length, ".points"))) {
+		*ret_side = side;
+		return 0;
+	}
+	err_set(err, -EINVAL, "--against %s: output of subtick %s, not of %s", path, own, command);
+	input_reports_free(side.windows, side.nr);
+	return -EINVAL;
 }

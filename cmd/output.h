@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "present/diff.h"
 #include "report/report.h"
 #include "view/view.h"
 
@@ -15,6 +16,12 @@
  * closed the pipe: the command then ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
+/*
+ * Writes and frees @report. If @before has windows, then writes what changed from there to @now,
+ * which may be @report.
+ */
+int output_against(struct view *view, struct report *report, const struct diff_side *before,
+		   struct report *now, struct err *err);
 /*
  * A file that a command writes. It is written under a temporary name, synced and renamed, so that
  * under its name it is always complete, also after a full disk or a power cut. A link, terminal, device or
@@ -45,5 +52,8 @@ int input_report(const char *path, struct report **ret_report, struct err *err);
 /* Reads all reports of a file of JSON, at least one. Free each of them, and the array. */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
+/* Reads the file of --against, which must have output of @command or its points. */
+int input_against(const char *path, const char *command, struct diff_side *ret_side,
+		  struct err *err);
 
 #endif

@@ -16,26 +16,9 @@
 #include "view/svg/wake.h"
 #include "view/view.h"
 
-/* Reads the points that --points FILE.json of an earlier run wrote. */
-static int wake_file_read(const char *path, struct report **ret_points, struct err *err)
-{
-	struct report *report;
-	int rc = input_report(path, &report, err);
-
-	if (rc)
-		return rc;
-	if (!strcmp(report->command, "wake.points") && report_find(report, "points")) {
-		*ret_points = report;
-		return 0;
-	}
-	report_free(report);
-	return err_set(err, -EINVAL,
-		       "%s has no points: save those of the earlier run with --points FILE.json",
-		       path);
-}
-
-static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
-		       struct err *err)
+/* The report of every point, see wake_report_points(). */
+static int wake_file_list(struct meter *meter, bool distribution, struct report **ret_points,
+			  struct err *err)
 {
 	int rc = wake_report_points(wake_window(meter), distribution, ret_points);
 
@@ -49,7 +32,7 @@ static int wake_file_points(struct meter *meter, const char *path, struct err *e
 	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
 	struct output_file file;
 	struct report *points;
-	int rc = list_points(meter, false, &points, err);
+	int rc = wake_file_list(meter, false, &points, err);
 
 	if (rc)
 		return rc;
@@ -67,7 +50,7 @@ static int wake_file_plot(struct meter *meter, const char *path, const struct re
 {
 	struct output_file file;
 	struct report *points;
-	int rc = list_points(meter, true, &points, err);
+	int rc = wake_file_list(meter, true, &points, err);
 
 	if (rc)
 		return rc;
@@ -82,7 +65,7 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct report *earlier; /* points of --against */
+	struct diff_side earlier; /* reports of --against */
 	const char *fail_on; /* "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
@@ -162,17 +145,24 @@ static const struct opt options[] = {
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
 	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
 	 STORE(wake.force.each)},
+	{"each-preference", 0, NULL,
+	 "each energy performance preference (EPP) or bias (EPB), then as before",
+	 STORE(wake.force.preferences)},
 	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
 	{"breakdown", 'b', NULL,
 	 "also show the time from launch to interrupt, switch and user code",
 	 STORE(wake.breakdown)},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 .parse = opts_svg, OPT_AT(struct wake_cmd, plot_file)},
-	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
+	{"against", 0, "FILE.json",
+	 "subtick diff with an earlier run or machine; its points also go into --plot",
 	 STORE(against_file)},
+	{"budget", 0, "TIME",
+	 "deepest idle state of each CPU whose p99.9 fits, and the limit to set; exit 2 if none",
+	 OPT_DURATION(struct wake_cmd, wake.budget_ns, 1, NSEC_PER_SEC)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
 	 .words = fail_words, STORE(fail_on)},
-	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
+	{"device", 0, "NAME", "nic: network device (default: the first with a clock and launch time)",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 NIC(OPT_DURATION(struct wake_cmd, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
@@ -196,21 +186,27 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (!!cmd->wake.force.state + !!cmd->wake.force.deepest + cmd->wake.force.each > 1)
 		return err_set(err, -EINVAL,
 			       "--state, --deepest and --each-state exclude each other");
+	if (cmd->wake.force.preferences && (cmd->wake.force.each || cmd->wake.budget_ns))
+		return err_set(err, -EINVAL,
+			       "--each-preference excludes --each-state and --budget");
 	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
 		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
-	if (cmd->against_file && !cmd->plot_file)
-		return err_set(err, -EINVAL, "--against goes with --plot");
 	if (sweep->from_ns > sweep->to_ns)
 		return err_set(err, -EINVAL, "--from must not be above --to");
-	if (passive && (cmd->points_file || cmd->plot_file || cmd->wake.breakdown || cmd->quick ||
-			cmd->wake.force.each))
+	if (passive && (cmd->points_file || cmd->plot_file || cmd->against_file ||
+			cmd->wake.breakdown || cmd->quick || cmd->wake.force.each ||
+			cmd->wake.force.preferences))
 		return err_set(err, -EINVAL,
 			       "--source passive keeps no single points: it excludes --points, "
-			       "--plot, --breakdown, --quick and --each-state");
+			       "--plot, --against, --breakdown, --quick, --each-state and "
+			       "--each-preference");
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL,
 			       "[interval [count]] goes with --source passive; other sources end "
 			       "by themselves");
+	/* A budget needs the figures of every state. */
+	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
+		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
 	if (cmd->quick && !cmd->points_given) {
 		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 
@@ -240,6 +236,38 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
+/* Reads the file of --against before the measurement: a mistake in it shows at once. */
+static int read_earlier(struct wake_cmd *cmd, struct err *err)
+{
+	int rc;
+
+	if (!cmd->against_file)
+		return 0;
+	rc = input_against(cmd->against_file, "wake", &cmd->earlier, err);
+	if (rc || !cmd->plot_file || report_find(cmd->earlier.windows[0], "points"))
+		return rc;
+	return err_set(err, -EINVAL,
+		       "%s has no points to draw: save those of the earlier run with --points "
+		       "FILE.json",
+		       cmd->against_file);
+}
+
+/* The report, then what changed: from points to points, or from states to states. */
+static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
+			struct err *err)
+{
+	bool by_points = cmd->earlier.nr && strcmp(cmd->earlier.windows[0]->command, "wake");
+	struct report *points = NULL;
+	int rc = by_points ? wake_file_list(meter, false, &points, err) : 0;
+
+	if (rc)
+		report_free(report);
+	else
+		rc = output_against(&cmd->view, report, &cmd->earlier, points ?: report, err);
+	report_free(points);
+	return rc;
+}
+
 static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 {
 	struct wake_progress progress = {0};
@@ -261,14 +289,15 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	if (!rc)
 		rc = present_window("wake", meter, &report, &err);
 	if (!rc)
-		rc = output_report(&cmd->view, report, &err);
+		rc = write_report(meter, cmd, report, &err);
 	/* The files are complete even if the reader has closed the pipe. */
 	if (rc == -EPIPE)
 		rc = 0;
 	if (!rc && cmd->points_file)
 		rc = wake_file_points(meter, cmd->points_file, &err);
 	if (!rc && cmd->plot_file)
-		rc = wake_file_plot(meter, cmd->plot_file, cmd->earlier, &err);
+		rc = wake_file_plot(meter, cmd->plot_file,
+				    cmd->earlier.nr ? cmd->earlier.windows[0] : NULL, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
@@ -282,7 +311,9 @@ static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_win
 			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_SUCCESS && cmd->fail_on && window->exceeded ? EXIT_VERDICT : code;
+	if (code == EXIT_SUCCESS && ((cmd->fail_on && window->exceeded) || window->over_budget))
+		return EXIT_VERDICT;
+	return code;
 }
 
 int cmd_wake(int argc, char **argv)
@@ -314,11 +345,13 @@ int cmd_wake(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (output_check(cmd.points_file, &err) || output_check(cmd.plot_file, &err) ||
-	    (cmd.against_file && wake_file_read(cmd.against_file, &cmd.earlier, &err)))
+	    read_earlier(&cmd, &err)) {
+		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 		return opts_fail("wake", &err);
+	}
 	run_signals();
 	if (wake_open(&cmd.wake, &meter, &err)) {
-		report_free(cmd.earlier);
+		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 		return opts_fail("wake", &err);
 	}
 	if (wake_has(cmd.wake.sources, WAKE_PASSIVE))
@@ -328,6 +361,6 @@ int cmd_wake(int argc, char **argv)
 	wake_restore(meter);
 	code = exit_code(code, &cmd, wake_window(meter));
 	meter->ops->close(meter);
-	report_free(cmd.earlier);
+	input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 	return code;
 }

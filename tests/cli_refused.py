@@ -154,7 +154,7 @@ REFUSED = [
     (["wake", "--from", "2ms", "--to", "1ms"], "--to"),
     (["wake", "--state", "C1", "--deepest", "C6"], "--deepest"),
     (["wake", "--source", "passive", "--points", "x.csv"], "--points"),
-    (["wake", "--against", "x.json"], "--plot"),
+    (["wake", "--source", "passive", "--against", "x.json"], "--against"),
     (["runq", "--idle-states", "--per", "task"], "--idle-states"),
     (["runq", "--pressure", "--per", "comm"], "--pressure"),
     (["runq", "--pressure", "--per", "namespace"], "pods of a namespace have no cgroup in common"),

@@ -142,7 +142,7 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 	}
 }
 
-/* Costs of one operation in up to three runs, and the difference of two of them. */
+/* Costs of one operation in the three phases, and what the tracepoints add. */
 struct difference_row {
 	const char *op;
 	double before, now, after;
@@ -168,18 +168,6 @@ static const struct column_spec trace_columns[] = {
 };
 static const struct table_spec trace_table =
 	TABLE("tracepoints", "cost of enabling the tracepoints", trace_columns);
-
-static const struct column_spec against_columns[] = {
-	COLUMN(struct difference_row, M_CRIT_OP, op),
-	COST(before, "then", "then"),
-	COST(now, "now", "now"),
-	DIFFERENCE(d.value, "difference", "difference"),
-	DIFFERENCE(d.low, "difference_low", "at least"),
-	DIFFERENCE(d.high, "difference_high", "at most"),
-	COLUMN(struct difference_row, M_CRIT_EXCEEDS, exceeds),
-};
-static const struct table_spec against_table =
-	TABLE("against", "compared with the earlier run", against_columns);
 
 static void add_difference(struct table *table, const struct crit_spread *a,
 			   const struct crit_spread *b, struct difference_row *row)
@@ -232,31 +220,6 @@ static void add_trace(const struct crit_engine *engine, const struct crit_trace 
 				    "(CONFIG_PREEMPT_TRACER), so preempt shows no cost");
 	if (!trace->on.nr_rounds || !trace->off_after.nr_rounds)
 		report_note(report, "stopped before all three phases were measured");
-}
-
-static void add_against(const struct crit_engine *engine, const struct crit_result *result,
-			const struct crit_baseline *baseline, struct report *report)
-{
-	struct table *table = add_table(engine, &against_table, NULL, 0, report);
-
-	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		struct crit_spread now = crit_compared(result, op);
-		struct difference_row row = {
-			.op = crit_op_names[op],
-			.before = baseline->op[op].mid,
-			.now = now.mid,
-		};
-
-		add_difference(table, &baseline->op[op], &now, &row);
-	}
-	report_note(report, "compared with %s", baseline->name);
-	for (int op = 0; op < CRIT_NR_OPS; op++)
-		if (baseline->op[op].rounds == 1) {
-			report_note(report,
-				    "the earlier run has only one round, so no spread: every "
-				    "difference exceeds it");
-			break;
-		}
 }
 
 #define WITH_CLOCK 1
@@ -388,12 +351,12 @@ static const struct column_spec field_columns[] = {
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
 const struct table_spec *const crit_tables[] = {
-	&fields_table, &ops_table, &cpus_table, &trace_table, &against_table, &quality_table, NULL,
+	&fields_table, &ops_table, &cpus_table, &trace_table, &quality_table, NULL,
 };
 
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,
-		const struct crit_baseline *baseline, struct report **ret_report)
+		struct report **ret_report)
 {
 	struct report *report = report_new("crit");
 	int cpu = result->rounds[0].percentile_cpu;
@@ -419,8 +382,6 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 	add_cpus(engine, result, report);
 	if (trace)
 		add_trace(engine, trace, report);
-	if (baseline)
-		add_against(engine, result, baseline, report);
 	add_quality(engine, result, report);
 	add_notes(engine, opts, result, report);
 	return report_finish(report, ret_report);

@@ -6,22 +6,14 @@
 #include "measure/crit/crit.h"
 #include "report/columns.h"
 
-/* Figures of an earlier run that a new run is compared with. */
-struct crit_baseline {
-	char name[256]; /* file name */
-	char engine[16];
-	bool work;
-	struct crit_spread op[CRIT_NR_OPS];
-};
-
 extern const struct table_spec *const crit_tables[]; /* NULL-terminated */
 
 /*
- * @baseline and @trace are optional; with @trace, @result is its off_before. The figures are the
- * median over the rounds; max is the maximum of all rounds.
+ * @trace is optional; with it, @result is its off_before. The figures are the median over the
+ * rounds; max is the maximum of all rounds.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,
-		const struct crit_baseline *baseline, struct report **ret_report);
+		struct report **ret_report);
 
 #endif

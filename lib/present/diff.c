@@ -15,12 +15,13 @@
 /* Confidence of all intervals together. */
 #define CONFIDENCE  0.95
 #define MAX_FIGURES 16
-#define MAX_NAMES   4
+#define MAX_NAMES   5
 
 enum kind {
 	SHARE,
 	TIME,
 	RATE,
+	CYCLES,
 	NR_KINDS,
 };
 
@@ -68,19 +69,27 @@ static const struct figure wake_figures[] = {
 	{0},
 };
 
+static const struct figure point_figures[] = {{"latency_ns", TIME, false}, {0}};
+static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", TIME, false}, {0}};
+
 /* The lists of a command that are compared. */
 static const struct subject {
 	const char *command, *tables[2];
 	const char *names[MAX_NAMES]; /* columns that identify a row; NULL: see row_name() */
 	const struct figure *figures;
+	const char *samples; /* independent values of a figure: "windows", "points" or "rounds" */
+	/* Each figure is the mean of rounds; KEY_low and KEY_high are their range. */
+	bool ranges;
 } subjects[] = {
-	{"load", {"cpus", "all"}, {"cpu"}, load_figures},
-	{"runq", {"groups"}, {NULL}, runq_figures},
-	{"noise", {"cores"}, {"cpu"}, noise_figures},
-	{"wake", {"states"}, {"cpu", "source", "forced", "name"}, wake_figures},
+	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
+	{"runq", {"groups"}, {NULL}, runq_figures, "windows", false},
+	{"noise", {"cores"}, {"cpu"}, noise_figures, "windows", false},
+	{"wake", {"states"}, {"cpu", "source", "preference", "forced", "name"}, wake_figures, "windows", false},
+	{"wake.points", {"points"}, {"cpu", "source", "preference", "forced", "name"}, point_figures, "points", false},
+	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 
-/* A CPU, cgroup or idle state of a CPU, with its figures over the windows of both sides. */
+/* A CPU, cgroup, idle state of a CPU or operation, with its figures over the windows of both sides. */
 struct thing {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
@@ -88,6 +97,7 @@ struct thing {
 
 struct diff {
 	const struct subject *subject;
+	bool cycles; /* times are in cycles */
 	void *by_name; /* of tsearch() */
 	struct thing **things;
 	size_t nr_things;
@@ -153,6 +163,26 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
+/* Adds the rounds of one run; ignores a range that does not contain its mean. */
+static void add_range(struct moments *to, const struct report *window, const struct table *table,
+		      size_t row, const char *key)
+{
+	double rounds = table_number(window->fields, 0, "rounds"), mean = table_number(table, row, key);
+	char low[32], high[32];
+	double min, max;
+
+	snprintf(low, sizeof(low), "%s_low", key);
+	snprintf(high, sizeof(high), "%s_high", key);
+	min = table_number(table, row, low);
+	max = table_number(table, row, high);
+	if (!(rounds >= 1.0 && rounds < 1e9 && min <= mean && mean <= max))
+		return;
+	to->min = to->count ? fmin(to->min, min) : min;
+	to->max = to->count ? fmax(to->max, max) : max;
+	to->count += (uint64_t)rounds;
+	to->mean += (mean - to->mean) * rounds / (double)to->count;
+}
+
 static int add_table(struct diff *diff, const struct report *window, const struct table *table,
 		     int side)
 {
@@ -170,7 +200,10 @@ static int add_table(struct diff *diff, const struct report *window, const struc
 			double value = table_number(table, row, figures[i].key);
 
 			value *= scale(&figures[i], window->window_ns);
-			if (isfinite(value))
+			if (diff->subject->ranges)
+				add_range(&thing->figures[i][side], window, table, row,
+					  figures[i].key);
+			else if (isfinite(value))
 				moments_add(&thing->figures[i][side], value);
 		}
 	}
@@ -234,10 +267,12 @@ struct diff_row {
 static const struct column_spec share_columns[] = ROW_COLUMNS(RATIO);
 static const struct column_spec time_columns[] = ROW_COLUMNS(NS);
 static const struct column_spec rate_columns[] = ROW_COLUMNS(HZ);
+static const struct column_spec cycle_columns[] = ROW_COLUMNS(CYCLES);
 static const struct table_spec kind_tables[NR_KINDS] = {
 	[SHARE] = TABLE("shares", "share of the time", share_columns),
 	[TIME] = TABLE("times", "time", time_columns),
 	[RATE] = TABLE("rates", "per second", rate_columns),
+	[CYCLES] = TABLE("cycles", "cycles", cycle_columns),
 };
 
 struct diff_fields {
@@ -259,7 +294,8 @@ static const struct column_spec field_columns[] = {
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
 const struct table_spec *const diff_tables[] = {
-	&fields_table, &kind_tables[SHARE], &kind_tables[TIME], &kind_tables[RATE], NULL,
+	&fields_table, &kind_tables[SHARE], &kind_tables[TIME], &kind_tables[RATE],
+	&kind_tables[CYCLES], NULL,
 };
 
 /* Changed figures first, then by the size of the change. A figure of one side only is the largest. */
@@ -278,9 +314,19 @@ static bool is_nothing(const struct moments both[2])
 	return (!both[0].count || both[0].max <= 0.0) && (!both[1].count || both[1].max <= 0.0);
 }
 
-static bool enough(const struct moments both[2])
+static unsigned int least(const struct diff *diff)
 {
-	return both[0].count >= UNPAIRED_MIN && both[1].count >= UNPAIRED_MIN;
+	return diff->subject->ranges ? UNPAIRED_MIN_ROUNDS : UNPAIRED_MIN;
+}
+
+static bool enough(const struct diff *diff, const struct moments both[2])
+{
+	return both[0].count >= least(diff) && both[1].count >= least(diff);
+}
+
+static enum kind kind_of(const struct diff *diff, const struct figure *figure)
+{
+	return diff->cycles ? CYCLES : figure->kind;
 }
 
 static size_t fill_rows(const struct diff *diff, double confidence, struct diff_row *rows,
@@ -294,16 +340,18 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 			const struct moments *both = diff->things[i]->figures[f];
 			struct diff_row *row = &rows[nr];
 
-			if (figures[f].kind != kind || is_nothing(both))
+			if (kind_of(diff, &figures[f]) != kind || is_nothing(both))
 				continue;
 			*row = (struct diff_row){
 				.name = diff->things[i]->name,
 				.figure = figures[f].key,
 				.before = both[0].count ? both[0].mean : NAN,
 				.after = both[1].count ? both[1].mean : NAN,
-				.found = unpaired_compare(&both[0], &both[1], confidence),
+				.found = diff->subject->ranges
+						 ? unpaired_ranges(&both[0], &both[1])
+						 : unpaired_compare(&both[0], &both[1], confidence),
 			};
-			row->changed = enough(both) ? row->found.changed : -1;
+			row->changed = enough(diff, both) ? row->found.changed : -1;
 			*changed += row->changed == 1;
 			nr++;
 		}
@@ -311,14 +359,14 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	return nr;
 }
 
-/* Figures with enough windows on both sides. */
+/* Figures with enough samples on both sides. */
 static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < diff->nr_things; i++)
 		for (int f = 0; diff->subject->figures[f].key; f++)
-			nr += enough(diff->things[i]->figures[f]) &&
+			nr += enough(diff, diff->things[i]->figures[f]) &&
 			      !is_nothing(diff->things[i]->figures[f]);
 	return nr;
 }
@@ -336,25 +384,27 @@ static bool has_losses(const struct diff_side *side)
 	return false;
 }
 
-static void add_notes(const struct diff_side sides[2], const struct diff_fields *fields,
-		      struct report *report)
+static void add_notes(const struct diff *diff, const struct diff_side sides[2],
+		      const struct diff_fields *fields, struct report *report)
 {
 	const char *before = sides[0].windows[0]->source, *after = sides[1].windows[0]->source;
 
 	if (!fields->compared)
 		report_note(report,
-			    "fewer than %d windows on a side: whether a figure changed is unknown",
-			    UNPAIRED_MIN);
+			    "fewer than %u %s on a side: whether a figure changed is unknown",
+			    least(diff), diff->subject->samples);
 	else
 		report_note(report,
 			    "%llu of %llu figures changed; intervals are for all of them together, %g %%, "
-			    "if windows are independent of each other",
+			    "if %s are independent of each other",
 			    (unsigned long long)fields->changed,
-			    (unsigned long long)fields->compared, 100.0 * CONFIDENCE);
+			    (unsigned long long)fields->compared, 100.0 * CONFIDENCE,
+			    diff->subject->samples);
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	for (int i = 0; i < 2; i++)
+	/* Counts in the quality of crit are no losses. */
+	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report, "windows of %s have losses: see quality there",
 				    sides[i].file);
@@ -379,16 +429,15 @@ static int build(const struct diff *diff, const struct diff_side sides[2], bool 
 		return -ENOMEM;
 	for (int kind = 0; kind < NR_KINDS; kind++) {
 		size_t nr = fill_rows(diff, confidence, rows, kind, &fields.changed);
-		struct table *table = all || (nr && rows[0].changed == shown)
-					      ? columns_table(report, &kind_tables[kind], 0)
-					      : NULL;
+		bool show = all ? kind != CYCLES || diff->cycles : nr && rows[0].changed == shown;
+		struct table *table = show ? columns_table(report, &kind_tables[kind], 0) : NULL;
 
 		for (size_t row = 0; table && row < nr && (all || rows[row].changed == shown); row++)
 			columns_row(table, &rows[row]);
 	}
 	fields.confidence = fields.compared ? CONFIDENCE : NAN;
 	columns_set(report, &fields_table, 0, &fields);
-	add_notes(sides, &fields, report);
+	add_notes(diff, sides, &fields, report);
 	free(rows);
 	return 0;
 }
@@ -407,18 +456,37 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 	return 0;
 }
 
+/* Runs of crit by another engine, or with other work, are not comparable. */
+static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
+{
+	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;
+	const struct value *a = table_get(before, 0, key), *b = table_get(after, 0, key);
+
+	if (a->kind == VALUE_STR ? b->kind == VALUE_STR && !strcmp(a->str, b->str)
+				 : a->kind == b->kind && a->flag == b->flag)
+		return 0;
+	return err_set(err, -EINVAL, "%s and %s differ in %s: they cannot be compared", sides[0].file,
+		       sides[1].file, key);
+}
+
 static int choose(const struct diff_side sides[2], struct diff *diff, struct err *err)
 {
-	const char *command = sides[0].windows[0]->command;
+	const char *command = sides[0].windows[0]->command, *unit;
+	int rc;
 
 	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
 		if (!strcmp(subjects[i].command, command))
 			diff->subject = &subjects[i];
 	if (!diff->subject)
 		return err_set(err, -EINVAL,
-			       "%s is of %s: only load, runq, noise and wake can be compared",
+			       "%s is of %s: only load, runq, noise, wake and crit can be compared",
 			       sides[0].file, command);
-	return check_side(&sides[0], command, err) ?: check_side(&sides[1], command, err);
+	rc = check_side(&sides[0], command, err) ?: check_side(&sides[1], command, err);
+	if (rc || !diff->subject->ranges)
+		return rc;
+	unit = table_str(sides[0].windows[0]->fields, 0, "unit");
+	diff->cycles = unit && !strcmp(unit, "cycles");
+	return check_same(sides, "engine", err) ?: check_same(sides, "do_work", err);
 }
 
 static void nothing(void *thing)

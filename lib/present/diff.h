@@ -19,9 +19,9 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two sides, before and after, of one command: load, runq, noise or wake. Without @all
- * only changed figures have rows, or all of them if there are too few windows. -EINVAL if the files
- * cannot be compared.
+ * Compares two sides, before and after, of one command: load, runq, noise, wake, wake.points or crit. Without
+ * @all only changed figures have rows, or all of them if there are too few windows. -EINVAL if the
+ * files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

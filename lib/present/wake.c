@@ -12,6 +12,7 @@
 struct fields_row {
 	struct wake_window w;
 	const char *guest;
+	uint64_t budget_ns;
 };
 
 static const struct column_spec fields[] = {
@@ -19,6 +20,7 @@ static const struct column_spec fields[] = {
 #define OPTIONAL(id, member)   FIELD(id, member, .flags = COLUMN_OPTIONAL)
 	FIELD(M_WAKE_OVERHEAD_NS, overhead_ns),
 	FIELD(M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
+	COLUMN(struct fields_row, M_WAKE_BUDGET_NS, budget_ns, .flags = COLUMN_OPTIONAL),
 	FIELD(M_WAKE_DRIVER, machine.idle.driver),
 	FIELD(M_WAKE_GOVERNOR, machine.idle.governor, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct fields_row, M_WAKE_GUEST, guest),
@@ -49,6 +51,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 	struct fields_row row = {
 		.w = *w,
 		.guest = virt->kind != VIRT_GUEST ? NULL : virt->name[0] ? virt->name : "yes",
+		.budget_ns = w->budget_ns ? w->budget_ns : WAKE_UNKNOWN,
 	};
 
 	columns_set(report, &fields_table, 0, &row);
@@ -57,7 +60,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 
 struct state_row {
 	struct wake_state s;
-	const char *source, *verdict, *forced;
+	const char *source, *verdict, *forced, *preference;
 	uint64_t near_max, entered, package_slept;
 	double near_max_ratio, entered_ratio;
 };
@@ -71,6 +74,7 @@ static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
 	STATE(M_WAKE_SOURCE, source),
 	STATE(M_WAKE_FORCED, forced),
+	STATE(M_WAKE_PREFERENCE, preference),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_NAME, s.name),
 	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
@@ -116,6 +120,7 @@ static struct state_row state_row(const struct wake_state *s)
 		.source = wake_source_names[s->source],
 		.verdict = wake_verdict_names[s->verdict],
 		.forced = s->forced[0] ? s->forced : NULL,
+		.preference = s->preference[0] ? s->preference : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
 		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
@@ -133,7 +138,8 @@ static void hide_unused(const struct wake_window *w, struct table *t)
 	for (size_t i = 0; i < w->nr_states; i++)
 		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
 	t->cols[table_metric(t, M_WAKE_ENTERED_RATIO)].data_only = !known;
-	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2;
+	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2 || w->by_preference;
+	t->cols[table_metric(t, M_WAKE_PREFERENCE)].data_only = !w->by_preference;
 }
 
 static void add_states(const struct wake_window *w, struct report *report)
@@ -164,7 +170,9 @@ static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_COUNT, s.summary.count),
 	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
 	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_PERCENTILE_NS, p25_ns, .key = "p25_ns", .title = "p25"),
 	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_PERCENTILE_NS, p75_ns, .key = "p75_ns", .title = "p75"),
 	FIGURE(M_WAKE_MAX_NS, max_ns),
 	STATE(M_WAKE_VERDICT, verdict),
 };
@@ -178,6 +186,42 @@ static void add_totals(const struct wake_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
 		struct state_row row = state_row(&w->totals[i]);
 
+		columns_row(t, &row);
+	}
+}
+
+struct budget_row {
+	struct wake_budget b;
+	const char *name, *setting;
+};
+
+#define BUDGET(id, member, ...) COLUMN(struct budget_row, id, member, __VA_ARGS__)
+static const struct column_spec budget_columns[] = {
+	BUDGET(M_CPU, b.cpu),
+	BUDGET(M_WAKE_BUDGET_FITS, b.fits),
+	BUDGET(M_WAKE_BUDGET_NAME, name),
+	BUDGET(M_WAKE_INDEX, b.index, .flags = COLUMN_DATA_ONLY),
+	BUDGET(M_PERCENTILE_NS, b.p999_ns, .key = "p999_ns", .title = "p99.9", .flags = COLUMN_ROUND),
+	BUDGET(M_WAKE_BUDGET_LIMIT_NS, b.limit_ns),
+	BUDGET(M_WAKE_BUDGET_DEEPER, b.deeper_ratio),
+	BUDGET(M_WAKE_BUDGET_SETTING, setting),
+};
+static const struct table_spec budgets_table =
+	TABLE("budget", "deepest idle state whose p99.9 fits the budget", budget_columns);
+
+static void add_budgets(const struct wake_window *w, struct report *report)
+{
+	struct table *t = columns_table(report, &budgets_table, 0);
+	char setting[96];
+
+	for (size_t i = 0; i < w->nr_budgets; i++) {
+		const struct wake_budget *b = &w->budgets[i];
+		struct budget_row row = {.b = *b, .name = b->name[0] ? b->name : NULL};
+
+		if (b->limit_ns != WAKE_UNKNOWN) {
+			wake_limit_setting(b, setting, sizeof(setting));
+			row.setting = setting;
+		}
 		columns_row(t, &row);
 	}
 }
@@ -263,6 +307,8 @@ static void add_table(struct report *report, const struct table_spec *spec, cons
 
 static void add_tables(const struct wake_window *w, struct report *report)
 {
+	if (w->budget_ns)
+		add_budgets(w, report);
 	if (w->nr_totals)
 		add_totals(w, report);
 	add_states(w, report);
@@ -296,7 +342,7 @@ static const struct column_spec nic_columns[] = {
 static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
 
 const struct table_spec *const wake_tables[] = {
-	&fields_table,	&wake_machine_table, &states_table,   &totals_table,
+	&fields_table,	&wake_machine_table, &states_table,   &totals_table,  &budgets_table,
 	&stages_table,	&pairs_table,	     &residency_table, &findings_table,
 	&cpus_table,	&losses_table,	     &nic_table,       NULL,
 };

@@ -2,6 +2,7 @@
 /* Notes on wake latencies: sources, machine, depth of sleep, failures. */
 #include "present/wake.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -32,6 +33,15 @@ static void note_sources(const struct wake_window *w, struct report *report)
 				    ? "software ETF: a kernel timer sends, no card is measured"
 				    : w->card.method,
 			    (unsigned long long)w->card.missed);
+	if (w->card.others[0])
+		report_note(report, "source nic: other cards with a clock: %s; --device chooses one",
+			    w->card.others);
+	if (w->card.disciplines[0])
+		report_note(report,
+			    "source nic: %s adjusts clocks during the run; a change of rate between two "
+			    "readings of the card's clock is in no figure, so stop it for the run if the "
+			    "clock stays within 100 us of CLOCK_TAI without it",
+			    w->card.disciplines);
 	if (wake_has(w->sources, WAKE_NIC))
 		note_dma(&w->card, report);
 	if (w->card_chose_cpu)
@@ -133,6 +143,44 @@ static void note_package(const struct wake_window *w, struct report *report)
 			    "or nic, or a sender in another package (-C), lets it sleep");
 }
 
+void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
+{
+	char value[24] = "n/a"; /* 0 means no limit, n/a a limit of 0: only states without a latency */
+
+	if (b->limit_ns >= NSEC_PER_USEC)
+		snprintf(value, sizeof(value), "%llu",
+			 (unsigned long long)(b->limit_ns / NSEC_PER_USEC));
+	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us=%s", b->cpu,
+		 value);
+}
+
+/* The limit for all cores: the lowest of any core, or none if no core needs one. */
+static void note_budget(const struct wake_window *w, struct report *report)
+{
+	uint64_t limit_ns = WAKE_UNKNOWN;
+
+	for (size_t i = 0; i < w->nr_budgets; i++) {
+		const struct wake_budget *b = &w->budgets[i];
+
+		if (b->limit_ns < limit_ns)
+			limit_ns = b->limit_ns;
+		if (b->fits < 0)
+			report_note(report,
+				    "budget: no idle state of CPU %u has enough points for a p99.9 "
+				    "(1,000); --each-state without --quick has them",
+				    b->cpu);
+		else if (!b->fits)
+			report_note(report, "budget: no idle state of CPU %u fits", b->cpu);
+	}
+	if (limit_ns != WAKE_UNKNOWN)
+		report_note(report,
+			    "budget: subtick try --set FILE=VALUE tests a limit of one CPU; for all "
+			    "CPUs, a process holds /dev/cpu_dma_latency open with %llu us",
+			    (unsigned long long)(limit_ns / NSEC_PER_USEC));
+	else if (w->nr_budgets && !w->over_budget && w->machine.nr_states)
+		report_note(report, "budget: every idle state fits; no latency limit is needed");
+}
+
 static void note_run(const struct wake_window *w, struct report *report)
 {
 	for (size_t i = 0; i < w->nr_cpus; i++)
@@ -153,6 +201,7 @@ void wake_notes(const struct wake_window *w, struct report *report)
 	note_machine(w, report);
 	note_not_entered(w, report);
 	note_package(w, report);
+	note_budget(w, report);
 	note_run(w, report);
 }
 
@@ -169,5 +218,7 @@ static const struct column_spec machine_columns[] = {
 	TEXT(M_MACHINE_EPP, energy_perf_preference),
 	TEXT(M_MACHINE_CPUFREQ_DRIVER, cpufreq_driver),
 	TEXT(M_MACHINE_CPUFREQ_GOVERNOR, cpufreq_governor),
+	COLUMN(struct machine, M_MACHINE_SOCKETS, sockets, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
+	COLUMN(struct machine, M_MACHINE_SMT, smt, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
 };
 const struct table_spec wake_machine_table = TABLE("", NULL, machine_columns);

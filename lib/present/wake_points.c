@@ -16,7 +16,7 @@ struct point_row {
 	double latency_ns, irq_ns;
 	uint32_t cpu, index;
 	int8_t entered, package;
-	const char *source, *name, *order, *rejected, *forced;
+	const char *source, *name, *order, *rejected, *forced, *preference;
 };
 
 static const struct column_spec point_columns[] = {
@@ -36,6 +36,7 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_ORDER, order),
 	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
 	COLUMN(struct point_row, M_WAKE_FORCED, forced),
+	COLUMN(struct point_row, M_WAKE_PREFERENCE, preference),
 	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
 	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
 };
@@ -51,13 +52,16 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* The state forced in @round. Every round with a point that counts has a row. */
-static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
-			       unsigned int round)
+/* The state or preference of @round. Every round with a point that counts has a row. */
+static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			      unsigned int round, bool preference)
 {
-	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++)
+	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++) {
+		const char *name = preference ? w->states[i].preference : w->states[i].forced;
+
 		if (w->states[i].round == round)
-			return w->states[i].forced[0] ? w->states[i].forced : NULL;
+			return name[0] ? name : NULL;
+	}
 	return NULL;
 }
 
@@ -92,7 +96,8 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
 		.order = taken ? wake_order_names[p->order] : NULL,
 		.rejected = taken ? NULL : wake_reject_names[p->reject],
-		.forced = forced_name(w, cpu, p->round),
+		.forced = round_name(w, cpu, p->round, false),
+		.preference = round_name(w, cpu, p->round, true),
 		.entered = taken ? tristate(p->entered) : -1,
 		.package = tristate(p->package),
 	};
@@ -132,32 +137,50 @@ static void fill_depths(struct table *t, size_t row, const struct wake_cpu *cpu,
 
 struct le_row {
 	uint32_t cpu;
-	const char *source;
+	const char *source, *name;
 	uint64_t le_ns, count;
 };
 
 static const struct column_spec le_columns[] = {
 	COLUMN(struct le_row, M_CPU, cpu),
 	COLUMN(struct le_row, M_WAKE_SOURCE, source),
+	COLUMN(struct le_row, M_WAKE_NAME, name),
 	COLUMN(struct le_row, M_BURST_LE_NS, le_ns, .key = "le_ns", .title = "wake latency"),
 	COLUMN(struct le_row, M_COUNT, count),
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* Cumulative counts at the edges of the histogram's buckets: of @only, or of all cores together. */
-static void add_distribution(const struct wake_window *w, struct table *t,
-			     const struct wake_cpu *only, enum wake_source source)
+/* The points of one curve. */
+struct curve {
+	const struct wake_cpu *cpu;   /* NULL: all cores */
+	const char *state;	      /* NULL: all idle states */
+	enum wake_source source;      /* WAKE_NR_SOURCES: all sources */
+};
+
+static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,
+		     const struct wake_point *p, const struct curve *c)
 {
-	struct le_row row = {.cpu = only ? only->cpu : UINT32_MAX,
-			     .source = wake_source_names[source]};
+	const char *name = c->state ? state_name(w, cpu, p->state) : NULL;
+
+	return p->reject == WAKE_TAKEN && (!c->cpu || c->cpu == cpu) &&
+	       (c->source == WAKE_NR_SOURCES || c->source == p->source) &&
+	       (!c->state || (name && !strcmp(name, c->state)));
+}
+
+/* Cumulative counts at the edges of the histogram's buckets. */
+static void add_distribution(const struct wake_window *w, struct table *t, const struct curve *c)
+{
+	struct le_row row = {
+		.cpu = c->cpu ? c->cpu->cpu : UINT32_MAX,
+		.source = c->source < WAKE_NR_SOURCES ? wake_source_names[c->source] : NULL,
+		.name = c->state};
 	uint64_t count[HIST_NR + 1] = {0}, total = 0;
 
 	for (size_t k = 0; k < w->nr_cpus; k++) {
 		const struct wake_cpu *cpu = &w->cpus[k];
 
-		for (size_t i = 0; i < cpu->nr_points && (!only || cpu == only); i++)
-			if (cpu->points[i].reject == WAKE_TAKEN &&
-			    cpu->points[i].source == source) {
+		for (size_t i = 0; i < cpu->nr_points; i++)
+			if (in_curve(w, cpu, &cpu->points[i], c)) {
 				count[hist_index(cpu->points[i].latency_ns)]++;
 				total++;
 			}
@@ -172,20 +195,66 @@ static void add_distribution(const struct wake_window *w, struct table *t,
 	}
 }
 
-/* Per core if there are few cores and one source, else per source over all cores. */
+/* True if no earlier row has this state: one curve for all cores, sources and rounds. */
+static bool is_first(const struct wake_window *w, size_t row)
+{
+	for (size_t i = 0; i < row; i++)
+		if (!strcmp(w->states[i].name, w->states[row].name))
+			return false;
+	return true;
+}
+
+/*
+ * Per idle state with --each-state. Otherwise per core if there are few cores and one source, else
+ * per source over all cores.
+ */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
 	struct table *t = columns_table(report, &distribution_table, 0);
 	bool by_core = w->nr_cpus <= WAKE_PLOT_CORES && __builtin_popcount(w->sources) == 1;
 
-	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !report->failed;
-	     source++) {
+	for (size_t i = 0; i < w->nr_states && w->nr_totals && !report->failed; i++)
+		if (is_first(w, i))
+			add_distribution(w, t,
+					 &(struct curve){NULL, w->states[i].name, WAKE_NR_SOURCES});
+	for (enum wake_source source = WAKE_TIMER;
+	     source <= WAKE_NIC && !w->nr_totals && !report->failed; source++) {
 		if (!wake_has(w->sources, source))
 			continue;
 		for (size_t i = 0; i < w->nr_cpus && by_core; i++)
-			add_distribution(w, t, &w->cpus[i], source);
+			add_distribution(w, t, &(struct curve){&w->cpus[i], NULL, source});
 		if (!by_core)
-			add_distribution(w, t, NULL, source);
+			add_distribution(w, t, &(struct curve){NULL, NULL, source});
+	}
+}
+
+/* One of five values of an idle state alone: minimum, quartiles, maximum. */
+struct box_row {
+	uint32_t index;
+	const char *name;
+	double latency_ns;
+};
+
+static const struct column_spec box_columns[] = {
+	COLUMN(struct box_row, M_WAKE_INDEX, index),
+	COLUMN(struct box_row, M_WAKE_NAME, name),
+	COLUMN(struct box_row, M_WAKE_LATENCY_NS, latency_ns, .flags = COLUMN_ROUND),
+};
+static const struct table_spec boxes_table = TABLE("boxes", NULL, box_columns);
+
+static void add_boxes(const struct wake_window *w, struct report *report)
+{
+	struct table *t = columns_table(report, &boxes_table, 0);
+
+	for (size_t i = 0; i < w->nr_totals; i++) {
+		const struct wake_summary *s = &w->totals[i].summary;
+		const double values[] = {s->min_ns, s->p25_ns, s->median_ns, s->p75_ns, s->max_ns};
+
+		for (int k = 0; k < 5; k++) {
+			struct box_row row = {w->totals[i].index, w->totals[i].name, values[k]};
+
+			columns_row(t, &row);
+		}
 	}
 }
 
@@ -209,5 +278,7 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 		}
 	if (distribution)
 		add_distributions(w, report);
+	if (distribution && w->nr_totals)
+		add_boxes(w, report);
 	return report_finish(report, ret_report);
 }

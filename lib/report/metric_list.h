@@ -160,7 +160,7 @@
 	CRIT_METRIC(X, BATCH, "batch", "batch",                                                    \
 	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
 	CRIT_METRIC(X, DIFFERENCE, "difference", "difference", "difference of the costs")          \
-X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")                        \
+X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation")             \
 	X(M_DIFF_FIGURE, "figure", "figure", UNIT_TEXT, "key of the figure in the JSON of the command") \
 	X(M_DIFF_BEFORE_RATIO, "before_ratio", "before", UNIT_RATIO, "mean of the windows of the first file") \
 	X(M_DIFF_AFTER_RATIO, "after_ratio", "after", UNIT_RATIO, "mean of the windows of the second file") \
@@ -168,11 +168,13 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	X(M_DIFF_AFTER_NS, "after_ns", "after", UNIT_NS, "mean of the windows of the second file")  \
 	X(M_DIFF_BEFORE_HZ, "before_hz", "before", UNIT_HZ, "mean of the windows of the first file") \
 	X(M_DIFF_AFTER_HZ, "after_hz", "after", UNIT_HZ, "mean of the windows of the second file")  \
+	X(M_DIFF_BEFORE_CYCLES, "before_cycles", "before", UNIT_CYCLES, "mean of the rounds of the first file") \
+	X(M_DIFF_AFTER_CYCLES, "after_cycles", "after", UNIT_CYCLES, "mean of the rounds of the second file") \
 	X(M_DIFF_CHANGE, "change_ratio", "change", UNIT_RATIO, "after ÷ before - 1")               \
 	X(M_DIFF_LOW, "change_low_ratio", "at least", UNIT_RATIO, "lower end of the interval of the change") \
 	X(M_DIFF_HIGH, "change_high_ratio", "at most", UNIT_RATIO, "upper end of the interval of the change") \
 	X(M_DIFF_CHANGED, "changed", "changed", UNIT_BOOL,                                         \
-	  "whether the interval excludes 0; null with fewer than 3 windows on a side")             \
+	  "whether the interval excludes 0; null with too few windows, points or rounds on a side") \
 	X(M_DIFF_BEFORE_FILE, "before_file", "before", UNIT_TEXT, "the first file")                \
 	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
 	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT,             \
@@ -345,6 +347,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
 	  "idle state that alone was allowed; null: those that were allowed before")              \
+	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT,                               \
+	  "energy performance preference or bias that was set; null: as before")                  \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
 	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
 	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
@@ -436,6 +440,16 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
+	X(M_WAKE_BUDGET_NS, "budget_ns", "budget", UNIT_NS, "wake latency that 99.9 % of the wake-ups may take") \
+	X(M_WAKE_BUDGET_FITS, "fits", "fits", UNIT_BOOL,                                           \
+	  "whether an idle state fits the budget; null: none has enough points for a p99.9")       \
+	X(M_WAKE_BUDGET_NAME, "name", "deepest", UNIT_TEXT, "deepest idle state that fits")        \
+	X(M_WAKE_BUDGET_LIMIT_NS, "limit_ns", "limit", UNIT_NS,                                    \
+	  "latency limit that allows this state and no deeper one; null: none is needed or possible") \
+	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT,                                      \
+	  "file and value of that limit for this CPU")                                             \
+	X(M_WAKE_BUDGET_DEEPER, "deeper_ratio", "lost idle", UNIT_RATIO,                           \
+	  "share of idle time in deeper states, which the limit forbids: since boot, or in the window of passive") \
 	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
 	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
 	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \
@@ -445,6 +459,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
 	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
 	  "energy performance preference of the measured CPUs, or mixed")                         \
+	X(M_MACHINE_SOCKETS, "machine.sockets_total", "sockets", UNIT_COUNT, "packages with an online CPU") \
+	X(M_MACHINE_SMT, "machine.smt", "SMT", UNIT_BOOL, "whether hyperthreads are in use")      \
 	X(M_MACHINE_CPUFREQ_DRIVER, "machine.cpufreq_driver", "cpufreq", UNIT_TEXT,               \
 	  "cpufreq driver of the measured CPUs, or mixed")                                        \
 	X(M_MACHINE_CPUFREQ_GOVERNOR, "machine.cpufreq_governor", "cpufreq governor", UNIT_TEXT,  \

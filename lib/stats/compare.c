@@ -128,6 +128,25 @@ static unsigned int freedom(const struct moments *a, double a_var, const struct 
 	return parts > 0.0 ? (unsigned int)fmax(1.0, sum * sum / parts) : 1;
 }
 
+static double ratio(double before, double after)
+{
+	return before > 0.0 ? after / before - 1.0 : NAN;
+}
+
+struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after)
+{
+	if (!before->count || !after->count)
+		return (struct unpaired){.ratio = NAN, .low = NAN, .high = NAN};
+	return (struct unpaired){
+		.ratio = ratio(before->mean, after->mean),
+		.low = ratio(before->max, after->min),
+		.high = ratio(before->min, after->max),
+		.changed = before->count >= UNPAIRED_MIN_ROUNDS &&
+			   after->count >= UNPAIRED_MIN_ROUNDS &&
+			   (after->min > before->max || after->max < before->min),
+	};
+}
+
 static bool only_one(const struct moments *none, const struct moments *some)
 {
 	return none->max <= 0.0 && some->min > 0.0;

@@ -39,6 +39,8 @@ double student_quantile(double confidence, unsigned int df);
 
 /* With fewer windows on a side nothing is called changed. */
 #define UNPAIRED_MIN 3
+/* Same for ranges: two ranges of 5 equal rounds are disjoint by chance in 0.8 % of cases. */
+#define UNPAIRED_MIN_ROUNDS 5
 
 /* Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN: unknown. */
 struct unpaired {
@@ -57,5 +59,11 @@ struct unpaired {
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
+/*
+ * Compares ranges of rounds, of which only count, mean, min and max are known. The interval has the
+ * smallest and the largest ratio of two rounds. Changed: the ranges are disjoint and both have
+ * UNPAIRED_MIN_ROUNDS or more.
+ */
+struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 #endif

@@ -124,6 +124,7 @@ double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned 
 struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
+	double p25_ns, p75_ns; /* of points only; NAN for passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half of the interval that holds the true median, 99.7 % sure */
 	double max_error_ns;	/* how much lower the true maximum may be: passive, later windows */
@@ -169,6 +170,19 @@ struct wake_evidence {
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
+
+/* One idle state of a CPU as a candidate for a latency budget. */
+struct wake_candidate {
+	uint64_t claimed_ns; /* exit latency by the driver: a latency limit admits states by it */
+	double tail_ns;	     /* p99.9 of the wake latency and its uncertainty; NAN if not measured */
+};
+
+/*
+ * Deepest of @nr states, shallow to deep, such that it and every state that a latency limit of its
+ * claim admits fit @budget_ns. A shallower state that was not measured fits, a deeper one does not.
+ * -1 if none fits, -ENODATA if no state was measured.
+ */
+int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
 /* Pre-wake: how much less a timer's wake latency is, because the core knows its own timer. */
 struct wake_prewake {

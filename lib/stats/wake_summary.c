@@ -2,6 +2,7 @@
 /* Many points: summaries, verdicts, pre-wake, the cost of a stamp. */
 #include "stats/wake.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ static struct wake_summary summary_of(uint64_t count)
 		.median_ns = NAN,
 		.mean_ns = NAN,
 		.stddev_ns = NAN,
+		.p25_ns = NAN,
+		.p75_ns = NAN,
 		.p99_ns = NAN,
 		.p999_ns = NAN,
 		.p9999_ns = NAN,
@@ -60,6 +63,8 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 		s.mean_ns = moments.mean;
 		s.stddev_ns = moments_stddev(&moments);
 		s.median_ns = percentile(latency_ns, nr, 50.0);
+		s.p25_ns = quantile_of(latency_ns, nr, 0.25);
+		s.p75_ns = quantile_of(latency_ns, nr, 0.75);
 		s.median_error_ns = median_error(latency_ns, nr);
 		s.p99_ns = percentile(latency_ns, nr, 99.0);
 		s.p999_ns = percentile(latency_ns, nr, 99.9);
@@ -164,6 +169,31 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 	return evidence->package_can && evidence->package_awake && !evidence->package_slept
 		       ? WAKE_CORE_ONLY
 		       : WAKE_WITHIN;
+}
+
+/* True if a limit of the claim of state @chosen admits only states that fit. */
+static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
+{
+	for (int i = 0; i < nr; i++)
+		if (states[i].claimed_ns <= states[chosen].claimed_ns &&
+		    !(states[i].tail_ns <= budget_ns) && (i >= chosen || !isnan(states[i].tail_ns)))
+			return false;
+	return true;
+}
+
+int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns)
+{
+	int found = -ENODATA;
+
+	for (int i = 0; i < nr; i++) {
+		if (isnan(states[i].tail_ns))
+			continue;
+		if (admits_fitting(states, nr, i, budget_ns))
+			found = i;
+		else if (found < 0)
+			found = -1;
+	}
+	return found;
 }
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,

@@ -4,6 +4,7 @@
 #define SUBTICK_SYS_MACHINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cpuset.h"
 
@@ -18,6 +19,8 @@ struct machine {
 	char energy_perf_preference[32];
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
+	uint32_t sockets; /* packages with an online CPU; UINT32_MAX if unknown */
+	int8_t smt;	  /* hyperthreads are in use; -1 if unknown */
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);

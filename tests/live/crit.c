@@ -131,24 +131,50 @@ static bool save_run(const struct against *against)
 	return saved;
 }
 
+/* The second line of output: the report of diff. NULL without one. */
+static json_t *compare(const char *engine, const char *path)
+{
+	struct live_run run;
+	const char *line;
+	json_t *root;
+
+	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000", "--against", path),
+		 &run);
+	line = strchr(run.out, '\n');
+	root = line ? json_loads(line + 1, 0, NULL) : NULL;
+	live_run_free(&run);
+	return root;
+}
+
+/* Figure of an operation in the report of diff: batch with engine bpf, median with the module. */
+static json_t *diff_row(json_t *root, const char *engine, const char *op)
+{
+	bool ns = !strcmp(engine, "bpf");
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, ns ? "times" : "cycles"), i, row)
+		if (is_text(row, "name", op) && is_text(row, "figure", ns ? "batch" : "median"))
+			return row;
+	return NULL;
+}
+
 /* How many operations differ beyond the spread; -1 if nothing was compared. */
 static int differ_once(struct against *against, int differs[3])
 {
-	json_t *root = live_json(ARGS("crit", "--json", "-e", against->engine, "-r", "5", "-n",
-				      "3000", "--against", against->path));
+	json_t *root = compare(against->engine, against->path);
 
 	against->rows = 0;
 	for (int op = 0; op < 3; op++) {
-		json_t *row = op_row(root, "against", tree_ops[op]);
+		json_t *row = diff_row(root, against->engine, tree_ops[op]);
 
-		if (isnan(live_number(row, "difference")))
+		if (isnan(live_number(row, "change_ratio")))
 			continue;
 		against->rows++;
-		differs[op] += json_is_true(json_object_get(row, "exceeds_spread"));
-		live_note("%s: %g → %g, difference %g (%g…%g)", tree_ops[op],
-			  live_number(row, "then"), live_number(row, "now"),
-			  live_number(row, "difference"), live_number(row, "difference_low"),
-			  live_number(row, "difference_high"));
+		differs[op] += json_is_true(json_object_get(row, "changed"));
+		live_note("%s: change %g (%g…%g)", tree_ops[op], live_number(row, "change_ratio"),
+			  live_number(row, "change_low_ratio"),
+			  live_number(row, "change_high_ratio"));
 	}
 	json_decref(root);
 	return root ? against->rows : -1;
@@ -182,7 +208,7 @@ static void measure_against(void *arg, struct verdict *verdict)
 /* And against a run that costs ten times as much it differs. */
 static void check_against(const char *engine)
 {
-	char path[] = "/tmp/subtick-crit-XXXXXX", other[128];
+	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
 	struct against against = {.engine = engine, .path = path};
 	/* Every core is measured in turn; medians stand what takes less than a tenth of them. */
 	struct judge_opts opts = {
@@ -191,8 +217,7 @@ static void check_against(const char *engine)
 		.measure = measure_against,
 		.arg = &against};
 	int fd = mkstemp(path), beyond = 0, rows;
-	json_t *root, *row;
-	size_t i;
+	json_t *root;
 
 	if (fd >= 0)
 		close(fd);
@@ -200,9 +225,9 @@ static void check_against(const char *engine)
 	rows = against.rows;
 
 	snprintf(other, sizeof(other),
-		 "{\"schema\":\"subtick.crit/1\",\"engine\":\"%s\",\"do_work\":false,\"rounds\":5,"
-		 "\"ops\":[",
-		 engine);
+		 "{\"schema\":\"subtick.crit/1\",\"window_ns\":1,\"engine\":\"%s\",\"unit\":\"%s\","
+		 "\"do_work\":false,\"rounds\":5,\"ops\":[",
+		 engine, strcmp(engine, "bpf") ? "cycles" : "ns");
 	if (fd >= 0 && (file_write_bytes(path, "", 0), save(path, other))) {
 		FILE *file = fopen(path, "ae");
 
@@ -216,15 +241,17 @@ static void check_against(const char *engine)
 		fprintf(file, "]}\n");
 		fclose(file);
 	}
-	root = live_json(
-		ARGS("crit", "--json", "-e", engine, "-r", "2", "-n", "1000", "--against", path));
-	json_array_foreach(json_object_get(root, "against"), i, row) beyond +=
-		json_is_true(json_object_get(row, "exceeds_spread")) &&
-		live_number(row, "difference") < 0;
+	root = compare(engine, path);
+	for (int op = 0; op < 3; op++) {
+		json_t *row = diff_row(root, engine, tree_ops[op]);
+
+		beyond += json_is_true(json_object_get(row, "changed")) &&
+			  live_number(row, "change_ratio") < 0;
+	}
 	live_ok(beyond == rows && rows, "a second per pair is beyond every spread (%d)", beyond);
 	json_decref(root);
 	live_refused("another kind of run",
-		      ARGS("crit", "-e", engine, "--work", "--against", path), 1, "--work");
+		      ARGS("crit", "-e", engine, "--work", "--against", path), 1, "do_work");
 	unlink(path);
 }
 

@@ -144,7 +144,7 @@ TEST_WITH(test_believe_median, reset, NULL)
 	for (unsigned int i = 0; i < result.nr_rounds; i++)
 		for (int op = 0; op < CRIT_NR_OPS; op++)
 			result.rounds[i].op[op].batch = NAN;
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, NULL, &report), 0);
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "median");
 	assert_true(says(report, "believe median, with care") && !says(report, "believe batch"));
@@ -160,7 +160,7 @@ TEST_WITH(test_figures, reset, NULL)
 	struct err err = {0};
 
 	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, NULL, &report), 0);
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
 	ops = table_named(report, "ops");
 	assert_int_equal(ops->nr_rows, 3);
 	assert_true(isnan(number(ops, 0, "median")) && isnan(number(ops, 0, "batch")) &&
@@ -218,34 +218,6 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 	assert_int_equal(result.nr_rounds, 77);
 }
 
-TEST_WITH(test_against, reset, NULL)
-{
-	struct crit_baseline baseline = {
-		.name = "old.json",
-		.op = {[CRIT_IRQ] = crit_spread_of(NULL, 0),
-		       [CRIT_PREEMPT] = {.low = 1.15, .mid = 1.3, .high = 1.4, .rounds = 5},
-		       [CRIT_IRQ_SAVE] = {.low = 1.0, .mid = 1.1, .high = 1.2, .rounds = 5}},
-	};
-	struct crit_result result;
-	struct report *report;
-	struct table *against;
-	struct err err = {0};
-
-	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
-	against = table_named(report, "against");
-	assert_true(isnan(number(against, 0, "difference")));
-	/* Batches 1.0 to 1.2 lie across 1.15; 2.0 to 2.2 are clear of 1.0 to 1.2. */
-	expect(against, 1, "difference", -0.2);
-	assert_false(table_cell(against, 1, table_find(against, "exceeds_spread"))->flag);
-	expect(against, 2, "difference", 1.0);
-	expect(against, 2, "difference_low", 0.8);
-	expect(against, 2, "difference_high", 1.2);
-	assert_true(table_cell(against, 2, table_find(against, "exceeds_spread"))->flag);
-	report_free(report);
-	crit_result_free(&result);
-}
-
 /* Rounds 0-2 off, 3-5 on, 6-8 off again: the drift of 0.6 is as large as the cost, so no verdict. */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
@@ -257,7 +229,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	assert_int_equal(crit_run(&fake, &three, "", &trace.off_before, &err), 0);
 	assert_int_equal(crit_run(&fake, &three, "", &trace.on, &err), 0);
 	assert_int_equal(crit_run(&fake, &three, "", &trace.off_after, &err), 0);
-	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, NULL, &report), 0);
+	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
 	table = table_named(report, "tracepoints");
 	expect(table, 1, "off_before", 1.1);
 	expect(table, 1, "on", 1.4);
@@ -269,7 +241,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	/* Same figures with "on" far above both. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
-	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, NULL, &report), 0);
+	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
 	table = table_named(report, "tracepoints");
 	expect(table, 1, "cost", 7.6);
 	expect(table, 1, "cost_low", 7.2);
@@ -277,36 +249,6 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	assert_true(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
 	report_free(report);
 	crit_trace_free(&trace);
-}
-
-static bool noted(const struct report *report, const char *what)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], what))
-			return true;
-	return false;
-}
-
-/* One round has no spread, and the report says so in every case. */
-TEST_WITH(test_against_one_round, reset, NULL)
-{
-	struct crit_baseline baseline = {.name = "old.json", .engine = "fake"};
-	struct crit_result result;
-	struct report *report;
-	struct err err = {0};
-
-	baseline.op[CRIT_IRQ] = crit_spread_of(NULL, 0);
-	for (int op = CRIT_PREEMPT; op < CRIT_NR_OPS; op++)
-		baseline.op[op] = (struct crit_spread){.low = 1, .mid = 1, .high = 1, .rounds = 5};
-	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
-	assert_false(noted(report, "one round"));
-	report_free(report);
-	baseline.op[CRIT_PREEMPT].rounds = 1;
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
-	assert_true(noted(report, "the earlier run has only one round"));
-	report_free(report);
-	crit_result_free(&result);
 }
 
 TEST_MAIN()

@@ -59,6 +59,31 @@ TEST(test_zeros)
 	assert_false(unpaired_compare(&zeros, &zeros, 0.95).changed);
 }
 
+/* Only count, mean and ends are known: disjoint ranges of five rounds or more have changed. */
+TEST(test_ranges)
+{
+	struct moments before = {.count = 5, .mean = 1.1, .min = 1.0, .max = 1.2}, after = before;
+	struct unpaired found;
+
+	assert_false(unpaired_ranges(&before, &after).changed);
+	after = (struct moments){.count = 5, .mean = 2.2, .min = 2.0, .max = 2.4};
+	found = unpaired_ranges(&before, &after);
+	assert_true(found.changed);
+	assert_true(fabs(found.ratio - 1.0) < 1e-9);
+	assert_true(fabs(found.low - (2.0 / 1.2 - 1.0)) < 1e-9);
+	assert_true(fabs(found.high - 1.4) < 1e-9);
+	assert_true(unpaired_ranges(&after, &before).changed);
+	after.count = 4;
+	assert_false(unpaired_ranges(&before, &after).changed);
+	/* No ratio to 0, but disjoint ranges all the same. */
+	before = (struct moments){.count = 5};
+	after.count = 5;
+	found = unpaired_ranges(&before, &after);
+	assert_true(isnan(found.ratio) && found.changed);
+	after.count = 0;
+	assert_false(unpaired_ranges(&before, &after).changed);
+}
+
 /* The interval contains the true ratio in 95 of 100 experiments, also with unequal sides. */
 TEST(test_coverage)
 {

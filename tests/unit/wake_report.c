@@ -317,6 +317,168 @@ TEST_WITH(test_rounds, setup, teardown)
 	report_free(report);
 }
 
+#define EACH 1200 /* enough for a p99.9 */
+
+/* Each state alone, EACH points: POLL 100 ns, C1 1.5 us, C6 60 us with a tail of 70 us. */
+static void fill_rounds(struct bench *b, struct wake_point *points)
+{
+	static const int latency_ns[] = {100, 1500, 60000};
+
+	for (int i = 0; i < 3 * EACH; i++)
+		points[i] = (struct wake_point){.state = i / EACH,
+						.round = i / EACH,
+						.silent_ns = 290000,
+						.latency_ns = i % EACH > EACH - 4 && i / EACH == 2
+								      ? 70000
+								      : latency_ns[i / EACH]};
+	b->run.plan.sources = 1u << WAKE_TIMER;
+	b->run.plan.nr_rounds = 4;
+	b->window.breakdown = false;
+	b->worker.points = points;
+	b->worker.nr = 3 * EACH;
+	b->cpu.before[0].time_ns = 100;
+	b->cpu.before[1].time_ns = 300;
+	b->cpu.before[2].time_ns = 600;
+}
+
+static const struct value *budget_cell(const struct report *report, const char *key)
+{
+	return table_get(report_find(report, "budget"), 0, key);
+}
+
+/* The deepest state within the budget by p99.9, the limit that admits no deeper one, and its cost. */
+TEST_WITH(test_budget, setup, teardown)
+{
+	struct wake_point *points = calloc(3 * EACH, sizeof(*points));
+	struct bench *b = *state;
+	struct report *report;
+
+	fill_rounds(b, points);
+	b->window.budget_ns = 50000;
+	report = report_of(b, NULL);
+	assert_int_equal(cell(report->fields, 0, "budget_ns"), 50000);
+	assert_true(budget_cell(report, "fits")->flag);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	assert_int_equal(budget_cell(report, "p999_ns")->u64, 1500);
+	assert_int_equal(budget_cell(report, "limit_ns")->u64, 2000);
+	assert_string_equal(budget_cell(report, "setting")->str,
+			    "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us=2");
+	assert_true(budget_cell(report, "deeper_ratio")->f64 == 0.6);
+	assert_true(notes_say(report, "/dev/cpu_dma_latency open with 2 us"));
+	assert_false(b->window.over_budget);
+	report_free(report);
+
+	/* The median of C6 would fit, its p99.9 does not. */
+	b->window.budget_ns = 69000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	report_free(report);
+
+	/* The uncertainty is part of the latency. */
+	b->window.budget_ns = 70000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C1");
+	report_free(report);
+	b->window.budget_ns = 71000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "C6");
+	assert_int_equal(budget_cell(report, "limit_ns")->kind, VALUE_NULL);
+	assert_int_equal(budget_cell(report, "setting")->kind, VALUE_NULL);
+	assert_true(budget_cell(report, "deeper_ratio")->f64 == 0.0);
+	assert_true(notes_say(report, "no latency limit is needed"));
+	report_free(report);
+
+	/* Only polling fits: 0 in the file would mean no limit. */
+	b->window.budget_ns = 1000;
+	report = report_of(b, NULL);
+	assert_string_equal(budget_cell(report, "name")->str, "POLL");
+	assert_non_null(strstr(budget_cell(report, "setting")->str, "latency_us=n/a"));
+	report_free(report);
+	b->window.budget_ns = 50;
+	report = report_of(b, NULL);
+	assert_false(budget_cell(report, "fits")->flag);
+	assert_int_equal(budget_cell(report, "name")->kind, VALUE_NULL);
+	assert_true(b->window.over_budget);
+	assert_true(notes_say(report, "no idle state of CPU 0 fits"));
+	report_free(report);
+
+	/* Too few points for a p99.9: unknown, which is no fit either. */
+	b->window.over_budget = false;
+	for (int i = 0; i < 3 * EACH; i++)
+		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
+	report = report_of(b, NULL);
+	assert_int_equal(budget_cell(report, "fits")->kind, VALUE_NULL);
+	assert_true(b->window.over_budget);
+	report_free(report);
+	free(points);
+}
+
+/* Rounds by preference: rows and points have the preference, no state is forced. */
+TEST_WITH(test_preferences, setup, teardown)
+{
+	static const char preferences[2][WAKE_PREFERENCE] = {"performance", "power"};
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	b->run.plan.nr_rounds = 3;
+	b->run.plan.preferences = preferences;
+	b->worker.plan = &b->run.plan;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 1 : i < 100 ? 0 : 2;
+	report = report_of(b, NULL);
+	assert_null(report_find(report, "by_state"));
+	t = report_find(report, "states");
+	assert_int_equal(t->nr_rows, 3);
+	assert_string_equal(text(t, 0, "preference"), "performance");
+	assert_string_equal(text(t, 1, "preference"), "power");
+	assert_int_equal(table_get(t, 2, "preference")->kind, VALUE_NULL);
+	assert_int_equal(table_get(t, 0, "forced")->kind, VALUE_NULL);
+	assert_false(t->cols[table_find(t, "preference")].data_only);
+	assert_true(t->cols[table_find(t, "forced")].data_only);
+	report_free(report);
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_string_equal(text(t, 1, "preference"), "power");
+	assert_int_equal(table_get(t, 198, "preference")->kind, VALUE_NULL);
+	report_free(report);
+}
+
+static char *drawn(const struct report *report);
+
+/* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */
+TEST_WITH(test_rounds_plot, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	char *svg;
+
+	b->run.plan.nr_rounds = 4;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_string_equal(text(t, 0, "name"), "C1");
+	assert_string_equal(text(t, t->nr_rows - 1, "name"), "C6");
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), 100);
+	t = report_find(report, "boxes");
+	/* Three states by two sources, five values each; C1 alone by timer is the second. */
+	assert_int_equal(t->nr_rows, 30);
+	assert_string_equal(text(t, 5, "name"), "C1");
+	assert_int_equal(cell(t, 5, "latency_ns"), 1000);
+	assert_int_equal(cell(t, 6, "latency_ns"), 1025);
+	assert_int_equal(cell(t, 8, "latency_ns"), 1074);
+	assert_int_equal(cell(t, 9, "latency_ns"), 1098);
+	svg = drawn(report);
+	assert_non_null(strstr(svg, ">C1</text>"));
+	assert_non_null(strstr(svg, ">C6</text>"));
+	assert_non_null(strstr(svg, "quartiles"));
+	assert_null(strstr(svg, "timer"));
+	free(svg);
+	report_free(report);
+}
+
 /* The counters of each point, in columns named after them. */
 TEST_WITH(test_depth_columns, setup, teardown)
 {
@@ -597,28 +759,14 @@ TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *here = points_of(b), *there;
-	const struct report *both[2] = {here};
 	uint32_t ns[POINTS];
-	struct wake_runs runs;
 	char *text, *svg;
 	size_t length;
 	FILE *out;
 
 	there = other_machine(b, ns);
-	both[1] = there;
 	assert_null(wake_depth_key(report_find(here, "points")));
 	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
-	assert_int_equal(wake_runs_make(&runs, both, 2), 0);
-	assert_int_equal(runs.nr, 2);
-	assert_string_equal(runs.name[0], "run 1 (a model)");
-	assert_string_equal(runs.name[1], "sklep0 (a model)");
-	assert_string_equal(runs.depth_label[1], "sklep0 (a model): c6");
-	assert_int_equal(runs.report->tables[0]->nr_rows, 2 * POINTS);
-	assert_int_equal(table_number(runs.report->tables[0], POINTS, "latency_ns"), 1010);
-	assert_int_equal(table_number(runs.report->tables[0], POINTS, "depth_ns"), 100000);
-	assert_int_equal(runs.nr_plots, 2);
-	wake_runs_free(&runs);
-
 	text = drawn(here);
 	assert_int_equal(times(text, "Residency against"), 0);
 	assert_int_equal(times(text, "by run"), 0);
@@ -626,12 +774,17 @@ TEST_WITH(test_two_machines, setup, teardown)
 	text = drawn(there);
 	assert_true(times(text, "Residency against silent time") > 0);
 	free(text);
+	text = drawn(here);
 	out = open_memstream(&svg, &length);
 	assert_int_equal(wake_plot(out, here, there), 0);
 	fclose(out);
 	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
 	assert_true(times(svg, "Residency against silent time, by run") > 0);
 	assert_true(times(svg, "sklep0 (a model): c6") > 0);
+	assert_int_equal(times(svg, "run 1 (a model): no residency counter"), 1);
+	/* Each point of both runs, once more in each plot by run that has it. */
+	assert_int_equal(times(svg, "<circle") - times(text, "<circle"), 3 * POINTS);
+	free(text);
 	free(svg);
 	report_free(here);
 	report_free(there);

@@ -2,6 +2,8 @@
 /* Summaries, verdicts on the thesis's tables, pre-wake, the cost of a stamp. */
 #include "test.h"
 
+#include <errno.h>
+
 #include <math.h>
 
 #include "stats/hist.h"
@@ -380,6 +382,27 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);
 	assert_false(c.known);
+}
+
+#define FITS(budget, ...)                                                                        \
+	wake_budget_state((struct wake_candidate[]){__VA_ARGS__},                                \
+			  sizeof((struct wake_candidate[]){__VA_ARGS__}) /                       \
+				  sizeof(struct wake_candidate),                                 \
+			  budget)
+
+/* A limit admits every state that claims no more: all of these must fit. */
+TEST(test_budget_state)
+{
+	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {90, 60}), 1);
+	assert_int_equal(FITS(60, {0, 1}, {2, 3}, {90, 60}), 2);
+	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
+	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
+	/* A shallower state without points fits; a deeper one of the same claim does not. */
+	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
+	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
+	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
+	/* A shallow state that takes too long is admitted by every limit. */
+	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }
 
 TEST_MAIN()

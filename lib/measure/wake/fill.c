@@ -164,10 +164,11 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
-	w->nr_totals = 0;
+	w->nr_totals = w->nr_budgets = 0;
 	w->failed = false;
 	w->sources = plan->sources;
 	w->nr_rounds = wake_run_rounds(plan);
+	w->by_preference = plan->preferences != NULL;
 	w->overhead_ns = w->uncertainty_ns = 0;
 	w->asked = w->taken = 0;
 	memset(w->rejected, 0, sizeof(w->rejected));
@@ -231,6 +232,7 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 		fill_cpu(w, env, &run->workers[i], passive);
 	if (!passive && !w->failed)
 		wake_totals(w, env, run);
+	wake_budgets(w, env);
 	return w->failed ? -ENOMEM : 0;
 }
 
@@ -242,5 +244,6 @@ void wake_window_free(struct wake_window *w)
 	free(w->stages);
 	free(w->residencies);
 	free(w->totals);
+	free(w->budgets);
 	*w = (struct wake_window){0};
 }

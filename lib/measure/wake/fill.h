@@ -37,4 +37,7 @@ void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 
+/* Adds the deepest idle state that fits the budget, for each core; nothing without a budget. */
+void wake_budgets(struct wake_window *window, const struct wake_env *env);
+
 #endif

@@ -21,6 +21,7 @@ struct wake_opts {
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
+	uint64_t budget_ns; /* for wake_window.budgets; 0: none */
 	/* Passive and bare: the meter of load whose programs count, too, if they can; NULL: own programs. */
 	struct meter *load;
 	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */

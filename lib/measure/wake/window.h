@@ -34,6 +34,7 @@ struct wake_state {
 	char name[32];
 	uint32_t round;	     /* of the experiment */
 	char forced[32];     /* the only allowed state; "" in the last round */
+	char preference[32]; /* energy preference of the round; "" in the last round */
 	uint64_t claimed_ns; /* exit latency by the driver */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
@@ -78,6 +79,19 @@ struct wake_pair {
 	struct wake_prewake prewake;
 };
 
+/* The deepest idle state of one core whose p99.9 fits the budget. */
+struct wake_budget {
+	uint32_t cpu;
+	int8_t fits; /* -1: no state has enough points for a p99.9 */
+	uint32_t index;
+	char name[32]; /* "" if no state fits */
+	double p999_ns;
+	/* Exit latency that the limit has to allow; unknown if no state is deeper. */
+	uint64_t limit_ns;
+	/* Share of idle time in deeper states: in the window of passive, else since boot. */
+	double deeper_ratio;
+};
+
 /* Time from launch to one stage on the way to user code, by core and source. */
 struct wake_stage {
 	uint32_t cpu;
@@ -95,9 +109,13 @@ struct wake_residency {
 	double ratio; /* of the sweep */
 };
 
+#define WAKE_CARD_OTHERS 512
+
 /* The card of source nic. */
 struct wake_card {
 	char device[IFNAMSIZ];
+	char others[WAKE_CARD_OTHERS]; /* other cards with a clock: "eth1 (no link)" */
+	char disciplines[96];	       /* running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* how its clock was read */
 	uint64_t half_window_ns; /* worst half-window of these readings */
@@ -123,6 +141,8 @@ struct wake_window {
 	uint64_t rejected[WAKE_NR_REJECTS]; /* WAKE_UNKNOWN: the source lacks this count */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
 	WAKE_LOSSES(LOSS_MEMBER)
+	uint64_t budget_ns; /* of --budget; 0: none */
+	bool over_budget; /* no state fits on a core, in this window or an earlier one */
 	bool exceeded; /* a state took longer than claimed, in this window or an earlier one */
 
 	struct wake_machine machine;
@@ -139,9 +159,11 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
+	struct wake_budget *budgets; /* with --budget: one per core */
 	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
-	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals;
+	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
+	bool by_preference; /* rounds set energy preferences, not idle states */
 	bool failed; /* sticky: out of memory */
 };
 

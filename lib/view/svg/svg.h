@@ -21,6 +21,7 @@ enum svg_mark {
  * logarithmic axis so are values that are not positive.
  */
 struct svg_series {
+	const struct report *from; /* another report that has the table; NULL: the report */
 	const char *table;  /* key of a table of the report */
 	const char *where;  /* only rows whose column of this key is @equals; NULL: all rows */
 	const char *equals; /* a string, or a decimal number */

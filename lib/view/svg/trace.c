@@ -79,7 +79,7 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 		   const struct report *report)
 {
 	const struct svg_series *s = trace->series;
-	const struct table *table = report_find(report, s->table);
+	const struct table *table = report_find(s->from ?: report, s->table);
 	int where, rc = 0, col[3];
 	struct svg_dot dot;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick wake --plot`: the points of one run, and of two runs in one plot. */
+/* The plots of `subtick wake --plot`: the points of one run, and of an earlier run beside them. */
 #include "view/svg/wake.h"
 
 #include <errno.h>
@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SERIES 8
+/* Above the cores of a plot (WAKE_PLOT_CORES), and the names that idle states of a machine have. */
+#define MAX_SERIES 64
+#define RUN_NAME   112
 
 const char *wake_depth_key(const struct table *points)
 {
@@ -36,8 +38,8 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-/* Host and CPU model of a report, by its keys machine.*; "run N" without. */
-static void wake_run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
+/* Host and CPU model of a report, by its keys machine.*; "run N" without a host. */
+static void run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
 	const char *model = table_str(report->fields, 0, "machine.cpu_model"),
@@ -47,8 +49,7 @@ static void wake_run_name(const struct report *const *reports, size_t index, cha
 
 	/* Runs of one machine get their numbers, the first as well if it has no name. */
 	for (size_t i = 0; i < index; i++)
-		number += !strcmp(reports[i]->command, report->command) &&
-			  !strcmp(host_of(reports[i]), host);
+		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
 		snprintf(nth, sizeof(nth), " %zu", number);
 	if (model)
@@ -57,100 +58,22 @@ static void wake_run_name(const struct report *const *reports, size_t index, cha
 		snprintf(buf, size, "%.24s%s", host, nth);
 }
 
-static void add_run(struct wake_runs *runs, const struct report *const *reports, size_t index,
-		    struct table *all)
-{
-	const struct table *points = report_find(reports[index], "points");
-	const char *depth = wake_depth_key(points);
-	char label[sizeof(runs->depth_label[0])];
-
-	wake_run_name(reports, index, runs->name[runs->nr], WAKE_RUN_NAME);
-	snprintf(label, sizeof(label), "%s: %.*s", runs->name[runs->nr],
-		 depth ? (int)strlen(depth) - 3 : 0, depth ?: "");
-	strcpy(runs->depth_label[runs->nr], label);
-	for (size_t row = 0; row < points->nr_rows && !*all->failed; row++) {
-		double latency = table_number(points, row, "latency_ns");
-		size_t at;
-
-		if (isnan(latency))
-			continue;
-		at = table_row(all);
-		value_str(table_cell(all, at, 0), runs->name[runs->nr]);
-		value_f64(table_cell(all, at, 1), table_number(points, row, "silent_ns"));
-		value_f64(table_cell(all, at, 2), latency);
-		if (depth)
-			value_f64(table_cell(all, at, 3), table_number(points, row, depth));
-	}
-	runs->depths |= depth != NULL;
-	runs->nr++;
-}
-
-static void draw_runs(struct wake_runs *runs)
-{
-	for (size_t i = 0; i < runs->nr; i++) {
-		runs->latency[i] = (struct svg_series){.table = "runs",
-						       .where = "run",
-						       .equals = runs->name[i],
-						       .x = "silent_ns",
-						       .y = "latency_ns",
-						       .label = runs->name[i],
-						       .mark = SVG_POINTS};
-		runs->depth[i] = runs->latency[i];
-		runs->depth[i].y = "depth_ns";
-		runs->depth[i].label = runs->depth_label[i];
-	}
-	runs->plots[0] = (struct svg_plot){.title = "Wake latency against silent time, by run",
-					   .x_log = true,
-					   .series = runs->latency,
-					   .nr_series = runs->nr};
-	runs->plots[1] = (struct svg_plot){.title = "Residency against silent time, by run",
-					   .x_log = true,
-					   .series = runs->depth,
-					   .nr_series = runs->nr};
-	runs->nr_plots = runs->depths ? 2 : 1;
-}
-
-int wake_runs_make(struct wake_runs *runs, const struct report *const *reports, size_t nr_reports)
-{
-	struct table *all;
-
-	*runs = (struct wake_runs){.report = report_new("wake.points")};
-	if (!runs->report)
-		return -ENOMEM;
-	all = report_table(runs->report, "runs", NULL);
-	table_col(all, M_WAKE_RUN);
-	table_col(all, M_WAKE_POINT_SILENT_NS);
-	table_col(all, M_WAKE_LATENCY_NS);
-	table_col(all, M_WAKE_DEPTH_NS);
-	for (size_t i = 0; i < nr_reports && runs->nr < WAKE_MAX_RUNS; i++)
-		if (!strcmp(reports[i]->command, "wake.points") && report_find(reports[i], "points"))
-			add_run(runs, reports, i, all);
-	draw_runs(runs);
-	return report_check(runs->report);
-}
-
-void wake_runs_free(struct wake_runs *runs)
-{
-	report_free(runs->report);
-	*runs = (struct wake_runs){0};
-}
-
-/* One series per core; for the distribution, one per source over all cores. */
+/* One series per idle state, core or source: each value of column @key. */
 struct split {
 	const char *key;
-	char value[MAX_SERIES][16];
-	char label[MAX_SERIES][24];
+	char value[MAX_SERIES][32];
+	char label[MAX_SERIES][40];
 	size_t nr;
 };
 
 static void split_add(struct split *split, const struct value *cell)
 {
-	char text[16] = "";
+	char text[sizeof(split->value[0])] = "";
 
 	if (cell->kind == VALUE_U64)
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)cell->u64);
 	else if (cell->kind == VALUE_STR)
-		snprintf(text, sizeof(text), "%s", cell->str);
+		snprintf(text, sizeof(text), "%.31s", cell->str);
 	for (size_t i = 0; i < split->nr; i++)
 		if (!strcmp(split->value[i], text))
 			return;
@@ -185,79 +108,128 @@ static size_t series_of(const struct split *split, const char *table, const char
 	return split->nr;
 }
 
-/* The report's tables and one more: svg_write() draws from one report. */
-static int write_with(FILE *out, const struct report *points, const struct wake_runs *runs,
-		      const struct svg_plot *plots, size_t nr_plots)
-{
-	struct report all = *points;
-	int rc;
+/* Both runs by silent time: this run and the earlier one. */
+struct both_runs {
+	char name[2][RUN_NAME], depth_name[2][RUN_NAME + 32];
+	struct svg_series latency[2], depth[2];
+	bool has_depth;
+};
 
-	all.tables = calloc(points->nr_tables + 1, sizeof(struct table *));
-	if (!all.tables)
-		return -ENOMEM;
-	memcpy(all.tables, points->tables, points->nr_tables * sizeof(struct table *));
-	if (runs)
-		all.tables[all.nr_tables++] = runs->report->tables[0];
-	rc = svg_write(out, &all, plots, nr_plots);
-	free(all.tables);
-	return rc;
+static void add_run(struct both_runs *runs, const struct report *const *reports, size_t index)
+{
+	const char *depth = wake_depth_key(report_find(reports[index], "points"));
+
+	run_name(reports, index, runs->name[index], RUN_NAME);
+	snprintf(runs->depth_name[index], sizeof(runs->depth_name[0]), "%s: %.*s", runs->name[index],
+		 depth ? (int)strlen(depth) - 3 : 20, depth ?: "no residency counter");
+	runs->latency[index] = (struct svg_series){.from = reports[index],
+						   .table = "points",
+						   .x = "silent_ns",
+						   .y = "latency_ns",
+						   .label = runs->name[index],
+						   .mark = SVG_POINTS};
+	runs->depth[index] = runs->latency[index];
+	runs->depth[index].label = runs->depth_name[index];
+	if (depth) {
+		runs->depth[index].y = depth;
+		runs->has_depth = true;
+	} else {
+		/* No row has this source: the series is in the legend only. */
+		runs->depth[index].where = "source";
+		runs->depth[index].equals = "";
+	}
 }
 
-#define OWN_PLOTS 5
+static bool any_forced(const struct table *points)
+{
+	for (size_t row = 0; row < points->nr_rows; row++)
+		if (table_str(points, row, "forced"))
+			return true;
+	return false;
+}
+
+/* By idle state if states were forced, else by core, or by source if the distribution has no cores. */
+static void choose_split(const struct report *report, struct split *split)
+{
+	const struct table *points = report_find(report, "points");
+
+	split_by(split, any_forced(points) ? points : report_find(report, "distribution"),
+		 any_forced(points) ? "name" : "cpu");
+	if (!split->nr)
+		split_by(split, points, "source");
+}
+
+#define MAX_PLOTS 8
 
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier)
 {
 	const struct report *both[] = {points, earlier};
 	const struct table *table = report_find(points, "points");
 	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES],
-		depth[MAX_SERIES];
+		depth[MAX_SERIES], boxes[MAX_SERIES];
 	struct svg_series distance = {.table = "points",
 				      .x = "point",
 				      .y = "distance_ns",
 				      .where = "cpu",
 				      .mark = SVG_POINTS};
+	struct svg_plot plots[MAX_PLOTS];
+	struct both_runs runs = {0};
 	struct split split, cpus;
-	struct svg_plot plots[OWN_PLOTS + 2] = {
-		{.title = "Wake latency in the order of the points", .series = by_time},
-		{.title = "Launch distance of the same points",
-		 .series = &distance,
-		 .nr_series = 1},
-		{.title = "Wake latency against silent time", .x_log = true, .series = by_silent},
-		{.title = "Distribution of wake latency", .x_log = true, .series = spread},
-		{.title = "Residency against silent time", .x_log = true, .series = depth},
-	};
-	size_t nr_plots = OWN_PLOTS;
-	struct wake_runs runs = {0};
+	size_t nr = 0;
 	const char *key;
-	int rc = 0;
 
-	if (!table || !report_find(points, "distribution"))
+	if (!table || !report_find(points, "distribution") ||
+	    (earlier && !report_find(earlier, "points")))
 		return -EINVAL;
 	split_by(&cpus, table, "cpu");
-	split_by(&split, report_find(points, "distribution"), "cpu");
-	if (!split.nr)
-		split_by(&split, table, "source");
+	choose_split(points, &split);
 	/* All cores run the same sweep. */
 	distance.equals = cpus.nr ? cpus.value[0] : "";
-	plots[0].nr_series =
-		series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time);
-	plots[2].nr_series =
-		series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS, by_silent);
-	plots[3].nr_series =
-		series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE, spread);
+	plots[nr++] = (struct svg_plot){
+		.title = "Wake latency in the order of the points",
+		.series = by_time,
+		.nr_series = series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time)};
+	plots[nr++] = (struct svg_plot){.title = "Launch distance of the same points",
+					.series = &distance,
+					.nr_series = 1};
+	plots[nr++] = (struct svg_plot){
+		.title = "Wake latency against silent time",
+		.x_log = true,
+		.series = by_silent,
+		.nr_series = series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS,
+				       by_silent)};
+	plots[nr++] = (struct svg_plot){
+		.title = "Distribution of wake latency",
+		.x_log = true,
+		.series = spread,
+		.nr_series = series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE,
+				       spread)};
+	if (report_find(points, "boxes"))
+		plots[nr++] = (struct svg_plot){
+			.title = "Minimum, quartiles and maximum of each idle state",
+			.y_log = true,
+			.series = boxes,
+			.nr_series = series_of(&split, "boxes", "index", "latency_ns", SVG_LINE,
+					       boxes)};
 	key = wake_depth_key(table);
 	if (key)
-		plots[4].nr_series =
-			series_of(&split, "points", "silent_ns", key, SVG_POINTS, depth);
-	else
-		nr_plots--;
-	if (earlier) {
-		rc = wake_runs_make(&runs, both, 2);
-		memcpy(plots + nr_plots, runs.plots, runs.nr_plots * sizeof(*plots));
-		nr_plots += runs.nr_plots;
-	}
-	if (!rc)
-		rc = write_with(out, points, earlier ? &runs : NULL, plots, nr_plots);
-	wake_runs_free(&runs);
-	return rc;
+		plots[nr++] = (struct svg_plot){
+			.title = "Residency against silent time",
+			.x_log = true,
+			.series = depth,
+			.nr_series = series_of(&split, "points", "silent_ns", key, SVG_POINTS,
+					       depth)};
+	for (size_t i = 0; earlier && i < 2; i++)
+		add_run(&runs, both, i);
+	if (earlier)
+		plots[nr++] = (struct svg_plot){.title = "Wake latency against silent time, by run",
+						.x_log = true,
+						.series = runs.latency,
+						.nr_series = 2};
+	if (runs.has_depth)
+		plots[nr++] = (struct svg_plot){.title = "Residency against silent time, by run",
+						.x_log = true,
+						.series = runs.depth,
+						.nr_series = 2};
+	return svg_write(out, points, plots, nr);
 }

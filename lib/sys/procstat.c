@@ -205,7 +205,7 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	return 0;
 }
 
-/* A descriptor shows what /proc calls the process that it stands for. */
+/* The fdinfo of a pidfd has the number of the process in the PID namespace of /proc. */
 static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
 {
 	char path[48], text[512];
@@ -224,7 +224,7 @@ static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
 	return line && sscanf(line, " Pid: %d", ret_pid) == 1 && *ret_pid > 0 ? 0 : -ESRCH;
 }
 
-/* In a PID namespace of our own, /proc can still be the host's, where our numbers are strangers'. */
+/* In our own PID namespace /proc can still be the host's, which numbers processes differently. */
 static int pid_in_proc(pid_t pid, pid_t *ret_pid)
 {
 	char self[16];

@@ -14,11 +14,11 @@
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns or a signal; returns true when it is time to stop. */
 bool run_wait(uint64_t until_ns);
-/* The same; returns false earlier if @fd, which may be -1, is readable. */
+/* As run_wait(), but returns false as soon as @fd is readable. @fd may be -1. */
 bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable);
 bool run_stopped(void);
 
-/* Also stops when the terminal hangs up, and wakes when its size changes. */
+/* For the live screen: SIGHUP stops the run, SIGWINCH ends the wait. */
 void run_signals_screen(void);
 /* Waits until @until_ns, a signal or @input; returns true when it is time to stop. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
@@ -32,7 +32,7 @@ void run_avoid(const struct cpuset *measured);
  */
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);
-/* The same, and closes the meter. */
+/* As run_windows(), and closes the meter. */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
 	      struct view *view);
 

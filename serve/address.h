@@ -27,15 +27,14 @@ struct address {
 int address_parse(const char *text, struct address *ret_address);
 /* Whether only this machine can reach it. */
 bool address_is_local(const struct address *address);
-/* Opens a listening socket; replaces a unix socket of that name only if nobody listens on it. */
+/* Opens a listening socket. Replaces an existing unix socket only if no process listens on it. */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
-/* Whether a name can be one of a host: letters, digits, hyphens, underscores, dots inside. */
+/* True for a valid host name: letters, digits, hyphens, underscores, dots inside. */
 bool host_is_name(const char *name);
 /*
- * Whether a Host header, or NULL, is an address, localhost or one of @names ("a,b" or NULL), with
- * or without a port. Nobody can make another site's name of these, so no web page of another site
- * can make a browser send one of them to us.
+ * True if a Host header, or NULL, is an address, localhost or one of @names ("a,b" or NULL), with or
+ * without a port. Refusing other names stops DNS rebinding by web pages of other sites.
  */
 bool host_allowed(const char *names, const char *header);
 

@@ -27,6 +27,8 @@ void answer_body(struct server *server, struct request *request, const char *typ
  */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
+/* True if there is memory for one more response. If not, answers 503. */
+bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
 
 void api_answer(struct server *server, struct request *request, const char *name);

@@ -302,9 +302,9 @@ int sandbox_filter(struct err *err)
 }
 
 /*
- * For the process that opens files of container runtimes (runtime_fd_helper.h): it stays root, to which these
- * belong, without capabilities; or keeps CAP_DAC_READ_SEARCH, if it is not root and has it. It can
- * open files for reading, list and watch directories, and send.
+ * Sandbox of the process that opens files of container runtimes. It stays root, the owner of these
+ * files, without capabilities; if it is not root it keeps CAP_DAC_READ_SEARCH. It can open files for
+ * reading, list and watch directories, and send.
  */
 static int sandbox_reader(struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the checks of doctor share: the facts gathered, and the row that each check fills. */
+/* Facts about this machine that the checks of doctor use, and the row that each check fills. */
 #ifndef SUBTICK_DOCTOR_CHECK_H
 #define SUBTICK_DOCTOR_CHECK_H
 
@@ -68,7 +68,7 @@ enum doctor_status {
 	DOCTOR_NO,
 };
 
-/* In the order in which they are shown. */
+/* In the order of the output. */
 enum doctor_id {
 	DOC_KERNEL,
 	DOC_CONFIG,

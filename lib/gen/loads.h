@@ -52,7 +52,7 @@ struct duty_opts {
 };
 
 /*
- * What the generator used, cumulative, by its own stamps. The core was certainly busy for burn_ns.
+ * Time that the generator used since its start, by its own clock. The core was busy for burn_ns.
  * It was not idle during the whole sleep: entering and leaving the kernel's idle state takes time
  * on both sides.
  */
@@ -71,7 +71,7 @@ struct duty_sleep {
 };
 
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
-/* What it used up to the end of its last burn; false if the generator is not running yet. */
+/* Usage up to the end of the last burn. False before the first burn has ended. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 /* The sleep before burn number @cycle, as counted by duty_usage.cycles; only with opts->log. */
 struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle);
@@ -79,9 +79,9 @@ struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle);
 struct sleep_loop_opts {
 	int cpu;
 	uint64_t delay_ns;   /* 0: a call that fails at once, so the work without the sleep */
-	uint64_t iterations; /* 0: as many as fit into @length_ns */
+	uint64_t iterations; /* 0: run for @length_ns */
 	uint64_t length_ns;
-	uint64_t slack_ns; /* timer slack of the process; 0: 1 ns, the least there is */
+	uint64_t slack_ns; /* timer slack of the process; 0: 1 ns, the minimum */
 };
 
 /* By the child's own clocks at the start and the end of its loop. */
@@ -91,7 +91,7 @@ struct sleep_loop_result {
 	uint64_t user_ns; /* getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CLOCK_THREAD_CPUTIME_ID */
-	uint64_t slack_ns;  /* as the kernel has it: it ignores that of real-time tasks */
+	uint64_t slack_ns;  /* timer slack in use; the kernel ignores the setting for real-time tasks */
 };
 
 /* Starts the process; it sleeps until sleep_loop_go(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of containers by id and of their pods by uid, from the files of container runtimes. */
+/* Names of pods by uid and of containers by id, from kubelet and container runtimes. */
 #ifndef SUBTICK_PODS_PODS_H
 #define SUBTICK_PODS_PODS_H
 
@@ -12,7 +12,7 @@ struct pods;
 /*
  * Reads the names below @root (NULL: the machine's own), which must outlive the result. Keeps
  * descriptors of kubelet's directories, so that pods_refresh() needs no privileges for them. Files
- * of runtimes come by @channel (pods/runtime_files.h), which then is owned; -1: opened here. A
+ * of runtimes come by @channel (pods/runtime_files.h), which is closed here; -1: open them. A
  * machine without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);

@@ -14,7 +14,7 @@ enum {
 
 struct runtime_files;
 
-/* How files at this place are to be read. */
+/* Format of the files at @place. */
 enum runtime_format runtime_files_format(unsigned int place);
 
 /*
@@ -31,14 +31,14 @@ void runtime_files_close(struct runtime_files *files);
  */
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
-/* Everything new since the last call, the first time everything; waits for nothing. */
+/* Reports all files at the first call, later the changed ones. Never blocks. */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
-/* Waits until something has changed, or it is time to look again. False if @channel was closed. */
+/* Waits for a change or the next rescan. False if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);
-/* Whether this machine has such a directory. */
+/* True if a directory of a runtime exists. */
 bool runtime_files_present(const struct runtime_files *files);
 
-/* Open files, from a process that may open them to one that may not. */
+/* An open file, sent by the privileged helper to the exporter. */
 struct runtime_message {
 	unsigned int place; /* RUNTIME_NR_PLACES: everything that was there at the start was sent */
 	char id[RUNTIME_ID_LEN + 1]; /* "" of a list */

@@ -47,7 +47,7 @@ struct column_spec {
 
 /*
  * One list of a report. Reports are built from these specifications only, and each command has a
- * list of them, from which its JSON Schema is written: see view/schema.h.
+ * list of them, from which its JSON Schema is written: see view_schema().
  */
 struct table_spec {
 	const char

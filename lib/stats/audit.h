@@ -90,8 +90,8 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * The tick finds every burn of a phase or none. What shows more than @hidden of the true load and
- * less than most of it is the edge between both, or was something else: not measured, or not clear.
+ * The tick samples every burn of a phase or none. True if the probe is unusable: not measured, or it
+ * shows more than @hidden of the true load but not most of it, as at the edge of a hidden phase.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 

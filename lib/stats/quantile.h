@@ -24,7 +24,7 @@ void quantile_sort(double *values, size_t nr);
 /* The quantile of sorted values, linear between neighbours; @share 0…1. NAN without values. */
 double quantile_of(const double *sorted, size_t nr, double share);
 
-/* A window ends at every look, and began so many looks before. */
+/* Length of the sliding window, in looks. A window ends at every look. */
 #define PERCENTILE_LOOKS 10
 
 struct percentile_look {

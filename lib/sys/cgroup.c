@@ -205,7 +205,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 	return 0;
 }
 
-/* The total of the line that begins with @kind, which is in microseconds. */
+/* Total of the line that begins with @kind. The file has microseconds. */
 static uint64_t total_ns(const char *text, const char *kind)
 {
 	const char *line = strstr(text, kind), *total;
@@ -232,7 +232,7 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 	if (rc < 0)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
-	/* Of the whole machine it is always 0: somebody runs wherever somebody waits. */
+	/* "full" of the whole machine is always 0: a task runs on each CPU where tasks wait. */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)
 		return -EINVAL;

@@ -56,10 +56,10 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 
 #define PSI_CPU_NODE "/proc/pressure/cpu"
 
-/* Totals since boot, or since the cgroup was made; UINT64_MAX if there is none. */
+/* Totals since boot, or since the cgroup was created; UINT64_MAX: the kernel has no such line. */
 struct psi {
 	uint64_t some_ns; /* at least one task waited */
-	uint64_t full_ns; /* none ran either; the kernel has none for the whole machine */
+	uint64_t full_ns; /* tasks waited and none ran; unavailable for the whole machine */
 };
 
 /* @path is PSI_CPU_NODE or the cpu.pressure of a cgroup. 0 or -errno. */

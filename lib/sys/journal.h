@@ -43,7 +43,7 @@ int journal_trial(struct journal *journal, const char *path, const char *value, 
 		  char *ret_now, struct err *err);
 /* Stores the message that undoes a network change; the caller makes the change after that. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-/* Stores how @device stamps what it sends (txstamp.h); the caller makes the change after that. */
+/* Stores the transmit timestamp mode of @device; the caller makes the change after that. */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores everything but @journal->keep, last change first, and ends the guard. */
 void journal_close(struct journal *journal);

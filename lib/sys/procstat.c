@@ -16,27 +16,34 @@
 /* Every kernel has user, nice, system and idle; the other columns came later. */
 #define PROCSTAT_MIN_COLS 4
 
+/*
+ * Reads "N column…" of a line that begins with "cpuN". Returns the number of columns, of which the
+ * first @max are stored, or -errno.
+ */
+static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
+{
+	int rc = scan_u64(line, ret_nr);
+
+	if (rc)
+		return rc;
+	if (*ret_nr >= CPUSET_MAX || !scan_char(line, ' '))
+		return -EINVAL;
+	return scan_columns(line, cols, max);
+}
+
 static int procstat_parse_cpu(struct scan *line, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	struct procstat_cpu cpu = {0};
 	uint64_t nr;
-	int rc = scan_u64(line, &nr);
+	int cols = parse_cpu(line, &nr, cpu.ticks, PROCSTAT_NR_COLS);
 
-	if (rc)
-		return rc;
-	if (nr >= CPUSET_MAX || !scan_char(line, ' '))
+	if (cols < 0)
+		return cols;
+	if (cols < PROCSTAT_MIN_COLS || (nr < nr_cpus && cpus[nr].nr_cols))
 		return -EINVAL;
-	rc = scan_columns(line, cpu.ticks, PROCSTAT_NR_COLS);
-	if (rc < 0)
-		return rc;
-	if (rc < PROCSTAT_MIN_COLS)
-		return -EINVAL;
-	if (nr >= nr_cpus)
-		return 0;
-	if (cpus[nr].nr_cols)
-		return -EINVAL;
-	cpu.nr_cols = rc < PROCSTAT_NR_COLS ? rc : PROCSTAT_NR_COLS;
-	cpus[nr] = cpu;
+	cpu.nr_cols = cols < PROCSTAT_NR_COLS ? cols : PROCSTAT_NR_COLS;
+	if (nr < nr_cpus)
+		cpus[nr] = cpu;
 	return 0;
 }
 
@@ -112,27 +119,19 @@ static int schedstat_parse_cpu(struct scan *line, int nr_cols, struct schedstat_
 			       unsigned int nr_cpus)
 {
 	uint64_t cols[SCHEDSTAT_COLS_V14], nr;
-	int rc = scan_u64(line, &nr);
+	int rc = parse_cpu(line, &nr, cols, SCHEDSTAT_COLS_V14);
 
-	if (rc)
-		return rc;
-	if (nr >= CPUSET_MAX || !scan_char(line, ' '))
-		return -EINVAL;
-	rc = scan_columns(line, cols, SCHEDSTAT_COLS_V14);
 	if (rc < 0)
 		return rc;
-	if (rc != nr_cols)
+	if (rc != nr_cols || (nr < nr_cpus && cpus[nr].present))
 		return -EINVAL;
-	if (nr >= nr_cpus)
-		return 0;
-	if (cpus[nr].present)
-		return -EINVAL;
-	cpus[nr] = (struct schedstat_cpu){
-		.run_ns = cols[nr_cols - 3],
-		.wait_ns = cols[nr_cols - 2],
-		.slices = cols[nr_cols - 1],
-		.present = true,
-	};
+	if (nr < nr_cpus)
+		cpus[nr] = (struct schedstat_cpu){
+			.run_ns = cols[nr_cols - 3],
+			.wait_ns = cols[nr_cols - 2],
+			.slices = cols[nr_cols - 1],
+			.present = true,
+		};
 	return 0;
 }
 
@@ -206,7 +205,7 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	return 0;
 }
 
-/* A descriptor shows what /proc calls the process that it stands for. */
+/* The fdinfo of a pidfd has the number of the process in the PID namespace of /proc. */
 static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
 {
 	char path[48], text[512];
@@ -225,7 +224,7 @@ static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
 	return line && sscanf(line, " Pid: %d", ret_pid) == 1 && *ret_pid > 0 ? 0 : -ESRCH;
 }
 
-/* In a PID namespace of our own, /proc can still be the host's, where our numbers are strangers'. */
+/* In our own PID namespace /proc can still be the host's, which numbers processes differently. */
 static int pid_in_proc(pid_t pid, pid_t *ret_pid)
 {
 	char self[16];

@@ -89,36 +89,29 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
+/* The read_ functions store before_ns and after_ns of CLOCK_REALTIME; ptp_read() converts them. */
 static int read_precise(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_precise precise = {0};
-	int64_t width, offset;
 
 	if (ioctl(fd, PTP_SYS_OFFSET_PRECISE, &precise))
 		return -errno;
-	offset = clock_offset_ns(CLOCK_REALTIME, &width);
-	readings[0] = (struct ptp_reading){
-		.before_ns = ptp_ns(&precise.sys_realtime) - offset - width / 2,
-		.device_ns = ptp_ns(&precise.device),
-		.after_ns = ptp_ns(&precise.sys_realtime) - offset + width / 2,
-	};
+	readings[0].before_ns = readings[0].after_ns = ptp_ns(&precise.sys_realtime);
+	readings[0].device_ns = ptp_ns(&precise.device);
 	return 1;
 }
 
 static int read_extended(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_extended extended = {.n_samples = PTP_MAX_READINGS};
-	int64_t width, offset;
 
 	if (ioctl(fd, PTP_SYS_OFFSET_EXTENDED, &extended))
 		return -errno;
-	/* Both clocks run at the same rate; a step between the two calls shows as a step here. */
-	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < PTP_MAX_READINGS; i++)
 		readings[i] = (struct ptp_reading){
-			.before_ns = ptp_ns(&extended.ts[i][0]) - offset - width / 2,
+			.before_ns = ptp_ns(&extended.ts[i][0]),
 			.device_ns = ptp_ns(&extended.ts[i][1]),
-			.after_ns = ptp_ns(&extended.ts[i][2]) - offset + width / 2,
+			.after_ns = ptp_ns(&extended.ts[i][2]),
 		};
 	return PTP_MAX_READINGS;
 }
@@ -126,16 +119,14 @@ static int read_extended(int fd, struct ptp_reading *readings)
 static int read_basic(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset basic = {.n_samples = PTP_MAX_READINGS};
-	int64_t width, offset;
 
 	if (ioctl(fd, PTP_SYS_OFFSET, &basic))
 		return -errno;
-	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < PTP_MAX_READINGS; i++)
 		readings[i] = (struct ptp_reading){
-			.before_ns = ptp_ns(&basic.ts[2 * i]) - offset - width / 2,
+			.before_ns = ptp_ns(&basic.ts[2 * i]),
 			.device_ns = ptp_ns(&basic.ts[2 * i + 1]),
-			.after_ns = ptp_ns(&basic.ts[2 * i + 2]) - offset + width / 2,
+			.after_ns = ptp_ns(&basic.ts[2 * i + 2]),
 		};
 	return PTP_MAX_READINGS;
 }
@@ -147,11 +138,18 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		[PTP_EXTENDED] = read_extended,
 		[PTP_BASIC] = read_basic,
 	};
+	int64_t width, offset;
 	int rc = -EOPNOTSUPP;
 
 	for (enum ptp_method method = PTP_PRECISE; method <= PTP_BASIC && rc < 0; method++) {
 		rc = ways[method](fd, readings);
 		*ret_method = method;
+	}
+	/* Both clocks run at the same rate; a step of CLOCK_REALTIME after the reading shows here. */
+	offset = clock_offset_ns(CLOCK_REALTIME, &width);
+	for (int i = 0; i < rc; i++) {
+		readings[i].before_ns -= offset + width / 2;
+		readings[i].after_ns -= offset - width / 2;
 	}
 	return rc;
 }

@@ -43,7 +43,7 @@ static inline const char *labels_first(const struct labels *labels)
 	return labels ? labels->data + labels->text_len + 1 : "";
 }
 
-/* What follows a name or a value: the value of the name, or the next name, "" at the end. */
+/* The string after a name or value: its value, or the next name. "" at the end. */
 static inline const char *labels_next(const char *str)
 {
 	while (*str++)

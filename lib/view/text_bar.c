@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "view/bar_style.h"
+#include "view/cells.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40

@@ -3,7 +3,7 @@
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
-#include "measure/noise/senders.h"
+#include "measure/noise/names.h"
 
 static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};

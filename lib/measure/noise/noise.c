@@ -14,7 +14,6 @@
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
 #include "measure/noise/names.h"
-#include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cpu.h"
 #include "sys/kbtf.h"

@@ -71,7 +71,7 @@ struct runq_opts {
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of reserve plus existing cgroups; 0: none */
-	/* Descriptor that passes files of container runtimes (sys/runtime_files.h). 0: open them. */
+	/* Descriptor that passes files of container runtimes (pods/runtime_files.h). 0: open them. */
 	int names_channel;
 	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */

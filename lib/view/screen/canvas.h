@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "view/bar_style.h"
+#include "view/cells.h"
 
 #define CANVAS_CELL 16 /* bytes: a character and its combining marks */
 

@@ -57,6 +57,17 @@ static void top_peaks(const struct bins *bins, char *buf, size_t size)
 	}
 }
 
+void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size)
+{
+	struct bins bins;
+
+	snprintf(buf, size, "not measured");
+	if (!edges->nr_intervals || bins_of(edges, &bins))
+		return;
+	top_peaks(&bins, buf, size);
+	bins_free(&bins);
+}
+
 /* One set of columns under its load. */
 struct set_row {
 	const char *set;

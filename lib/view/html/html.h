@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/report.h"
+
 /* A measurement that is not in the document, and why. */
 struct html_missing {
 	const char *command;
@@ -27,6 +29,9 @@ struct html_doc {
  * and style. 0, -ENOMEM, or the stream's -errno; flushes.
  */
 int html_write(FILE *out, const struct html_doc *doc);
+
+/* The page of audit --paper, from its report. It shows figure-N.svg of its directory. */
+int html_paper_write(FILE *out, const struct report *report);
 
 /* Writes JSON into a script element: "<" becomes \u003c, so that no name can end the element. */
 void html_json(FILE *out, const char *json, size_t size);

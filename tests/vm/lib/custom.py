@@ -71,11 +71,16 @@ class Custom(kernels.Entry):
 
     def make(self, *targets):
         arch, prefix = kbuild.CROSS[self.arch]
-        cross = [] if self.arch == kernels.MACHINE else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
+        own = self.arch == kernels.MACHINE
+        cross = [] if own else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
+        # Objects that another configuration compiled are reused: ccache compares preprocessed text.
+        if shutil.which("ccache"):
+            cross.append(f"CC=ccache {'' if own else prefix}gcc")
         command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
                    str(os.cpu_count() or 1), *cross, *targets]
         with open(self.home / "build.log", "a") as log:
-            done = subprocess.run([str(c) for c in command], stdout=log, stderr=log)
+            done = subprocess.run([str(c) for c in command], stdout=log, stderr=log,
+                                  env={**os.environ, "CCACHE_NOHASHDIR": "1"})
         if done.returncode:
             tail = (self.home / "build.log").read_text(errors="replace").splitlines()[-30:]
             raise apt.Broken(f"{self.name} does not build", tail)

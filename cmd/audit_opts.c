@@ -19,8 +19,8 @@
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
-static const char *const load_words[] = {"random", "swept",   "exposed",
-					 "hidden", "softirq", "xdp-drop", NULL};
+static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
+					 "iowait", "message", "softirq", "xdp-drop", NULL};
 /* Experiments that can run alone. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 

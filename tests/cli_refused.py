@@ -95,6 +95,7 @@ REFUSED = [
     (["audit", "delays", "--slack", "1ns,nosuch"], "nosuch"),
     (["audit", "delays", "--slack", "50us,default"], "twice"),
     (["audit", "ticks", "--slack", "1ns"], "slack"),
+    (["audit", "sources", "--loads", "locked"], "locked"),
     (["audit", "delays", "--paper", "x"], "--paper"),
     (["audit", "--paper", "x", "--slack", "1ns"], "--paper"),
     (["audit", "--paper", "x", "--loads", "random"], "--paper"),

@@ -2,9 +2,23 @@
 /* The duty-cycle generator. */
 #include "gen/duty.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/affinity.h"
+
+/* A file of a disk in most installations. It is only read. */
+#define READ_FILE  "/proc/self/exe"
+#define READ_BYTES 4096
+#define READ_TRIES 16
 
 /* Two copies, and which one is complete: the reader never waits for the writer. */
 struct shared {
@@ -40,9 +54,94 @@ static uint64_t burn_until(uint64_t end)
 	return now;
 }
 
+struct duty {
+	struct duty_opts opts;
+	int fd; /* the file of DUTY_READ, the socket of DUTY_MESSAGE */
+};
+
+static bool read_block(int fd)
+{
+	static char block[READ_BYTES] __attribute__((aligned(READ_BYTES)));
+
+	return pread(fd, block, sizeof(block), 0) == sizeof(block);
+}
+
+/* Opens the file, and proves that a read blocks: in a file system in memory it does not. */
+static int open_file(struct err *err)
+{
+	struct rusage from, to;
+	int fd = open(READ_FILE, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	bool blocks = false;
+
+	getrusage(RUSAGE_THREAD, &from);
+	for (int i = 0; i < READ_TRIES && fd >= 0 && read_block(fd); i++)
+		;
+	getrusage(RUSAGE_THREAD, &to);
+	blocks = to.ru_nvcsw - from.ru_nvcsw >= READ_TRIES / 2;
+	if (fd >= 0 && blocks)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err_unsupported(err, -EOPNOTSUPP, "run a subtick that is installed on a disk",
+			       "reading the program's file waits for no device: its file system is in "
+			       "memory, or does not read directly");
+}
+
+/* The other task: it computes for the time between two burns, then answers. */
+static void answer(int fd, int cpu, uint64_t compute_ns)
+{
+	char byte;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || affinity_pin(0, cpu))
+		_exit(1);
+	while (read(fd, &byte, 1) == 1) {
+		burn_until(clock_mono_ns() + compute_ns);
+		if (write(fd, &byte, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+/* The socket to the other task, or -1. */
+static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		answer(pair[1], opts->peer_cpu, compute_ns);
+	}
+	close(pair[1]);
+	return pid < 0 ? -1 : pair[0];
+}
+
+/* Blocks until the next burn. Returns the time blocked; UINT64_MAX: the wait failed. */
+static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
+{
+	uint64_t from = clock_mono_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	char byte = 0;
+
+	if (duty->opts.wait == DUTY_MESSAGE) {
+		if (write(duty->fd, &byte, 1) != 1 || read(duty->fd, &byte, 1) != 1)
+			return UINT64_MAX;
+	} else {
+		while (clock_mono_ns() < begin_ns)
+			if (!read_block(duty->fd))
+				return UINT64_MAX;
+	}
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	took = clock_mono_ns() - from;
+	return took > cpu ? took - cpu : 0;
+}
+
 static void run(void *memory, void *arg)
 {
-	const struct duty_opts *opts = arg;
+	struct duty *duty = arg;
+	const struct duty_opts *opts = &duty->opts;
 	struct shared *shared = memory;
 	struct duty_usage usage = {0};
 	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
@@ -51,6 +150,13 @@ static void run(void *memory, void *arg)
 	uint64_t random = clock_mono_ns() | 1;
 	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
 
+	if (opts->nice)
+		setpriority(PRIO_PROCESS, 0, opts->nice);
+	if (opts->wait == DUTY_MESSAGE) {
+		duty->fd = start_peer(opts, slack_ns);
+		if (duty->fd < 0)
+			return;
+	}
 	for (;; period++) {
 		uint64_t begin = period * opts->period_ns, call, due = 0, woke;
 		struct timespec deadline;
@@ -59,7 +165,13 @@ static void run(void *memory, void *arg)
 			 : slack_ns   ? next_random(&random) % slack_ns
 				      : 0;
 		call = clock_mono_ns();
-		if (call < begin) {
+		if (opts->wait != DUTY_TIMER) {
+			uint64_t blocked = wait_blocked(duty, begin);
+
+			if (blocked == UINT64_MAX)
+				return;
+			usage.wait_ns += blocked;
+		} else if (call < begin) {
 			deadline = clock_timespec(begin);
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
 			due = begin;
@@ -87,9 +199,18 @@ static void run(void *memory, void *arg)
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err)
 {
 	size_t log = opts->log ? DUTY_SLEEPS * sizeof(struct duty_sleep) : 0;
-	struct duty_opts own = *opts;
+	struct duty own = {.opts = *opts, .fd = -1};
+	int rc;
 
-	return gen_child_start(duty, opts->cpu, sizeof(struct shared) + log, run, &own, err);
+	if (opts->wait == DUTY_READ) {
+		own.fd = open_file(err);
+		if (own.fd < 0)
+			return own.fd;
+	}
+	rc = gen_child_start(duty, opts->cpu, sizeof(struct shared) + log, run, &own, err);
+	if (own.fd >= 0)
+		close(own.fd);
+	return rc;
 }
 
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage)

@@ -9,8 +9,18 @@
 #include "base/err.h"
 #include "gen/child.h"
 
+/* What the task waits for between two burns. */
+enum duty_wait {
+	DUTY_TIMER,
+	DUTY_READ,    /* reads that bypass the page cache: the kernel counts the wait as iowait */
+	DUTY_MESSAGE, /* a message of a task on another core, which computes meanwhile */
+};
+
 struct duty_opts {
 	int cpu;
+	int nice; /* nice value of the task */
+	enum duty_wait wait;
+	int peer_cpu; /* core of the other task of DUTY_MESSAGE */
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
@@ -32,6 +42,7 @@ struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC of these figures */
 	uint64_t burn_ns;
 	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
+	uint64_t wait_ns; /* blocked in DUTY_READ or DUTY_MESSAGE: wall time − CPU time */
 	uint64_t cycles;
 };
 
@@ -42,6 +53,7 @@ struct duty_sleep {
 	uint64_t call_ns, due_ns, woke_ns;
 };
 
+/* err->unsupported: reads wait for no device here. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /* What it used up to the end of its last burn; false if the generator is not running yet. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);

@@ -279,6 +279,9 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 			report_note(report, "%s were not measured: %s%s%s", load_names[load],
 				    why->what, why->fix[0] ? "; fix: " : "", why->fix);
 	}
+	if (t->alone)
+		report_note(report, "there is no other core: the reader ran on the audited one, and is its "
+				    "load of user and system time");
 	if (t->stopped)
 		report_note(report, "stopped early");
 }

@@ -279,6 +279,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	  "system time by getrusage on this machine, scaled to ten million loops")                   \
 	X(M_HERE_TRUE_NS, "here_true_ns", "true", UNIT_NS,                                           \
 	  "CPU time on this machine by the reference clock, scaled to ten million loops")            \
+	X(M_LOADAVG, "load_average", "loadavg", UNIT_COUNT,                                          \
+	  "load average of one minute at the end of the load")                                       \
+	X(M_TRUE_LOADAVG, "true_load_average", "true loadavg", UNIT_COUNT,                           \
+	  "load average of one minute by the kernel's formula from the true load of all cores since the load " \
+	  "began; without tasks that wait for a core")                                               \
 	X(M_MODE, "mode", "mode", UNIT_TEXT,                                                       \
 	  "mode of /proc/stat; tasks are user, nice and system together")                          \
 	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \

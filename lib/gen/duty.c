@@ -61,7 +61,7 @@ struct duty {
 
 static bool read_block(int fd)
 {
-	static char block[READ_BYTES] __attribute__((aligned(READ_BYTES)));
+	char block[READ_BYTES] __attribute__((aligned(READ_BYTES)));
 
 	return pread(fd, block, sizeof(block), 0) == sizeof(block);
 }

@@ -31,18 +31,21 @@ struct paper_row {
 
 #define ROW(metric, member, ...) COLUMN(struct paper_row, metric, member, __VA_ARGS__)
 
+#define TIME(name, heading, member, ...) \
+	ROW(M_LOOPS_NS, member, .key = (name), .title = (heading), __VA_ARGS__)
+
 static const struct column_spec paper_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
 	ROW(M_ITERATIONS_TOTAL, iterations, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PAPER_RUN_NS, paper_run),
-	ROW(M_PAPER_USER_NS, paper_user),
-	ROW(M_PAPER_SYSTEM_NS, paper_system),
-	ROW(M_HERE_ESTIMATED_NS, estimated, .flags = COLUMN_DATA_ONLY),
-	ROW(M_HERE_RUN_NS, run),
-	ROW(M_HERE_USER_NS, user),
-	ROW(M_HERE_SYSTEM_NS, system),
-	ROW(M_HERE_TRUE_NS, truth),
+	TIME("paper_run_ns", "paper: run", paper_run),
+	TIME("paper_user_ns", "user", paper_user),
+	TIME("paper_system_ns", "system", paper_system),
+	TIME("here_estimated_ns", "estimated", estimated, .flags = COLUMN_DATA_ONLY),
+	TIME("here_run_ns", "here: run", run),
+	TIME("here_user_ns", "user", user),
+	TIME("here_system_ns", "system", system),
+	TIME("here_true_ns", "true", truth),
 };
 const struct table_spec audit_paper_table =
 	TABLE("table1", "table 1 of the paper, and this machine: ten million loops", paper_columns);
@@ -81,8 +84,8 @@ struct claim_row {
 
 static const struct column_spec claim_columns[] = {
 	COLUMN(struct claim_row, M_CLAIM, claim),
-	COLUMN(struct claim_row, M_CLAIM_PAPER, paper),
-	COLUMN(struct claim_row, M_CLAIM_HERE, here),
+	COLUMN(struct claim_row, M_CLAIM_VALUE, paper, .key = "paper", .title = "the paper"),
+	COLUMN(struct claim_row, M_CLAIM_VALUE, here, .key = "here", .title = "this machine"),
 };
 const struct table_spec audit_claims_table =
 	TABLE("claims", "findings of the paper, and of this machine", claim_columns);

@@ -264,23 +264,10 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup or idle state")            
 	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
 	  "system time of a loop ÷ that of the loop without a delay")                              \
 	X(M_CLAIM, "claim", "finding", UNIT_TEXT, "finding of the paper")                            \
-	X(M_CLAIM_PAPER, "paper", "the paper", UNIT_TEXT, "as the paper states it")                  \
-	X(M_CLAIM_HERE, "here", "this machine", UNIT_TEXT, "as measured on this machine, for people") \
-	X(M_PAPER_RUN_NS, "paper_run_ns", "paper: run", UNIT_NS,                                     \
-	  "run time of ten million loops in table 1 of the paper; null for another timer slack")     \
-	X(M_PAPER_USER_NS, "paper_user_ns", "user", UNIT_NS, "user time in table 1 of the paper")    \
-	X(M_PAPER_SYSTEM_NS, "paper_system_ns", "system", UNIT_NS, "system time in table 1 of the paper") \
-	X(M_HERE_ESTIMATED_NS, "here_estimated_ns", "estimated", UNIT_NS, "delay × ten million")     \
-	X(M_HERE_RUN_NS, "here_run_ns", "here: run", UNIT_NS,                                        \
-	  "run time on this machine, scaled to ten million loops")                                   \
-	X(M_HERE_USER_NS, "here_user_ns", "user", UNIT_NS,                                           \
-	  "user time by getrusage on this machine, scaled to ten million loops")                     \
-	X(M_HERE_SYSTEM_NS, "here_system_ns", "system", UNIT_NS,                                     \
-	  "system time by getrusage on this machine, scaled to ten million loops")                   \
-	X(M_HERE_TRUE_NS, "here_true_ns", "true", UNIT_NS,                                           \
-	  "CPU time on this machine by the reference clock, scaled to ten million loops")            \
-	X(M_LOADAVG, "load_average", "loadavg", UNIT_COUNT,                                          \
-	  "load average of one minute at the end of the load")                                       \
+	X(M_CLAIM_VALUE, "value", "value", UNIT_TEXT, "the finding in the paper and on this machine, for people") \
+	X(M_LOOPS_NS, "loops_ns", "loops", UNIT_NS,                                                  \
+	  "time of ten million loops, from table 1 of the paper or scaled from the loops of this machine") \
+	X(M_LOADAVG, "load_average", "loadavg", UNIT_COUNT, "load average of one minute at the end of the load") \
 	X(M_TRUE_LOADAVG, "true_load_average", "true loadavg", UNIT_COUNT,                           \
 	  "load average of one minute by the kernel's formula from the true load of all cores since the load " \
 	  "began; without tasks that wait for a core")                                               \

@@ -9,9 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit_paper.h"
 #include "base/array.h"
-#include "base/clock.h"
 #include "audit_rows.h"
+#include "base/clock.h"
 #include "opts.h"
 #include "output.h"
 #include "present/audit.h"
@@ -274,6 +275,10 @@ static int run(struct audit_cmd *cmd)
 		if (!code)
 			code = audit_precision_report(&cmd->opts, &precision, &report, &err);
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
+	}
+	if (cmd->paper) {
+		code = audit_paper(cmd, &env, &err);
+		return code && err.code ? opts_fail("audit", &err) : judge(cmd);
 	}
 	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {

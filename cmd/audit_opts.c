@@ -19,8 +19,8 @@
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
-static const char *const load_words[] = {"random", "swept",   "exposed",
-					 "hidden", "softirq", "xdp-drop", NULL};
+static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
+					 "iowait", "message", "softirq", "xdp-drop", NULL};
 /* Experiments that can run alone. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 
@@ -91,6 +91,8 @@ static const struct opt options[] = {
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
 	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg,
 	 OPT_AT(struct audit_cmd, plot)},
+	{"paper", 0, "DIR", "repeat the paper: figures 1, 2, 4, 5, table 1 and a page in DIR",
+	 OPT_STORE(struct audit_cmd, paper)},
 	{"fail-over", 0, "Npp",
 	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp",
 	 OPT_SHARE(struct audit_cmd, fail_over, 0.0, 1.0)},
@@ -218,7 +220,13 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (unused)
 		return err_set(err, -EINVAL, "--%s: only for audit %s", unused->name,
 			       unused->group);
-	if (!cmd->only && (cmd->rows.save || cmd->rows.resume))
+	if (cmd->paper && (cmd->only || cmd->plot || cmd->opts.delays_ns || cmd->opts.slacks_ns ||
+			   opts_group(state, "sources")))
+		return err_set(err, -EINVAL, "--paper: runs ticks and delays with the settings of the paper: "
+					     "not with an experiment, --plot, --delays, --slack or options of sources");
+	if (cmd->paper && (cmd->rows.save || cmd->rows.resume) && !cmd->opts.iterations)
+		return err_set(err, -EINVAL, "--paper: --save and --resume need --iterations");
+	if (!cmd->only && !cmd->paper && (cmd->rows.save || cmd->rows.resume))
 		return err_set(err, -EINVAL, "--%s: only for audit delays",
 			       cmd->rows.save ? "save" : "resume");
 	if (cmd->opts.phase_given && cmd->opts.period_ns &&

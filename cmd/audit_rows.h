@@ -39,6 +39,7 @@ struct audit_cmd {
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
+	const char *paper; /* directory for the figures of the paper; NULL: none */
 	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;

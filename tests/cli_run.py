@@ -6,8 +6,19 @@ import subprocess
 import tap
 
 SUBTICK = os.path.join(os.environ.get("SUBTICK_BUILD", "build"), "subtick")
+UNSUPPORTED = 77
 
 
 def run(*args, **more):
     return subprocess.run([SUBTICK, *args], capture_output=True, text=True, timeout=tap.PATIENCE, check=False,
                           **more)
+
+
+def measure(*args):
+    """A run that must succeed if the machine supports it."""
+    result = run(*args)
+    if result.returncode == UNSUPPORTED:
+        raise tap.Skip(result.stderr.splitlines()[0] if result.stderr else "not supported here")
+    if result.returncode:
+        raise RuntimeError(f"{' '.join(args)} exits {result.returncode}: {result.stderr.strip()}")
+    return result

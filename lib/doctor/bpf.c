@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cpuset.h"
+#include "measure/crit/module_files.h"
 #include "sys/cpu.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
@@ -340,8 +341,10 @@ void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_
 {
 	bool preempt = crit_kfuncs(d, "bpf_preempt_disable", "bpf_preempt_enable");
 	bool irq_save = crit_kfuncs(d, "bpf_local_irq_save", "bpf_local_irq_restore");
+	char line[MODULE_LINE_SIZE];
 	const char *too = preempt && irq_save ? "; the kernel has the BPF kfuncs, too" : "";
 
+	module_build_line(d->root, d->probe->release, line);
 	if (sys_exists(d->root, "/sys/module/tracerbench"))
 		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is loaded%s", too);
 	else if (crit_module_installed(d))
@@ -350,14 +353,12 @@ void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_
 		doctor_set(row, DOCTOR_OK, NULL,
 			   "the kernel has the BPF kfuncs; module tracerbench is not installed");
 	else if (preempt || irq_save)
-		doctor_set(row, DOCTOR_WARN, "install module tracerbench (kmod/tracerbench, DKMS)",
+		doctor_set(row, DOCTOR_WARN, line,
 			   "the kernel has BPF kfuncs for %s only; module tracerbench is not "
 			   "installed",
 			   preempt ? "preempt" : "irq_save");
 	else
-		doctor_set(
-			row, DOCTOR_NO,
-			"install module tracerbench (kmod/tracerbench, DKMS), or use Linux 6.14 or "
-			"newer",
-			"none: neither module tracerbench nor the BPF kfuncs for irq and preempt");
+		doctor_set(row, DOCTOR_NO, line,
+			   "none: neither module tracerbench nor the BPF kfuncs for irq and preempt "
+			   "(Linux 6.14)");
 }

@@ -37,8 +37,18 @@ enum cpu_mix_kind {
 
 int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
 
+/* What the task waits for between two burns. */
+enum duty_wait {
+	DUTY_TIMER,
+	DUTY_READ,    /* reads that bypass the page cache: the kernel counts the wait as iowait */
+	DUTY_MESSAGE, /* a message of a task on another core, which computes meanwhile */
+};
+
 struct duty_opts {
 	int cpu;
+	int nice; /* nice value of the task */
+	enum duty_wait wait;
+	int peer_cpu; /* core of the other task of DUTY_MESSAGE */
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
@@ -60,6 +70,7 @@ struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC of these figures */
 	uint64_t burn_ns;
 	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
+	uint64_t wait_ns; /* blocked in DUTY_READ or DUTY_MESSAGE: wall time − CPU time */
 	uint64_t cycles;
 };
 
@@ -70,6 +81,7 @@ struct duty_sleep {
 	uint64_t call_ns, due_ns, woke_ns;
 };
 
+/* err->unsupported: reads wait for no device here. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /* Usage up to the end of the last burn. False before the first burn has ended. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);

@@ -10,7 +10,7 @@
 struct load_row {
 	const char *name;
 	uint64_t window_ns, period_ns, phase_ns;
-	double burn, thread, truth, softirq, shown, columns_sum;
+	double burn, thread, truth, softirq, shown, columns_sum, loadavg, true_loadavg;
 };
 
 static const struct column_spec load_columns[] = {
@@ -24,6 +24,8 @@ static const struct column_spec load_columns[] = {
 	COLUMN(struct load_row, M_SOFTIRQ_ON_IDLE_RATIO, softirq),
 	COLUMN(struct load_row, M_SHOWN_RATIO, shown),
 	COLUMN(struct load_row, M_COLUMNS_SUM_RATIO, columns_sum),
+	COLUMN(struct load_row, M_LOADAVG, loadavg, .flags = COLUMN_LATER),
+	COLUMN(struct load_row, M_TRUE_LOADAVG, true_loadavg, .flags = COLUMN_LATER),
 };
 const struct table_spec audit_loads_table =
 	TABLE("loads", "the loads, and what /proc/stat shows", load_columns);
@@ -45,6 +47,8 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 				   : NAN,
 		.shown = columns ? run->columns.busy_ratio : NAN,
 		.columns_sum = columns ? run->columns_sum : NAN,
+		.loadavg = run->loadavg,
+		.true_loadavg = run->true_loadavg,
 	};
 
 	columns_row(table, &row);
@@ -125,6 +129,16 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 	}
 }
 
+/* Loads whose point is one column: what it shows, and what is true. */
+static void say_column(const struct audit_load_run *run, enum audit_mode mode, struct report *report)
+{
+	const struct audit_level *level = &run->levels[mode];
+
+	if (run->levels_known && !isnan(level->error))
+		report_note(report, "load \"%s\": column %s shows %.1f %% of the time, true are %.1f %%",
+			    run->name, audit_mode_name(mode), level->shown * 100.0, level->truth * 100.0);
+}
+
 static void say_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
 {
 	if (run->state == AUDIT_NOT_TRIED)
@@ -135,6 +149,8 @@ static void say_run(const struct audit_load_run *run, unsigned int cpu, struct r
 			    run->name);
 	if (run->state != AUDIT_MEASURED)
 		return;
+	if (run->burns == AUDIT_MODE_NICE || run->waits_for_io)
+		say_column(run, run->waits_for_io ? AUDIT_MODE_IOWAIT : AUDIT_MODE_NICE, report);
 	if (run->disturbed)
 		report_note(report, "other tasks used %.0f points of the core during load \"%s\"",
 			    (run->truth.busy_ratio - run->thread_ratio) * 100.0, run->name);

@@ -10,5 +10,6 @@ const struct table_spec *const audit_tables[] = {
 	&audit_peaks_table,	     &audit_intervals_table,	 &audit_delays_table,
 	&audit_loads_table,	     &audit_errors_table,	 &audit_phases_table,
 	&audit_modes_table,	     &audit_command_modes_table, &audit_program_table,
-	&load_losses_table,	     &audit_blurred_table,	 NULL,
+	&audit_claims_table,	     &audit_paper_table,	 &load_losses_table,
+	&audit_blurred_table,	     NULL,
 };

@@ -57,6 +57,17 @@ static void top_peaks(const struct bins *bins, char *buf, size_t size)
 	}
 }
 
+void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size)
+{
+	struct bins bins;
+
+	snprintf(buf, size, "not measured");
+	if (!edges->nr_intervals || bins_of(edges, &bins))
+		return;
+	top_peaks(&bins, buf, size);
+	bins_free(&bins);
+}
+
 /* One set of columns under its load. */
 struct set_row {
 	const char *set;
@@ -268,6 +279,9 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 			report_note(report, "%s were not measured: %s%s%s", load_names[load],
 				    why->what, why->fix[0] ? "; fix: " : "", why->fix);
 	}
+	if (t->alone)
+		report_note(report, "there is no other core: the reader ran on the audited one, and is its "
+				    "load of user and system time");
 	if (t->stopped)
 		report_note(report, "stopped early");
 }

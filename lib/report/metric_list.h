@@ -265,6 +265,14 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "user time of a loop ÷ that of the loop without a delay")                                \
 	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
 	  "system time of a loop ÷ that of the loop without a delay")                              \
+	X(M_CLAIM, "claim", "finding", UNIT_TEXT, "finding of the paper")                            \
+	X(M_CLAIM_VALUE, "value", "value", UNIT_TEXT, "the finding in the paper and on this machine, for people") \
+	X(M_LOOPS_NS, "loops_ns", "loops", UNIT_NS,                                                  \
+	  "time of ten million loops, from table 1 of the paper or scaled from the loops of this machine") \
+	X(M_LOADAVG, "load_average", "loadavg", UNIT_COUNT, "load average of one minute at the end of the load") \
+	X(M_TRUE_LOADAVG, "true_load_average", "true loadavg", UNIT_COUNT,                           \
+	  "load average of one minute by the kernel's formula from the true load of all cores since the load " \
+	  "began; without tasks that wait for a core")                                               \
 	X(M_MODE, "mode", "mode", UNIT_TEXT,                                                       \
 	  "mode of /proc/stat; tasks are user, nice and system together")                          \
 	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \

@@ -342,12 +342,42 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/* User and system are known only together, unless the load recorded its own. */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
-	audit_modes_true_user(900000000, l);
+	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
-	audit_modes_true_user(1900000000, l);
+	audit_modes_true_burn(AUDIT_MODE_USER, 1900000000, l);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
+}
+
+/* A load that records its burns at a nice value, or its time blocked in reads: truth for that column alone. */
+TEST(levels_of_nice_and_iowait)
+{
+	struct procstat_cpu from = {.nr_cols = 10}, to = {.ticks = {0, 30, 10, 20, 40}, .nr_cols = 10};
+	struct load_cpu_window w = {.window_ns = 1000000000,
+				    .part_ns = {[LOAD_PART_TASK] = 400000000,
+						[LOAD_PART_IDLE_LOOP] = 100000000,
+						[LOAD_PART_IDLE] = 500000000}};
+	struct audit_level l[AUDIT_NR_MODES];
+
+	audit_modes_shown(&from, &to, 10000000, l);
+	audit_modes_true(&w, (1u << LOAD_NR_PARTS) - 1, l);
+	audit_modes_true_burn(AUDIT_MODE_NICE, 300000000, l);
+	audit_modes_true_iowait(450000000, l);
+	audit_modes_derive(l);
+	assert_true(fabs(l[AUDIT_MODE_NICE].truth - 0.3) < 1e-9);
+	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 100000000);
+	assert_int_equal(l[AUDIT_MODE_USER].true_ns, UINT64_MAX);
+	assert_true(fabs(l[AUDIT_MODE_IOWAIT].truth - 0.45) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
+	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
+	/* Interrupts during the wait are not idle. */
+	audit_modes_true_iowait(700000000, l);
+	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
+	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
+	l[AUDIT_MODE_ALL_IDLE].true_ns = l[AUDIT_MODE_IOWAIT].true_ns = UINT64_MAX;
+	audit_modes_true_iowait(1, l);
+	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
 /* No tick in the window, or no source that knows the parts: unknown, not 0. */

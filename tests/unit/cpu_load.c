@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The cpu_load API on a source that any user may open. */
-#include "subtick/cpu_load.h"
+#include "subtick/gtp-guard/cpu.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,6 +148,22 @@ TEST(test_fork)
 		assert_int_equal(status, 0);
 		cpu_load_destroy(load);
 	}
+}
+
+/* gtp-guard's fd of a live CPU: not stdin, and nothing that read() or ioctl() would change. */
+TEST(test_descriptor)
+{
+	struct cpu_load *load = open_procidle();
+	int fd = load->cpus[0].fd;
+	char byte;
+
+	assert_true(fd > 0);
+	assert_int_equal(read(fd, &byte, 1), -1);
+	assert_int_equal(errno, EBADF);
+	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), -1);
+	assert_int_equal(errno, EBADF);
+	cpu_load_destroy(load);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
 TEST(test_range)

@@ -105,7 +105,8 @@ MACHINE_TEST(test_laptop)
 	expect(report, "steal", "ok", "bare metal", "");
 	expect(report, "container", "ok", "none", "");
 	expect(report, "VETH", "ok", "as a module", "");
-	expect(report, "crit engine", "no", "neither", "6.14");
+	expect(report, "crit engine", "no", "neither", "apt install linux-headers-6.1.0-13-amd64; in the source "
+	       "tree: make -C kmod/tracerbench && insmod kmod/tracerbench/tracerbench.ko");
 	expect_command(report, "load", "full", "");
 	expect_command(report, "runq", "full", "");
 	expect_command(report, "noise", "part", "no --senders (events: IPI senders); --senders does not");
@@ -113,6 +114,17 @@ MACHINE_TEST(test_laptop)
 	expect_command(report, "audit", "full", "");
 	expect_command(report, "crit", "no", "needs crit engine");
 	expect_command(report, "report", "part", "no cost of critical sections");
+	report_free(report);
+
+	/* With its headers, and with the package for DKMS. */
+	tree_file(tree, "/lib/modules/6.1.0-13-amd64/build/Makefile", "");
+	report = look(tree, &probe, all);
+	expect(report, "crit engine", "no", "neither", "make -C kmod/tracerbench "
+	       "KDIR=/lib/modules/6.1.0-13-amd64/build && insmod");
+	report_free(report);
+	tree_file(tree, "/usr/src/tracerbench-" SUBTICK_VERSION "/dkms.conf", "");
+	report = look(tree, &probe, all);
+	expect(report, "crit engine", "no", "neither", "dkms install tracerbench/" SUBTICK_VERSION " -k 6.1.0-13-amd64");
 	report_free(report);
 
 	tree_file(tree, "/lib/modules/6.1.0-13-amd64/modules.dep",

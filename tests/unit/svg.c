@@ -171,6 +171,7 @@ TEST(curves_of_slacks)
 	assert_string_equal(drawing.plots[0].series[0].label, "real, slack 1 ns");
 	assert_string_equal(drawing.plots[0].series[1].label, "real, slack 50.0 us");
 	assert_string_equal(drawing.plots[0].series[1].equals, "50000");
+	assert_non_null(strstr(drawing.plots[3].title, "figure 4 of the paper, which is with slack 50.0 us"));
 	assert_int_equal(svg_write(out, report, drawing.plots, 1), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(count(text, "<path fill=\"none\""), 3);
@@ -181,6 +182,14 @@ TEST(curves_of_slacks)
 		value_u64(table_cell(table, i, 1), 1);
 	audit_drawing_init(&drawing, &audit_figures[1], report);
 	assert_ptr_equal(drawing.plots[0].series, audit_figures[1].plots[0].series);
+	/* A figure with another slack than the paper's does not claim to be the paper's. */
+	assert_non_null(strstr(drawing.plots[3].title, "timer slack 1 ns instead of 50.0 us"));
+	assert_string_equal(drawing.plots[0].title, audit_figures[1].plots[0].title);
+	for (size_t i = 0; i < 4; i++)
+		value_u64(table_cell(table, i, 1), 50000);
+	audit_drawing_init(&drawing, &audit_figures[1], report);
+	assert_non_null(strstr(drawing.plots[4].title, "figure 5 of the paper, timer slack 50.0 us"));
+	assert_null(strstr(drawing.plots[4].title, "instead"));
 	report_free(report);
 }
 

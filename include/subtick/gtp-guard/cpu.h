@@ -10,7 +10,7 @@
 #include "../cpu_load.h"
 
 struct cpu_perf {
-	int fd;		       /* -1 if the CPU has no figure, else 0: descriptors are shared */
+	int fd; /* -1 if the CPU has no figure; else no counter: read() and ioctl() fail with EBADF */
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
 	uint64_t prev_time_ns; /* calibrated mode: the time that the counter was enabled */
 	float load;	       /* 0.0 … 1.0 since the sample before, or -1.0 */

@@ -44,10 +44,16 @@ enum audit_load {
 	AUDIT_LOCKED, /* at the phase of --phase */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
+	AUDIT_NICE,    /* as random, by a task with a nice value */
+	AUDIT_IOWAIT,  /* the task waits for reads of a disk */
+	AUDIT_MESSAGE, /* the task waits for messages of a task on another core */
 	AUDIT_SOFTIRQ,
 	AUDIT_XDP_DROP,
 	AUDIT_NR_LOADS,
 };
+
+/* Loads that run only if opts->loads names them. */
+#define AUDIT_ON_REQUEST (1u << AUDIT_NICE | 1u << AUDIT_IOWAIT | 1u << AUDIT_MESSAGE)
 
 /* How an experiment waits and shows its progress; each function may be NULL. */
 struct audit_env {

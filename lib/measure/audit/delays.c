@@ -96,8 +96,9 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 	struct gen_child loop;
 	int rc;
 
-	audit_progress(d->env, "delays: %llu us, slack %llu ns",
-		       (unsigned long long)delay_ns / 1000, (unsigned long long)slack_ns);
+	audit_progress(d->env, "delays: %zu of %llu: %llu us, slack %llu ns", d->result->nr + 1,
+		       (unsigned long long)d->result->nr_asked, (unsigned long long)delay_ns / 1000,
+		       (unsigned long long)slack_ns);
 	rc = sleep_loop_start(&loop, &opts, err);
 	if (rc)
 		return rc;
@@ -233,14 +234,23 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 		result->stopped = true;
 }
 
+size_t audit_delays_paper(const uint64_t **ret_us)
+{
+	*ret_us = paper_us;
+	return sizeof(paper_us) / sizeof(paper_us[0]);
+}
+
 /* The delays of --delays, or those of the paper; returns how many. */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
-	*ret_us = opts->brief ? brief_us : paper_us;
+	size_t nr = audit_delays_paper(ret_us);
+
 	if (opts->delays_ns)
 		return opts->nr_delays;
-	return opts->brief ? sizeof(brief_us) / sizeof(brief_us[0]) :
-			     sizeof(paper_us) / sizeof(paper_us[0]);
+	if (!opts->brief)
+		return nr;
+	*ret_us = brief_us;
+	return sizeof(brief_us) / sizeof(brief_us[0]);
 }
 
 static size_t nr_slacks(const struct audit_opts *opts)

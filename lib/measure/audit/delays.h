@@ -52,6 +52,8 @@ struct audit_delays {
 	uint64_t window_ns;
 };
 
+/* The delays of the paper in microseconds; returns their number. */
+size_t audit_delays_paper(const uint64_t **ret_us);
 void audit_delay_derive(struct audit_delay *row);
 /* What needs the other rows: how often the time of the loop without a delay is accounted. */
 void audit_delays_derive(struct audit_delays *delays);

@@ -75,17 +75,31 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 	}
 }
 
-void audit_modes_true_user(uint64_t user_ns, struct audit_level levels[AUDIT_NR_MODES])
+void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
+			   struct audit_level levels[AUDIT_NR_MODES])
 {
 	uint64_t tasks = levels[AUDIT_MODE_TASKS].true_ns;
 
 	if (tasks == NONE)
 		return;
 	/* Interrupts on top of the task are in its own timestamps. */
-	if (user_ns > tasks)
-		user_ns = tasks;
-	levels[AUDIT_MODE_USER].true_ns = user_ns;
-	levels[AUDIT_MODE_SYSTEM].true_ns = tasks - user_ns;
+	if (burn_ns > tasks)
+		burn_ns = tasks;
+	levels[mode].true_ns = burn_ns;
+	levels[AUDIT_MODE_SYSTEM].true_ns = tasks - burn_ns;
+}
+
+void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES])
+{
+	uint64_t idle = levels[AUDIT_MODE_ALL_IDLE].true_ns;
+
+	if (idle == NONE)
+		return;
+	/* Interrupts while the task is blocked are in its own timestamps, and are not idle time. */
+	if (blocked_ns > idle)
+		blocked_ns = idle;
+	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;
+	levels[AUDIT_MODE_IDLE].true_ns = idle - blocked_ns;
 }
 
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])

@@ -35,8 +35,11 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 /* The truth, from a window of a source that knows @parts; leaves what it does not know unknown. */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
-/* Known for loads that record how long they ran in user mode. */
-void audit_modes_true_user(uint64_t user_ns, struct audit_level levels[AUDIT_NR_MODES]);
+/* For loads that record their time in user mode. @mode: user, or nice for a task with a nice value. */
+void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
+			   struct audit_level levels[AUDIT_NR_MODES]);
+/* For a load that records how long it was blocked in I/O: iowait is the idle part of that time. */
+void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
 /* The audited core's line of /proc/stat. */

@@ -12,6 +12,8 @@
 #include "stats/quantile.h"
 #include "sys/cpu.h"
 
+#define LOADAVG_NS 60e9 /* time constant of the load average of one minute */
+
 int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, struct err *err)
 {
 	struct load_source_opts opts = {0};
@@ -30,7 +32,9 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 	}
 	source_set_add(&s->set, NULL, &opts);
 	s->scratch = calloc(opts.nr_cpus, sizeof(*s->scratch));
-	rc = s->scratch ? 0 : -ENOMEM;
+	s->begin = calloc(opts.nr_cpus, sizeof(*s->begin));
+	s->nr_cpus = opts.nr_cpus;
+	rc = s->scratch && s->begin ? 0 : -ENOMEM;
 	for (unsigned int i = 0; i < s->set.nr; i++) {
 		s->kept[i] = calloc(room, sizeof(*s->kept[i]));
 		if (!s->kept[i])
@@ -49,7 +53,8 @@ void audit_samples_close(struct audit_samples *s)
 		free(s->kept[i]);
 	source_set_close(&s->set);
 	free(s->scratch);
-	s->scratch = NULL;
+	free(s->begin);
+	s->scratch = s->begin = NULL;
 }
 
 void audit_samples_reset(struct audit_samples *s)
@@ -77,6 +82,36 @@ void audit_samples_window(const struct audit_samples *s, size_t at, size_t from,
 
 	load_subtract(&s->kept[at][from], &s->kept[at][to], source->rate, source->parts,
 		      ret_window);
+}
+
+void audit_samples_begin(struct audit_samples *s)
+{
+	struct load_source *source = s->set.source[0];
+
+	source->ops->sample(source, s->begin);
+	if (getloadavg(&s->loadavg, 1) != 1)
+		s->loadavg = NAN;
+}
+
+void audit_samples_loadavg(struct audit_samples *s, double *ret_shown, double *ret_true)
+{
+	struct load_source *source = s->set.source[0];
+	double busy = 0.0, keep, window_ns = 0.0;
+
+	source->ops->sample(source, s->scratch);
+	for (unsigned int cpu = 0; cpu < s->nr_cpus; cpu++) {
+		struct load_cpu_window window;
+
+		load_subtract(&s->begin[cpu], &s->scratch[cpu], source->rate, source->parts, &window);
+		if (window.flags & LOAD_NO_FIGURE)
+			continue;
+		busy += window.busy_ratio;
+		window_ns = (double)window.window_ns;
+	}
+	keep = exp(-window_ns / LOADAVG_NS);
+	*ret_true = window_ns > 0.0 ? s->loadavg * keep + busy * (1.0 - keep) : NAN;
+	if (getloadavg(ret_shown, 1) != 1)
+		*ret_shown = NAN;
 }
 
 int audit_samples_error(const struct audit_samples *s, size_t at, size_t steps,
@@ -159,8 +194,12 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 		audit_modes_true(&run->truth, parts, run->levels);
 	/* Other tasks have user time as well, of which the generator knows nothing. */
 	if (run->recorded && !run->disturbed)
-		audit_modes_true_user((uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
+		audit_modes_true_burn(run->burns,
+				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
 				      run->levels);
+	if (run->recorded && !run->disturbed && run->waits_for_io)
+		audit_modes_true_iowait((uint64_t)(run->wait_ratio * (double)run->truth.window_ns),
+					run->levels);
 	audit_modes_derive(run->levels);
 }
 

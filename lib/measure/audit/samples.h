@@ -15,8 +15,10 @@ struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* per source, of the audited core */
 	size_t nr, room;			  /* samples kept per source */
-	unsigned int cpu;
+	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* of all CPUs */
+	struct load_sample *begin;   /* of all CPUs by the first source, at audit_samples_begin() */
+	double loadavg;		     /* of one minute, at audit_samples_begin(); NaN: unknown */
 };
 
 /* err->unsupported if there is no source for the true load. */
@@ -30,6 +32,15 @@ void audit_samples_add(struct audit_samples *samples);
 /* The window of source @at between two samples. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
 			  struct load_cpu_window *ret_window);
+
+/* Begins a load: reads all CPUs and the load average. */
+void audit_samples_begin(struct audit_samples *samples);
+/*
+ * Since audit_samples_begin(): the load average of one minute, and what the kernel's formula makes of
+ * the true load of all cores. Both NaN if unknown. The kernel samples every 5 s and also counts
+ * tasks that wait for a core; the true load has neither.
+ */
+void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
 struct audit_error {
 	size_t windows, voids;
@@ -73,6 +84,10 @@ struct audit_load_run {
 	bool strayed;	/* hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;
+	double wait_ratio;     /* blocked in reads or for messages */
+	enum audit_mode burns; /* mode of the burns: user or nice */
+	bool waits_for_io;     /* wait_ratio is iowait where the core is idle */
+	double loadavg, true_loadavg;
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;

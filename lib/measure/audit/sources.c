@@ -14,6 +14,7 @@
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
+#define NICE	    10
 #define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* long enough for windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
@@ -28,7 +29,7 @@
 #define FREE_NS (300 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_NR_LOADS] = {
-	"random", "swept", "locked", "exposed", "hidden", "softirq", "xdp-drop",
+	"random", "swept", "locked", "exposed", "hidden", "nice", "iowait", "message", "softirq", "xdp-drop",
 };
 
 struct sources {
@@ -47,7 +48,7 @@ static bool run_wanted(const struct sources *s, enum audit_load load)
 {
 	if (s->opts->phase_given)
 		return load == AUDIT_LOCKED;
-	if (load == AUDIT_LOCKED || (s->opts->loads && !(s->opts->loads >> load & 1)))
+	if (load == AUDIT_LOCKED || !((s->opts->loads ?: ~AUDIT_ON_REQUEST) >> load & 1))
 		return false;
 	if (load == AUDIT_HIDDEN)
 		return s->result->hide.hidden;
@@ -56,19 +57,30 @@ static bool run_wanted(const struct sources *s, enum audit_load load)
 	return true;
 }
 
+/* Each burn begins at a random time of its period. */
+static bool is_random(enum audit_load load)
+{
+	return load == AUDIT_RANDOM || AUDIT_ON_REQUEST >> load & 1;
+}
+
 static void run_duty_opts(const struct sources *s, enum audit_load load, struct duty_opts *duty)
 {
 	*duty = (struct duty_opts){.cpu = (int)s->opts->cpu,
 				   .duty = s->opts->duty,
 				   .period_ns = s->period_ns,
-				   .locked = load != AUDIT_RANDOM,
+				   .nice = load == AUDIT_NICE ? NICE : 0,
+				   .wait = load == AUDIT_IOWAIT	   ? DUTY_READ
+					   : load == AUDIT_MESSAGE ? DUTY_MESSAGE
+								   : DUTY_TIMER,
+				   .peer_cpu = audit_other_cpu(s->opts->cpu),
+				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
 	 * With a period of whole ticks the burns would be synchronous with the tick. The golden
 	 * ratio is the number that is hardest to approximate by fractions, so this load is the
 	 * least synchronous.
 	 */
-	if (load == AUDIT_RANDOM && !s->opts->period_ns)
+	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
 	/* 1/64 longer than the tick: the burn moves through all phases of the tick. */
 	if (load == AUDIT_SWEPT)
@@ -116,6 +128,7 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
 	audit_samples_reset(&s->samples);
+	audit_samples_begin(&s->samples);
 	run->levels_known = !audit_core_read(&s->core, &run->from, NULL);
 	audit_samples_add(&s->samples);
 	while (!s->result->stopped && next < end) {
@@ -124,6 +137,7 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 		audit_samples_add(&s->samples);
 	}
 	run->levels_known = run->levels_known && !audit_core_read(&s->core, &run->to, NULL);
+	audit_samples_loadavg(&s->samples, &run->loadavg, &run->true_loadavg);
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
@@ -170,9 +184,17 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	run->period_ns = opts.period_ns;
 	run->phase_known = opts.locked && load != AUDIT_SWEPT;
 	run->phase_ns = opts.phase_ns;
-	rc = duty_start(&duty, &opts, err);
-	if (rc)
-		return rc;
+	if (opts.wait == DUTY_MESSAGE && opts.peer_cpu < 0)
+		rc = err_unsupported(&run->why, -ENODEV, "run it on a machine with two cores",
+				     "messages to one core must be sent from another");
+	else
+		rc = duty_start(&duty, &opts, &run->why);
+	if (rc) {
+		run->state = AUDIT_NOT_TRIED;
+		if (err && !run->why.unsupported)
+			*err = run->why;
+		return run->why.unsupported ? 0 : rc;
+	}
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	run->recorded = duty_read(&duty, &from);
@@ -193,6 +215,7 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 
 		run->burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;
 		run->thread_ratio = (double)(to.cpu_ns - from.cpu_ns) / wall;
+		run->wait_ratio = (double)(to.wait_ns - from.wait_ns) / wall;
 	}
 	return finish_run(s, load, err);
 }
@@ -263,7 +286,7 @@ static uint64_t search_takes(const struct sources *s)
 	uint64_t takes = FREE_NS + SEARCH_NS;
 
 	for (int i = 0; i < AUDIT_NR_LOADS; i++)
-		if (i != AUDIT_LOCKED && (!s->opts->loads || s->opts->loads >> i & 1))
+		if (i != AUDIT_LOCKED && (s->opts->loads ?: ~AUDIT_ON_REQUEST) >> i & 1)
 			takes += LEAST_NS;
 	return takes;
 }
@@ -340,8 +363,11 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 
 	s.end_ns = opts->budget_ns ? begin + opts->budget_ns : UINT64_MAX;
 	memset(r, 0, sizeof(*r));
-	for (int i = 0; i < AUDIT_NR_LOADS; i++)
+	for (int i = 0; i < AUDIT_NR_LOADS; i++) {
 		r->runs[i].name = load_names[i];
+		r->runs[i].burns = i == AUDIT_NICE ? AUDIT_MODE_NICE : AUDIT_MODE_USER;
+		r->runs[i].waits_for_io = i == AUDIT_IOWAIT;
+	}
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)

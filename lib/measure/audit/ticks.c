@@ -40,9 +40,13 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 		.send_cpu = audit_other_cpu(cpu), .recv_cpu = cpu, .burst = 24, .pause_ns = 60000};
 	int rc;
 
-	if (load == AUDIT_TICKS_SOFTIRQS && flood.send_cpu < 0)
-		return err_unsupported(err, -ENODEV, "run it on a machine with two cores",
-				       "packets to one core must be sent from another");
+	if (flood.send_cpu < 0 && load == AUDIT_TICKS_TWO_MODES)
+		return 0;
+	if (flood.send_cpu < 0)
+		return err_unsupported(err, -ENODEV, "run it where this process may use two cores",
+				       "%s one core must be %s from another",
+				       load == AUDIT_TICKS_SOFTIRQS ? "packets to" : "idle time of",
+				       load == AUDIT_TICKS_SOFTIRQS ? "sent" : "read");
 	rc = cpu_mix_start(&loads[0], load == AUDIT_TICKS_WITH_IDLE ? CPU_MIX_IDLE : CPU_MIX_USER,
 			   cpu, err);
 	if (!rc && load == AUDIT_TICKS_TWO_MODES)
@@ -77,7 +81,7 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		rc = audit_watch(opts->cpu, now + LEAST_NS < until_ns ? until_ns - now : LEAST_NS,
 				 load != AUDIT_TICKS_SOFTIRQS, &t->edges[first],
 				 nr, env, &t->watch[load], err);
-	if (!rc && !gen_child_on(&loads[0], (int)opts->cpu))
+	if (!rc && !t->alone && !gen_child_on(&loads[0], (int)opts->cpu))
 		rc = audit_no_load(err, opts->cpu);
 	t->stopped |= t->watch[load].stopped;
 	gen_child_stop(&loads[0]);
@@ -93,7 +97,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 	uint64_t begin = clock_mono_ns(), end = begin + budget, until;
 	int rc = 0;
 
-	*t = (struct audit_ticks){0};
+	*t = (struct audit_ticks){.alone = audit_other_cpu(opts->cpu) < 0};
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	for (size_t i = 0; i < AUDIT_NR_SETS; i++)
 		counter_edges_init(&t->edges[i], sets[i].cols);
@@ -103,8 +107,9 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
-		/* Only the packets need privileges; the rest of the experiment works without. */
-		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS)) {
+		/* Packets need privileges and a second core, reading idle time a second core only. */
+		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
+			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {
 			t->skipped[load] = why;
 			rc = 0;
 		} else if (rc && err) {

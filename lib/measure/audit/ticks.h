@@ -26,6 +26,7 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* why the load did not run */
+	bool alone; /* no other core: the reader runs on the audited core, and is the load */
 	bool stopped;
 	uint64_t window_ns;
 };

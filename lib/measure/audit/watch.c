@@ -95,12 +95,7 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 
 	if (!cpus)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* On the audited core the reader would mostly measure itself. */
-	rc = audit_other_cpu(cpu) < 0
-		     ? err_unsupported(err, -ENODEV, "run it where this process may use two cores",
-				       "the reader of /proc/stat needs a core other than CPU %u",
-				       cpu)
-		     : procstat_open(&stat, NULL, err);
+	rc = procstat_open(&stat, NULL, err);
 	if (!rc) {
 		/* Highest nice priority, so that the reader is not delayed; best effort. */
 		nice_before = getpriority(PRIO_PROCESS, 0);
@@ -174,13 +169,15 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 	struct gen_child user = {0}, system = {0};
 	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
+	/* On the only core the reader is the load: it parses in user mode and reads in system mode. */
+	bool alone = audit_other_cpu(cpu) < 0;
 	int rc;
 
 	if (findings->tick_looked)
 		return 0;
 	audit_progress(env, "measuring the tick");
-	rc = cpu_mix_start(&user, CPU_MIX_USER, cpu, err);
-	if (!rc)
+	rc = alone ? 0 : cpu_mix_start(&user, CPU_MIX_USER, cpu, err);
+	if (!rc && !alone)
 		rc = cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
 	if (!rc)
 		audit_wait(env, clock_mono_ns() + SETTLE_NS);
@@ -195,7 +192,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		if (findings->tick_known || clock_mono_ns() + each > end)
 			break;
 	}
-	if (!rc && !gen_child_on(&user, (int)cpu))
+	if (!rc && !alone && !gen_child_on(&user, (int)cpu))
 		rc = audit_no_load(err, cpu);
 	gen_child_stop(&user);
 	gen_child_stop(&system);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,9 +209,29 @@ static void last_line(int fd, char *line, size_t size)
 	snprintf(line, size, "%.*s", (int)size - 1, start ? start + 1 : text);
 }
 
+void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE])
+{
+	char build[96];
+
+	snprintf(build, sizeof(build), "/lib/modules/%.64s/build", release);
+	if (sys_exists(root, "/usr/src/" MODULE "-" SUBTICK_VERSION))
+		snprintf(line, MODULE_LINE_SIZE,
+			 "dkms install " MODULE "/" SUBTICK_VERSION " -k %.80s && modprobe " MODULE, release);
+	else if (sys_exists(root, build))
+		snprintf(line, MODULE_LINE_SIZE,
+			 "in the source tree: make -C kmod/" MODULE " KDIR=%s && insmod kmod/" MODULE "/" MODULE ".ko",
+			 build);
+	else
+		snprintf(line, MODULE_LINE_SIZE,
+			 "apt install linux-headers-%.40s; in the source tree: make -C kmod/" MODULE
+			 " && insmod kmod/" MODULE "/" MODULE ".ko",
+			 release);
+}
+
 int kmod_load(const char *name, struct err *err)
 {
-	char reason[160];
+	char reason[160], line[MODULE_LINE_SIZE];
+	struct utsname kernel;
 	int words[2], status;
 	pid_t pid;
 
@@ -236,7 +257,8 @@ int kmod_load(const char *name, struct err *err)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_unsupported(err, -ENOENT, "install kmod, or load the module with insmod",
 				       "modprobe is missing, so module %s cannot be loaded", name);
-	return err_unsupported(err, -ENOENT,
-			       "install the module (packaged for DKMS) and run as root",
+	uname(&kernel);
+	module_build_line(NULL, kernel.release, line);
+	return err_unsupported(err, -ENOENT, geteuid() ? "run as root" : line,
 			       "module %s is not loaded and modprobe failed: %s", name, reason);
 }

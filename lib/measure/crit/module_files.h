@@ -32,6 +32,14 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 /* Reads that file; @err must not be NULL. */
 int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err);
 
+/* Longest result of module_build_line(), with the terminating zero: it fits struct err. */
+#define MODULE_LINE_SIZE 192
+/*
+ * The command that builds and loads the module for kernel @release: dkms where its source is installed,
+ * else make with the kernel's headers, which the line installs if they are missing.
+ */
+void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE]);
+
 /*
  * Loads the installed module with modprobe, which handles compression, signatures and blacklists.
  * err->unsupported if there is no such module, the kernel has no modules, or we lack privileges.

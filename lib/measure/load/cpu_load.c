@@ -3,9 +3,11 @@
 #include "subtick/cpu_load.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cpuset.h"
 #include "measure/load/sources.h"
@@ -21,6 +23,11 @@ struct context {
 	struct steal steal; /* for sources that know the parts of the time, as in `subtick load` */
 	unsigned int nr_cpus;
 	bool sampled; /* the window between prev and cur exists */
+	/*
+	 * Value of cpu_perf.fd. Counters are shared between CPUs and contexts, so callers get a
+	 * descriptor of no file: read() and ioctl() on it fail with EBADF.
+	 */
+	int fd;
 };
 
 _Static_assert((int)CPU_LOAD_CLAMPED == (int)LOAD_CLAMPED &&
@@ -58,7 +65,7 @@ static void sample(struct context *ctx)
 		struct load_cpu_window w;
 
 		window_of(ctx, cpu, &w);
-		shown->fd = cur->flags & LOAD_VOID ? -1 : 0;
+		shown->fd = cur->flags & LOAD_VOID ? -1 : ctx->fd;
 		shown->load = w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
 		if (shown->fd < 0)
 			continue;
@@ -87,6 +94,9 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 	if (!ctx)
 		return err_set(&last_err, -ENOMEM, "out of memory");
 	ctx->nr_cpus = opts.nr_cpus = cpuset_end(&possible);
+	ctx->fd = open("/", O_PATH | O_CLOEXEC);
+	if (ctx->fd < 0)
+		rc = err_set(&last_err, -errno, "cannot open a descriptor: %s", strerror(errno));
 	ctx->head.cpus = calloc(ctx->nr_cpus, sizeof(*ctx->head.cpus));
 	if (load_ends_open(&ctx->ends, ctx->nr_cpus) || !ctx->head.cpus)
 		rc = err_set(&last_err, -ENOMEM, "out of memory");
@@ -218,6 +228,8 @@ void cpu_load_destroy(struct cpu_load *load)
 	load_source_close(ctx->source);
 	steal_close(&ctx->steal);
 	free(ctx->head.cpus);
+	if (ctx->fd >= 0)
+		close(ctx->fd);
 	load_ends_close(&ctx->ends);
 	free(ctx);
 }

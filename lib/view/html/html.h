@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/report.h"
+
 /* A measurement that is not in the document, and why. */
 struct html_missing {
 	const char *command;
@@ -27,6 +29,9 @@ struct html_doc {
  * and style. 0, -ENOMEM, or the stream's -errno; flushes.
  */
 int html_write(FILE *out, const struct html_doc *doc);
+
+/* The page of audit --paper, from its report. It shows figure-N.svg of its directory. */
+int html_paper_write(FILE *out, const struct report *report);
 
 /* @text as a JSON string for a script element; escaped as by utf8_printable() before. */
 void html_json_text(FILE *out, const char *text);

@@ -76,9 +76,9 @@ static const struct svg_plot delays[] = {
 	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
-	PLOT(paper_run_time, .title = "Run time of ten million loops, with the axes of figure 4 of the paper",
+	PLOT(paper_run_time, .title = "Run time per ten million loops; axes of figure 4 of the paper",
 	     .x_label = "delay", .y_label = "run time"),
-	PLOT(paper_modes, .title = "User and system time of them, with the axes of figure 5 of the paper",
+	PLOT(paper_modes, .title = "User and system time of them; axes of figure 5 of the paper",
 	     .x_label = "delay", .y_label = "CPU time"),
 };
 
@@ -113,6 +113,61 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 	{"ticks", ticks, NR(ticks)},
 	{"delays", delays, NR(delays)},
 	{"sources", sources, NR(sources)},
+};
+
+#define TABLE1(slack, column, name)                                                                  \
+	{                                                                                        \
+		.table = "table1", .where = "slack_ns", .equals = slack, .x = "delay_ns", .y = column, \
+		.label = name, .mark = SVG_LINE                                                  \
+	}
+/* Timer slacks of --paper: the kernel's default, which the paper had, and the least there is. */
+#define PAPER_SLACK "50000"
+#define LEAST_SLACK "1"
+
+static const struct svg_series figure4_default[] = {
+	TABLE1(PAPER_SLACK, "here_run_ns", "real, here"),
+	TABLE1(PAPER_SLACK, "paper_run_ns", "real, the paper (table 1)"),
+	TABLE1(PAPER_SLACK, "here_estimated_ns", "estimated: delay × loops"),
+};
+static const struct svg_series figure4_least[] = {
+	TABLE1(LEAST_SLACK, "here_run_ns", "real, here"),
+	TABLE1(LEAST_SLACK, "here_estimated_ns", "estimated: delay × loops"),
+};
+static const struct svg_series figure5_default[] = {
+	TABLE1(PAPER_SLACK, "here_user_ns", "user, here"),
+	TABLE1(PAPER_SLACK, "here_system_ns", "system, here"),
+	TABLE1(PAPER_SLACK, "paper_user_ns", "user, the paper (table 1)"),
+	TABLE1(PAPER_SLACK, "paper_system_ns", "system, the paper (table 1)"),
+	TABLE1(PAPER_SLACK, "here_true_ns", "true CPU time, here"),
+};
+static const struct svg_series figure5_least[] = {
+	TABLE1(LEAST_SLACK, "here_user_ns", "user, here"),
+	TABLE1(LEAST_SLACK, "here_system_ns", "system, here"),
+	TABLE1(LEAST_SLACK, "here_true_ns", "true CPU time, here"),
+};
+static const struct svg_plot figure1[] = {
+	PLOT(two_modes, .title = "Time between increments of user, nice, system: figure 1 of the paper, here",
+	     .y_label = "increments"),
+};
+static const struct svg_plot figure2[] = {
+	PLOT(with_idle, .title = "Time between increments of all columns: figure 2 of the paper, here",
+	     .y_label = "increments"),
+};
+#define SLACK_PLOT(series, text) PLOT(series, .title = text, .x_label = "delay", .y_label = "time")
+static const struct svg_plot figure4[] = {
+	SLACK_PLOT(figure4_default, "Run time per ten million loops: figure 4, default timer slack (50 us)"),
+	SLACK_PLOT(figure4_least, "The same with a timer slack of 1 ns, which the paper did not measure"),
+};
+static const struct svg_plot figure5[] = {
+	SLACK_PLOT(figure5_default, "User and system time of them: figure 5, default timer slack (50 us)"),
+	SLACK_PLOT(figure5_least, "The same with a timer slack of 1 ns, which the paper did not measure"),
+};
+
+const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
+	{"1", true, figure1, NR(figure1)},
+	{"2", true, figure2, NR(figure2)},
+	{"4", false, figure4, NR(figure4)},
+	{"5", false, figure5, NR(figure5)},
 };
 
 static void find_slacks(struct audit_drawing *drawing, const struct report *report)
@@ -170,14 +225,31 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 	drawing->plots[at].nr_series = nr;
 }
 
+/* A plot with the axes of the paper names its timer slack: with another one it is another figure. */
+static void name_plot(struct audit_drawing *drawing, size_t at)
+{
+	char slack[32] = "";
+	bool same = drawing->nr_slacks == 1 && !strcmp(drawing->slack[0], PAPER_SLACK);
+
+	if (drawing->nr_slacks == 1)
+		view_format_ns(strtod(drawing->slack[0], NULL), slack, sizeof(slack));
+	snprintf(drawing->title[at], sizeof(drawing->title[at]), "%s, %s%s%s", drawing->plots[at].title,
+		 drawing->nr_slacks > 1 ? "which is with slack 50.0 us" : "timer slack ", slack,
+		 drawing->nr_slacks > 1 || same ? "" : " instead of 50.0 us");
+	drawing->plots[at].title = drawing->title[at];
+}
+
 void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
 			const struct report *report)
 {
 	*drawing = (struct audit_drawing){0};
 	find_slacks(drawing, report);
-	for (size_t i = 0; i < figures->nr && i < AUDIT_MAX_PLOTS; i++)
+	for (size_t i = 0; i < figures->nr && i < AUDIT_MAX_PLOTS; i++) {
 		if (drawing->nr_slacks > 1)
 			split_plot(drawing, &figures->plots[i]);
 		else
 			drawing->plots[drawing->nr++] = figures->plots[i];
+		if (figures->plots[i].series[0].times == PAPER_LOOPS)
+			name_plot(drawing, i);
+	}
 }

@@ -18,12 +18,25 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
+/* A figure of the paper, repeated: plots of the report of ticks, or of the report of --paper. */
+struct audit_paper_figure {
+	const char *number;
+	bool of_ticks;
+	const struct svg_plot *plots;
+	size_t nr;
+};
+
+#define AUDIT_NR_PAPER_FIGURES 4
+
+extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES];
+
 /* The plots of an experiment as one report has them: the curves of each timer slack apart. */
 struct audit_drawing {
 	struct svg_plot plots[AUDIT_MAX_PLOTS];
 	size_t nr;
 	struct svg_series series[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES];
 	char label[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES][80];
+	char title[AUDIT_MAX_PLOTS][160];
 	char slack[AUDIT_MAX_SLACKS][24];
 	size_t nr_slacks;
 };

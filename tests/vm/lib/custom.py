@@ -31,9 +31,9 @@ VARIANTS = (
 class Custom(kernels.Entry):
     """Looks like a kernel of the list to everything that boots one or builds for it."""
 
-    def __init__(self, name, source, arch, boots, fragments=()):
+    def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
-                                "follow": " ".join(source.follow), "flags": "custom",
+                                "follow": " ".join(source.follow), "flags": flags,
                                 "boots": boots})
         self.source = source
         self.debs = source.debs
@@ -71,11 +71,16 @@ class Custom(kernels.Entry):
 
     def make(self, *targets):
         arch, prefix = kbuild.CROSS[self.arch]
-        cross = [] if self.arch == kernels.MACHINE else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
+        own = self.arch == kernels.MACHINE
+        cross = [] if own else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
+        # Objects that another configuration compiled are reused: ccache compares preprocessed text.
+        if shutil.which("ccache"):
+            cross.append(f"CC=ccache {'' if own else prefix}gcc")
         command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
                    str(os.cpu_count() or 1), *cross, *targets]
         with open(self.home / "build.log", "a") as log:
-            done = subprocess.run([str(c) for c in command], stdout=log, stderr=log)
+            done = subprocess.run([str(c) for c in command], stdout=log, stderr=log,
+                                  env={**os.environ, "CCACHE_NOHASHDIR": "1"})
         if done.returncode:
             tail = (self.home / "build.log").read_text(errors="replace").splitlines()[-30:]
             raise apt.Broken(f"{self.name} does not build", tail)
@@ -135,12 +140,16 @@ class Custom(kernels.Entry):
 
 
 def entries():
-    """The one with everything, for this machine's architecture; each variant for both."""
+    """The one with everything, which `run --all` boots for both architectures as only it has the events of
+    `crit --tracepoints` beside BPF; each variant for both."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")
-        found.append(Custom(f"custom-{version}", source, kernels.MACHINE,
-                            "base idle" if kernels.MACHINE == "arm64" else "base"))
+        for arch in sorted(TARGET, key=lambda arch: arch != kernels.MACHINE):
+            own = arch == kernels.MACHINE
+            found.append(Custom(f"custom-{version}" if own else f"custom-{arch}-{version}", source, arch,
+                                "base idle" if arch == "arm64" else "base",
+                                flags="custom" if own else "custom foreign"))
         found += [Custom(f"custom-{arch}-{version}-{v.name}", source, arch, v.boots, v.fragments)
                   for v in VARIANTS for arch in TARGET]
     return found

@@ -169,7 +169,7 @@ def programs(arch):
     names of live tests), as paths on this machine."""
     directory = build(arch)
     found = [directory / "subtick", directory / "tests/live/live_all",
-             directory / "tests/vm/verifier/verifier"]
+             directory / "tests/vm/verifier/verifier", directory / "tests/api/gtp-guard-program"]
     for program in found:
         if not program.exists():
             raise apt.Broken(f"{directory.name} has no {program.name}")

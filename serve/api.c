@@ -75,7 +75,7 @@ static void answer_not_collected(struct server *server, struct request *request,
 		answer_text(server, request, HTTP_SERVUNAVAIL, c->refused.what);
 	else
 		answer_text(server, request, HTTP_NOTFOUND,
-			    "not collected; see --collect in subtick-serve(8)");
+			    "not collected; to collect it: subtick serve --collect load,runq,wake,noise");
 }
 
 bool api_collectors(struct server *server, struct request *request, const char *query,

@@ -77,7 +77,7 @@ static void absorb_vecs(struct store *store, struct series_row *row, const struc
 /* A source without a counter has no series of it. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
-#define LOSS(member, key)                   \
+#define LOSS(member, key)                \
 	if (losses->member != LOAD_NO_LOSS) \
 		store_loss(store, "load", #key, losses->member);
 	LOAD_LOSSES(LOSS)

@@ -21,7 +21,7 @@
 #define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
 /* Eight counters of a cgroup, and the copy. */
 #define PRESSURE_BYTES 4096
-#define CPU_BYTES      (16ULL << 10)
+#define CPU_BYTES    (16ULL << 10)
 /* Three series of each source of a core, with labels, and the copy; the lists of a window. */
 #define NOISE_BYTES (64ULL << 10)
 /* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
@@ -156,11 +156,10 @@ int resources_check_files(const struct config *config, struct err *err)
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return err_set(err, -errno, "cannot read the limit of file descriptors");
 	if (limit.rlim_cur <= used)
-		return err_set(
-			err, -EMFILE,
-			"%llu file descriptors are needed without a connection, the limit is "
-			"%llu: raise it (LimitNOFILE= of systemd, ulimit -n)",
-			(unsigned long long)used, (unsigned long long)limit.rlim_cur);
+		return err_set(err, -EMFILE,
+			       "%llu file descriptors are needed without a connection, the limit is "
+			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n)",
+			       (unsigned long long)used, (unsigned long long)limit.rlim_cur);
 	left = limit.rlim_cur - used;
 	if (left < config->max_connections)
 		return err_set(err, -EMFILE,

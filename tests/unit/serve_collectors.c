@@ -139,7 +139,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_int_equal(open_them(LOAD | NOISE, &err), 0);
 	accepts = false;
 	assert_false(shared);
-	assert_without_noise("its tables would take half of the memory or more");
+	assert_without_noise("all maps and series would take more than half of the memory");
 }
 
 /* With nothing else to collect, the exporter does not start. */

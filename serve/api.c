@@ -67,7 +67,15 @@ int api_doctor(struct server *server, struct err *err)
 	return 0;
 }
 
-#define NOT_COLLECTED "not collected; see --collect in subtick-serve(8)"
+static void answer_not_collected(struct server *server, struct request *request,
+				 const struct collector *c)
+{
+	if (c && c->refused.code)
+		answer_text(server, request, HTTP_SERVUNAVAIL, c->refused.what);
+	else
+		answer_text(server, request, HTTP_NOTFOUND,
+			    "not collected; to collect it: subtick serve --collect load,runq,wake,noise");
+}
 
 bool api_collectors(struct server *server, struct request *request, const char *query,
 		    unsigned int *ret_collectors)
@@ -90,7 +98,7 @@ bool api_collectors(struct server *server, struct request *request, const char *
 			wanted |= found;
 		} while (found && rest);
 		if (!found) {
-			answer_text(server, request, HTTP_NOTFOUND, NOT_COLLECTED);
+			answer_not_collected(server, request, NULL);
 			return false;
 		}
 		collectors = wanted;
@@ -112,14 +120,15 @@ void api_answer(struct server *server, struct request *request, const char *name
 		if (strcmp(server->collectors[i].ops->name, name))
 			continue;
 		if (!server->collectors[i].meter) {
-			answer_text(server, request, HTTP_NOTFOUND, NOT_COLLECTED);
+			answer_not_collected(server, request, &server->collectors[i]);
 			return;
 		}
 		body = api_body(server, i, gzip);
 		if (body)
 			answer_body(server, request, JSON_TYPE, body);
 		else
-			answer_text(server, request, HTTP_SERVUNAVAIL, "no window yet, or the last one could not be read");
+			answer_text(server, request, HTTP_SERVUNAVAIL,
+				    "no window yet, or the last one could not be read");
 		return;
 	}
 	answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");

@@ -2,9 +2,11 @@
 /* Opens meters, adds their windows to the counters, builds the report of a window on request. */
 #include "collector.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "log.h"
 
 #define COLLECTOR_ENTRY(name) &collector_##name,
 static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
@@ -14,23 +16,47 @@ size_t collector_count(void)
 	return CONFIG_NR_COLLECTORS;
 }
 
+static int open_one(struct collector *c, enum config_collect id, const struct config *config,
+		    struct meter *load, struct err *err)
+{
+	int rc;
+
+	if (!config_collects(config, id))
+		return err_unsupported(err, -ENOMEM, "raise the memory limit",
+				       "all maps and series would take more than half of the memory");
+	rc = c->ops->open(config, load, &c->meter, err);
+	if (!rc)
+		rc = c->meter->ops->start(c->meter, err);
+	if (rc && c->meter)
+		c->meter->ops->close(c->meter);
+	if (rc)
+		c->meter = NULL;
+	return rc;
+}
+
 int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
 {
 	int rc = 0;
 
 	memset(collectors, 0, CONFIG_NR_COLLECTORS * sizeof(*collectors));
 	for (size_t i = 0; !rc && i < CONFIG_NR_COLLECTORS; i++) {
-		collectors[i].ops = entries[i];
-		pthread_mutex_init(&collectors[i].lock, NULL);
+		struct collector *c = &collectors[i];
+
+		c->ops = entries[i];
+		pthread_mutex_init(&c->lock, NULL);
 		if (!(config->collect >> i & 1))
 			continue;
 		/* load is the first in the list, so it is open before the others. */
-		rc = entries[i]->open(config, collectors[CONFIG_COLLECT_load].meter,
-				      &collectors[i].meter, err);
-		if (!rc)
-			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
+		rc = open_one(c, i, config, collectors[CONFIG_COLLECT_load].meter, err);
+		if (rc && c->ops->optional && config->collect != 1u << i) {
+			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,
+				 err->fix[0] ? "; fix: " : "", err->fix);
+			c->refused = *err;
+			*err = (struct err){0};
+			rc = 0;
+		}
 		if (rc)
-			err_prefix(err, "%s", entries[i]->name);
+			err_prefix(err, "%s", c->ops->name);
 	}
 	if (rc)
 		collectors_close(collectors);
@@ -44,6 +70,16 @@ void collectors_close(struct collector *collectors)
 			collectors[i].meter->ops->close(collectors[i].meter);
 		collector_forget_report(&collectors[i]);
 		collectors[i].meter = NULL;
+	}
+}
+
+void collectors_add_refused(const struct collector *collectors, struct store *store)
+{
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		const struct label name = LABEL("collector", entries[i]->name);
+
+		if (collectors[i].refused.code)
+			store_sample(store, store_row(store, F_UP, &name, 1), F_UP, 0)->u64 = 0;
 	}
 }
 

@@ -13,6 +13,7 @@
 
 struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
+	bool optional;	  /* a failed open leaves this collector out, if others are collected */
 	/*
 	 * Called with all privileges; later the meter must work without them. @load: meter of load,
 	 * whose programs others can share. NULL: load is not collected.
@@ -30,6 +31,7 @@ struct collector {
 	struct meter *meter;
 	/* Held by the sampler's thread to read the meter, by the event loop's to build a report. */
 	pthread_mutex_t lock;
+	struct err refused;  /* reason why an optional collector is left out; code 0: none */
 	uint64_t window_seq; /* windows read so far */
 	bool readable;	     /* the last read filled the window */
 	bool failing;	     /* the last read failed, and that was logged */
@@ -47,8 +49,13 @@ COLLECTORS(COLLECTOR_DECLARE)
 
 size_t collector_count(void);
 
-/* Opens and starts the collectors that @config names. On failure all are closed. */
+/*
+ * Opens and starts the collectors that @config names. On failure all are closed. An optional one that
+ * fails beside others is logged and has its reason in refused.
+ */
 int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
+/* Adds the series of refused collectors: subtick_collector_up is 0. */
+void collectors_add_refused(const struct collector *collectors, struct store *store);
 void collectors_close(struct collector *collectors);
 
 /* Ends the window: reads the meter and adds to the counters. Builds no report. */
@@ -61,7 +68,7 @@ const struct report *collector_report(struct collector *collector);
 void collector_forget_report(struct collector *collector);
 
 /* Series of each counter of noise, for each core on average; later sources are in (other). */
-#define NOISE_SERIES_PER_CPU 128
+#define NOISE_SERIES_PER_CPU 48
 
 struct load_window;
 struct noise_window;

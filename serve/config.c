@@ -17,7 +17,6 @@
 #define FILE_MAX (64 * 1024)
 
 #define COLLECTOR_NAME(name) #name,
-#define COLLECTOR_BIT(name)  | 1u << CONFIG_COLLECT_##name
 #define LABEL_NAME(name)     #name,
 const char *const config_label_names[] = {CONFIG_LABELS(LABEL_NAME) NULL};
 static const char *const collector_names[] = {COLLECTORS(COLLECTOR_NAME) NULL};
@@ -123,7 +122,7 @@ const struct opt config_settings[] = {
 	 .parse = add_host, OPT_AT(struct config, hosts), LIVE,
 	 .expected = "the name of a host without a port, such as node1.example"},
 	{"collect", 0, "LIST",
-	 "what to measure: some of load,runq,wake,noise (default: all but noise)",
+	 "what to measure: some of load,runq,wake,noise (default: all)",
 	 OPT_SET(struct config, collect, collector_names)},
 	{"interval", 0, "TIME",
 	 "length of a window (default 1s)",
@@ -201,7 +200,7 @@ int config_init(struct config *config)
 
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,
-		.collect = 0 DEFAULT_COLLECTORS(COLLECTOR_BIT),
+		.collect = (1u << CONFIG_NR_COLLECTORS) - 1,
 		.labels = 1u << CONFIG_LABEL_namespace | 1u << CONFIG_LABEL_pod |
 			  1u << CONFIG_LABEL_container,
 		.cgroup_limit = 1000,

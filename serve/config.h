@@ -15,9 +15,8 @@
 #define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
 #define CONFIG_MAX_LISTEN 16
 
-/* Lists of collectors, X(name): those of the default, and all. collectors.c has their code. */
-#define DEFAULT_COLLECTORS(X) X(load) X(runq) X(wake)
-#define COLLECTORS(X)	      DEFAULT_COLLECTORS(X) X(noise)
+/* Collectors, X(name); the default is all of them. load is the first: others share its programs. */
+#define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
 #define CONFIG_COLLECT_ENUM(name) CONFIG_COLLECT_##name,
 enum config_collect { COLLECTORS(CONFIG_COLLECT_ENUM) CONFIG_NR_COLLECTORS };
 #undef CONFIG_COLLECT_ENUM
@@ -47,7 +46,8 @@ struct config {
 	char *hosts;	  /* "a,b": names of this server; NULL for none */
 	char *traces;	  /* directory of recordings; NULL for none */
 	char *user;
-	uint32_t collect; /* bits of enum config_collect */
+	uint32_t collect;  /* bits of enum config_collect */
+	uint32_t no_room;  /* those of collect that do not fit into the memory */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le;
 	bool own_le; /* boundaries were given */
@@ -73,6 +73,11 @@ struct config {
 	char *file; /* NULL: CONFIG_FILE, which may be missing */
 	bool check;
 };
+
+static inline bool config_collects(const struct config *config, enum config_collect id)
+{
+	return (config->collect & ~config->no_room) >> id & 1;
+}
 
 int config_init(struct config *config);
 void config_free(struct config *config);

@@ -41,11 +41,15 @@ static void asset_answer(struct server *server, struct request *request,
 
 static void ready_answer(struct server *server, struct request *request)
 {
+	/* noise is the only optional collector. */
+	bool no_noise = server->collectors[CONFIG_COLLECT_noise].refused.code;
+
 	if (sampler_ready(&server->sampler))
 		answer_text(server, request, HTTP_OK,
 			    server->degraded
 				    ? "ready; degraded: no names of new containers, see the log"
-				    : "ready");
+			    : no_noise ? "ready; degraded: noise is not collected, see the log"
+				       : "ready");
 	else
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    "no window has ended in the last three intervals; see the log");

@@ -14,10 +14,18 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare = true,
 		.compare_with = beside,
 		.softirq = true,
-		.noise = config->collect >> CONFIG_COLLECT_noise & 1,
-		.wake = config->collect >> CONFIG_COLLECT_wake & 1,
+		.noise = config_collects(config, CONFIG_COLLECT_noise),
+		.wake = config_collects(config, CONFIG_COLLECT_wake),
 	};
+	int rc = load_open(&opts, ret_meter, err);
 
+	if (!opts.noise || (!rc && !load_window(*ret_meter)->passed_over))
+		return rc;
+	/* The programs that also count for noise were refused. */
+	if (!rc)
+		(*ret_meter)->ops->close(*ret_meter);
+	opts.noise = false;
+	*err = (struct err){0};
 	return load_open(&opts, ret_meter, err);
 }
 

@@ -165,6 +165,7 @@ static void noise_collector_absorb(struct store *store, const struct meter *mete
 
 const struct collector_ops collector_noise = {
 	.name = "noise",
+	.optional = true,
 	.open = noise_collector_open,
 	.absorb = noise_collector_absorb,
 	.present = present_noise,

@@ -23,7 +23,7 @@
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /* Three series of each source of a core, with labels, and the copy; the lists of a window. */
-#define NOISE_BYTES (128ULL << 10)
+#define NOISE_BYTES (64ULL << 10)
 /* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
 #define MORE_FILES 32
 /* More than we ever have open beside connections and the counters of idle states. */
@@ -35,11 +35,11 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 {
 	struct resources needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
-	if (config->collect >> CONFIG_COLLECT_noise & 1) {
+	if (config_collects(config, CONFIG_COLLECT_noise)) {
 		needs.map_bytes += cpus * sizeof(struct noise_cpu);
 		needs.heap_bytes += cpus * (sizeof(struct noise_cpu) + NOISE_BYTES);
 	}
-	if (config->collect >> CONFIG_COLLECT_runq & 1) {
+	if (config_collects(config, CONFIG_COLLECT_runq)) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
 		if (config->pressure) {
@@ -94,8 +94,17 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
 }
 
-int resources_check_memory(const struct config *config, struct resources *ret_needs, struct err *err)
+bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes)
 {
+	struct resources needs;
+
+	resources_compute(config, cpus, &needs);
+	return needs.map_bytes + needs.heap_bytes <= bytes / 2;
+}
+
+int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err)
+{
+	const uint32_t noise = 1u << CONFIG_COLLECT_noise;
 	uint64_t limit, bytes = memory_bytes(&limit), all;
 	struct cpuset possible;
 	int rc;
@@ -103,6 +112,9 @@ int resources_check_memory(const struct config *config, struct resources *ret_ne
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
+	if (config->collect & noise && config->collect != noise &&
+	    !resources_have_room(config, cpuset_end(&possible), bytes))
+		config->no_room = noise;
 	resources_compute(config, cpuset_end(&possible), ret_needs);
 	all = ret_needs->map_bytes + ret_needs->heap_bytes;
 	if (all <= bytes)
@@ -122,7 +134,7 @@ void resources_raise_files(const struct config *config)
 	struct cpuset possible;
 	struct rlimit limit;
 
-	if (config->collect >> CONFIG_COLLECT_wake & 1 &&
+	if (config_collects(config, CONFIG_COLLECT_wake) &&
 	    !cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
 		want += cpuset_end(&possible) * CPU_FILES;
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)

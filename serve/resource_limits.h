@@ -3,6 +3,7 @@
 #ifndef SUBTICK_SERVE_RESOURCE_LIMITS_H
 #define SUBTICK_SERVE_RESOURCE_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "config.h"
@@ -24,8 +25,13 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* For the CPUs and the memory of this machine. */
 uint64_t resources_most_cgroups_here(const struct config *config);
-/* Fails if the settings need more memory than is available or than a limit of our cgroups allows. */
-int resources_check_memory(const struct config *config, struct resources *ret_needs, struct err *err);
+/* True if everything takes at most half of @bytes. */
+bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes);
+/*
+ * Fails if the settings need more memory than is available or than a limit of our cgroups allows.
+ * Leaves noise out (no_room) if there is no room for everything.
+ */
+int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /* Raises the soft limit of descriptors for connections and our own files, at most to the hard limit. */
 void resources_raise_files(const struct config *config);
 /*

@@ -176,6 +176,7 @@ static int attach(struct server *s, struct err *err)
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
 	store_init(&s->store, &s->config);
 	store_init(&s->own, &s->config);
+	collectors_add_refused(s->collectors, &s->store);
 	self_bpf_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))

@@ -168,6 +168,30 @@ def check_memory():
                 yield f"{args}: says {said and said[0]}, the maps have {real:.1f} MiB"
 
 
+def check_no_room():
+    """Where everything would take more than half of the memory, noise is left out, and the reason is told."""
+    args = ("--cgroup-limit", "12000")
+    with Server(*args) as server:
+        needs = sum(map(int, re.search(r"up to (\d+) MiB for BPF maps, (\d+) MiB", server.text()).groups()))
+    new, name = memory_cgroup()
+    try:
+        with open(os.path.join(new, name), "w", encoding="utf-8") as limit:
+            limit.write(str(int(1.4 * needs) * 2**20))
+        server = Server(*args)
+        server.argv = ["sh", "-c", f'echo $$ >{new}/cgroup.procs && exec "$@"', "-", *server.argv]
+        with server:
+            up = {key: value for key, value in server.metrics().items() if key.startswith("subtick_collector_up{")}
+            if sorted(up.values()) != [0, 1, 1, 1] or up['subtick_collector_up{collector="noise"}']:
+                yield f"{up}"
+            status, _, body = server.get("/api/v1/noise")
+            if status != 503 or b"memory" not in body or "noise is not collected: " not in server.text():
+                yield f"noise: {status} {body!r}, log: {server.text()}"
+            if b"degraded" not in server.get("/readyz")[2]:
+                yield f"ready: {server.get('/readyz')[2]!r}"
+    finally:
+        remove_cgroup(new)
+
+
 def check_late_client():
     """A client that waits between connecting and its request is served, even at the limit of connections."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:

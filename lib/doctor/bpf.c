@@ -138,25 +138,31 @@ static void bpf_refused(const struct doctor *d, int code, const char *what, stru
 void doctor_check_bpf(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	const struct probe *p = d->probe;
-	enum lockdown level;
 
-	if (p->bpf_map_rc) {
+	if (p->bpf_map_rc)
 		bpf_refused(d, p->bpf_map_rc, "creating a map", row);
-	} else if (!d->btf) {
+	else if (!d->btf)
 		doctor_set(row, DOCTOR_NO, d->btf_err.fix,
 			   "a map can be created, but tp_btf programs need BTF");
-	} else if (p->bpf_prog_rc) {
+	else if (p->bpf_prog_rc)
 		bpf_refused(d, p->bpf_prog_rc, "loading a tp_btf program", row);
-	} else if (p->bpf_read_rc && !lockdown_read(d->root, &level) &&
-		   level == LOCKDOWN_CONFIDENTIALITY) {
-		doctor_set(row, DOCTOR_NO, "boot without lockdown=confidentiality",
-			   "programs load, but lockdown forbids them to read kernel memory");
-	} else if (p->bpf_read_rc) {
-		bpf_refused(d, p->bpf_read_rc, "loading a program that reads kernel memory", row);
-	} else {
+	else
 		doctor_set(row, DOCTOR_OK, NULL,
 			   "creating a map and loading tp_btf programs works");
-	}
+}
+
+void doctor_check_bpf_reads(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	enum lockdown level;
+
+	if (!d->probe->bpf_read_rc)
+		doctor_set(row, DOCTOR_OK, NULL, "programs can read kernel memory");
+	else if (!lockdown_read(d->root, &level) && level == LOCKDOWN_CONFIDENTIALITY)
+		doctor_set(row, DOCTOR_NO, "boot without lockdown=confidentiality",
+			   "lockdown forbids programs to read kernel memory");
+	else
+		bpf_refused(d, d->probe->bpf_read_rc, "loading a program that reads kernel memory",
+			    row);
 }
 
 void doctor_check_jit(const struct doctor *d, enum doctor_id id, struct doctor_row *row)

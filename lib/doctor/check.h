@@ -77,6 +77,7 @@ enum doctor_id {
 	DOC_LOCKDOWN,
 	DOC_BTF,
 	DOC_BPF,
+	DOC_BPF_READS,
 	DOC_BPF_JIT,
 	DOC_BPF_UNPRIVILEGED,
 	DOC_BPF_STATS,
@@ -162,8 +163,8 @@ typedef void doctor_check(const struct doctor *doctor, enum doctor_id id, struct
 /* bpf.c: the kernel, privileges, BPF and trace events. */
 doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
 	doctor_check_net_admin, doctor_check_lockdown, doctor_check_btf, doctor_check_bpf,
-	doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats, doctor_check_events,
-	doctor_check_crit;
+	doctor_check_bpf_reads, doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats,
+	doctor_check_events, doctor_check_crit;
 /* sources.c: files, counters and kernel options that sources read. */
 doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
 	doctor_check_schedstat, doctor_check_cgroup, doctor_check_feature;

@@ -28,6 +28,7 @@ static const struct {
 	[DOC_LOCKDOWN] = {"lockdown", doctor_check_lockdown, NULL},
 	[DOC_BTF] = {"BTF", doctor_check_btf, NULL},
 	[DOC_BPF] = {"BPF", doctor_check_bpf, NULL},
+	[DOC_BPF_READS] = {"BPF reads", doctor_check_bpf_reads, NULL},
 	[DOC_BPF_JIT] = {"BPF JIT", doctor_check_jit, NULL},
 	[DOC_BPF_UNPRIVILEGED] = {"unprivileged BPF", doctor_check_unprivileged, NULL},
 	[DOC_BPF_STATS] = {"BPF statistics", doctor_check_bpf_stats, NULL},
@@ -75,7 +76,9 @@ static const struct {
 };
 
 #define END	  DOC_NR
-#define BPF_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
+/* The programs of wake read no kernel memory. */
+#define WAKE_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
+#define BPF_NEEDS  WAKE_NEEDS, DOC_BPF_READS
 
 struct doctor_want {
 	enum doctor_id id;
@@ -129,7 +132,7 @@ static const struct doctor_command {
 	},
 	{
 		.name = "wake",
-		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
+		.needs = {WAKE_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
 		.wants = {{.id = DOC_EV_TIMER, .lost = "no sources timer and passive"},
 			  {.id = DOC_EV_IPI,
 			   .lost = "source remote stamps the launch at the start of the wake-up, "

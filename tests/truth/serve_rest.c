@@ -35,10 +35,10 @@ static const struct limit {
 	uint64_t most, most_pods;
 } limits[] = {{"aarch64", 885000, 1561000}, {"x86_64", 1647000, 3000000}};
 
-static const char *const serve_args[] = {"serve",	   "--config", "/dev/null", "--listen",
-					 "127.0.0.1:7828", NULL};
-static const char *const pods_args[] = {"serve",	  "--config",	    "/dev/null", "--listen",
-					"127.0.0.1:7828", "--cgroup-limit", "5000",	 NULL};
+#define SERVE "serve", "--config", "/dev/null", "--listen", "127.0.0.1:7828", "--collect", "load,runq,wake"
+
+static const char *const serve_args[] = {SERVE, NULL};
+static const char *const pods_args[] = {SERVE, "--cgroup-limit", "5000", NULL};
 
 /* Run time of all threads by the kernel's accounting: an instruction is a nanosecond. */
 static uint64_t ran_ns(pid_t pid)

@@ -80,6 +80,7 @@ MACHINE_TEST(test_laptop)
 	expect(report, "kernel config", "ok", "/boot/config-6.1.0-13-amd64", "");
 	expect(report, "privileges", "ok", "CAP_SYS_ADMIN", "");
 	expect(report, "lockdown", "ok", "none", "");
+	expect(report, "BPF reads", "ok", "", "");
 	expect(report, "BTF", "ok", "", "");
 	expect(report, "BPF", "ok", "", "");
 	expect(report, "events: vectors", "ok", "local_timer_entry", "");
@@ -279,10 +280,13 @@ MACHINE_TEST(test_confidentiality)
 	probe.bpf_read_rc = -EINVAL;
 	report = look(tree, &probe, all);
 	expect(report, "lockdown", "no", "confidentiality", "boot without");
-	expect(report, "BPF", "no", "forbids them to read kernel memory",
+	expect(report, "BPF", "ok", "", "");
+	expect(report, "BPF reads", "no", "forbids programs to read kernel memory",
 	       "lockdown=confidentiality");
 	expect_command(report, "load", "part", "lockdown");
 	expect_command(report, "runq", "no", "lockdown");
+	/* Its programs read no kernel memory. */
+	expect_command(report, "wake", "part", "source remote");
 	report_free(report);
 
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");

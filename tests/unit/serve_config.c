@@ -408,7 +408,7 @@ TEST(test_slots_by_memory)
 	struct resources needs;
 	struct config c;
 
-	check_good("", &c);
+	check_good("collect = load,runq,wake", &c);
 	opts.reserve = c.cgroup_limit;
 	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
 	/* One for each of 4,000 and a quarter more would be 114 MB. */
@@ -425,6 +425,22 @@ TEST(test_slots_by_memory)
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
+	config_free(&c);
+}
+
+/* The default limit of a pod has room for noise on nodes with up to 128 CPUs, for the rest with more. */
+TEST(test_room_for_noise)
+{
+	const uint64_t limit = 128 << 20;
+	struct config c;
+
+	check_good("cgroup-limit = 500", &c);
+	assert_true(resources_have_room(&c, 128, limit));
+	assert_false(resources_have_room(&c, 256, limit));
+	c.no_room = 1u << CONFIG_COLLECT_noise;
+	assert_true(resources_have_room(&c, 256, limit));
+	assert_false(config_collects(&c, CONFIG_COLLECT_noise));
+	assert_true(config_collects(&c, CONFIG_COLLECT_load));
 	config_free(&c);
 }
 

@@ -160,7 +160,15 @@ def noise(options, at):
              "comm": "<b>nginx</b>", "pid": 4711} for number, name in enumerate(names(options)[:HIT_GROUPS])]
     hits.append({"cgroup": "(idle)", "cgroup_id": None, "hardirq_ns": 1, "hardirq_total": 1, "softirqs_ns": 0,
                  "softirqs_total": 0, "kthread_ns": 0, "kthread_total": 0, "max_ns": 1, "comm": None, "pid": None})
+    online = [core["cpu"] for core in cores if core["window_ns"]]
+    delays = [{"cpu": cpu, "vec": vec, "count": 10, "sum_ns": took + cpu, "p99_ns": took / 5, "max_ns": took / 4}
+              for cpu in online for vec, took in (("TIMER", 20000), ("NET_RX", 50000))]
+    functions = [{"cpu": cpu, "function": name, "executions_total": 30, "work_ns": took + cpu, "work_max_ns": took / 10,
+                  "delay_count": 30, "delay_sum_ns": 9 * took, "delay_p99_ns": took, "delay_max_ns": 2 * took}
+                 for cpu in online for name, took in ((HOSTILE[0] if options.hostile else "vmstat_update", 40000),
+                                                      ("blk_mq_run_work_fn", 90000))]
     return {"source": "bpf", "hierarchy": "v2", "cores": cores, "sources": sources, "hits": hits,
+            "softirq_delays": delays, "work_functions": functions,
             "quality": {"closure_error_max_ratio": 0.0, "source_lost_total": 7 if options.losses else 0},
             "notes": ["NMIs are not told by this kernel"]}
 
@@ -259,7 +267,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif noun == "report":
                 self.answer(200, "text/html", self.path.encode())
             elif noun == self.options.without:
-                self.answer(404, "text/plain", b"not collected; see --collect in subtick-serve(8)")
+                self.answer(404, "text/plain", b"not collected; to collect it: subtick serve --collect load,runq,wake,noise")
             elif noun.startswith("traces/") and self.options.traces:
                 name = urllib.parse.unquote(noun[len("traces/"):])
                 with open(os.path.join(self.options.traces, os.path.basename(name)), "rb") as file:

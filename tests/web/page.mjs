@@ -159,6 +159,9 @@ async function noise(page) {
 			sources: document.querySelectorAll(".noise-sources tbody tr").length,
 			hit: texts(".noise-hits tbody tr:first-child :is(th, td)"),
 			hits: document.querySelector(".noise-hits caption").textContent,
+			delay: texts(".noise-delays tbody tr:first-child :is(th, td)"),
+			delays: document.querySelector(".noise-delays caption").textContent,
+			work: texts(".noise-functions tbody tr:first-child :is(th, td)"),
 			markup: document.querySelectorAll("#view-noise b, #view-noise script").length,
 			plots: document.querySelectorAll("#view-noise canvas").length,
 		};
@@ -173,6 +176,10 @@ async function noise(page) {
 	ok(found.hit[0].includes("document.title='owned'") && found.hit.slice(1).join() ===
 		"1.00 ms,5.00 µs,7.00 µs,9.00 µs,<b>nginx</b>, PID 4711" && found.hits.startsWith("20 of 31 rows") && !found.markup,
 	"page: whom noise hit, as text", JSON.stringify(found));
+	ok(found.delay.join() === "NET_RX,CPU 1,10,50.0 µs,10.0 µs,12.5 µs" && found.delays.startsWith("4 of 4 rows"),
+		"page: delay of softirqs, most time first", JSON.stringify(found.delay));
+	ok(found.work.join() === "blk_mq_run_work_fn,CPU 1,30,90.0 µs,9.00 µs,90.0 µs,180 µs",
+		"page: what kernel workers executed", JSON.stringify(found.work));
 	await page.keyboard.press("/");
 	await page.keyboard.type("softirq cpu 0");
 	await page.waitForFunction(() => document.querySelectorAll(".noise-sources tbody tr").length === 1);
@@ -185,7 +192,7 @@ async function noise(page) {
 		"page: what noise lost is named", await page.textContent("#losses"));
 }
 
-// An exporter that does not collect it: the view says so, and how to change it.
+// An exporter that does not collect it: the view has the command line that does.
 async function without(browser) {
 	const server = await Fixture.start("--without", "noise");
 	const page = await browser.page();
@@ -193,9 +200,9 @@ async function without(browser) {
 	await page.goto(server.url);
 	await page.waitForSelector(".core");
 	await page.keyboard.press("4");
-	await page.waitForSelector("#view-noise .summary:has-text('unavailable')");
-	ok(await page.textContent("#view-noise .summary") ===
-		"Noise is unavailable: not collected; see --collect in subtick-serve(8)", "page: says why noise has no figures");
+	await page.waitForSelector("#view-noise .summary:has-text('subtick serve')");
+	ok((await page.innerText("#view-noise")).trim() === "subtick serve --collect load,runq,wake,noise",
+		"page: a tab without figures has the command line and nothing else", await page.innerText("#view-noise"));
 	await page.close();
 	server.stop();
 }

@@ -208,8 +208,8 @@ async function exporter(body) {
 	const folder = mkdtempSync(join(tmpdir(), "subtick-traces-"));
 
 	chmodSync(folder, 0o755);
-	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`, "--traces", folder,
-		"--collect", "load,runq,wake,noise"], {stdio: ["ignore", "ignore", "pipe"]});
+	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`, "--traces", folder],
+	{stdio: ["ignore", "ignore", "pipe"]});
 
 	child.said = "";
 	child.stderr.on("data", (data) => { child.said += data; });

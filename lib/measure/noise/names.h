@@ -16,13 +16,13 @@ struct noise_names {
 	struct cgroup_paths paths;
 	struct noise_name *list; /* cgroups that a walk was made for */
 	size_t nr;
-	uint64_t walked_ns; /* CLOCK_MONOTONIC; 0: never */
+	uint64_t next_walk_ns; /* CLOCK_MONOTONIC: no walk before that */
 };
 
 /* @mount: of the hierarchy; "": none. */
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
-/* A cgroup that has no path, or that the walk did not find yet, is "(cgroup ID)". */
+/* A cgroup that has ended is "(gone)". One that no walk has looked for yet is "(new)". */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 
 struct noise_senders {

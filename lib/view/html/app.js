@@ -349,6 +349,7 @@ class App {
 				this.findings.add(noun, report);
 			this.past.add(report);
 			view.add(report);
+			this.showEmpty(view);
 		} catch (error) {
 			// Only a file that was not written by subtick can have such a report.
 			this.losses.problem(noun, `could not be read: ${error.message}`);
@@ -363,10 +364,16 @@ class App {
 		byId(`tab-${Object.keys(this.views).find((name) => this.views[name] === view)}`).hidden = false;
 	}
 
+	// A view that has no report, but a reason for that, shows the reason and nothing else.
+	showEmpty(view) {
+		this.tables.get(view)?.node.parentElement.classList.toggle("empty", !view.report);
+	}
+
 	refusal(noun, why) {
 		const view = this.viewOf[noun];
 
 		view?.refuse(why);
+		this.showEmpty(view);
 		if (this.recorded && view)
 			this.tab(view);
 		if (this.recorded || !view)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The cores: one bar each, split by context, with the busy share of /proc/stat; and their history.
-import {el, known, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
+import {el, known, missing, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
@@ -141,7 +141,7 @@ export class Cores {
 	refuse(why) {
 		this.refused = why;
 		if (!this.report)
-			setText(this.summary, `Busy time is unavailable: ${why}`);
+			setText(this.summary, missing("Busy time is", why));
 	}
 
 	add(report) {

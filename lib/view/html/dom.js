@@ -23,6 +23,11 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
+// Why a view has no figures: the command line that collects them, if the reason has one.
+export function missing(what, why) {
+	return /\bsubtick serve .*/.exec(why)?.[0] ?? `${what} unavailable: ${why}`;
+}
+
 // Characters that would vanish or reorder the line. The list and the codes are those of utf8_printable() in utf8.c.
 const HIDDEN = new RegExp("[\\0-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
 	"\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");

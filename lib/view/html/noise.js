@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What takes time from the tasks: per core, by source over all cores, and whom it hit.
-import {count, el, known, notes, ns, origin, path, printable, setText} from "./dom.js";
+// What takes time from the tasks: per core, by source, delay of softirqs, work functions, and whom it hit.
+import {count, el, known, missing, notes, ns, origin, path, printable, setText} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
@@ -56,6 +56,8 @@ export class Noise {
 		this.sources = el("div");
 		this.more = el("button", {type: "button", hidden: true,
 			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
+		this.delays = el("div");
+		this.functions = el("div");
 		this.hits = el("div");
 		this.origin = el("p", {class: "muted"});
 		this.notes = el("ul", {class: "notes muted"});
@@ -64,7 +66,9 @@ export class Noise {
 				el("li", {}, el("span", {class: `swatch ${style}`}), title))), this.cores,
 			el("h2", {}, "By source"),
 			el("p", {class: "controls"}, el("label", {for: "noise-filter"}, "Filter"), this.filter),
-			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits, el("h2", {class: "history"}, "History"));
+			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits,
+			el("h2", {}, "How long softirqs waited"), this.delays, el("h2", {}, "What kernel workers executed"), this.functions,
+			el("h2", {class: "history"}, "History"));
 		this.shares = new Plot(place, {label: "Noise, share of the core's time", format: share, height: 160,
 			range: (low, high) => [0, Math.max(high ?? 0, 1e-5) * 1.05],
 			series: [{label: "worst core", color: "--bad"}, {label: "mean of the cores", color: "--ctx-task"}]});
@@ -81,7 +85,7 @@ export class Noise {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Noise is unavailable: ${why}`);
+			setText(this.summary, missing("Noise is", why));
 	}
 
 	add(report) {
@@ -104,6 +108,8 @@ export class Noise {
 		this.renderCores(cores);
 		this.renderSources();
 		this.renderHits();
+		this.renderDelays();
+		this.renderFunctions();
 		this.shares.draw([this.past.map((window) => window.time), this.past.map((window) => window.worst),
 			this.past.map((window) => window.mean)]);
 		this.longest.draw([this.past.map((window) => window.time), this.past.map((window) => window.longest)]);
@@ -165,6 +171,31 @@ export class Noise {
 				hit.comm ? `${printable(hit.comm)}, PID ${hit.pid}` : "–"])));
 
 		this.hits.replaceChildren(table("noise-hits", `${count(rows.length)} of ${count(all.length)} rows: whose time it was`,
+			heads, rows));
+	}
+
+	renderDelays() {
+		const heads = [["vector", ""], ["core", "number"], ["times", "number roomy"], ["waited", "number"], ["p99", "number"],
+			["longest", "number"]];
+		const all = [...this.report.softirq_delays ?? []].sort((a, b) => b.sum_ns - a.sum_ns);
+		const rows = all.slice(0, HITS).map((delay) => el("tr", {}, el("th", {scope: "row"}, printable(delay.vec)),
+			...cells(heads, [`CPU ${delay.cpu}`, count(delay.count), ns(delay.sum_ns), ns(delay.p99_ns), ns(delay.max_ns)])));
+
+		this.delays.replaceChildren(table("noise-delays",
+			`${count(rows.length)} of ${count(all.length)} rows: from raise to run, most time first`, heads, rows));
+	}
+
+	renderFunctions() {
+		const heads = [["function", ""], ["core", "number"], ["times", "number roomy"], ["ran", "number"],
+			["longest", "number roomy"], ["delay p99", "number"], ["longest delay", "number roomy"]];
+		const all = [...this.report.work_functions ?? []].sort((a, b) => b.work_ns - a.work_ns);
+		const rows = all.slice(0, HITS).map((work) => el("tr", {},
+			el("th", {scope: "row"}, el("span", {class: "name", title: printable(work.function)}, path(work.function))),
+			...cells(heads, [`CPU ${work.cpu}`, count(work.executions_total), ns(work.work_ns), ns(work.work_max_ns),
+				ns(work.delay_p99_ns), ns(work.delay_max_ns)])));
+
+		this.functions.replaceChildren(table("noise-functions",
+			`${count(rows.length)} of ${count(all.length)} functions of work queues, most time first; delay from queueing to run`,
 			heads, rows));
 	}
 }

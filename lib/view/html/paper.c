@@ -5,7 +5,7 @@
 
 #include "view/cells.h"
 #include "view/html/html.h"
-#include "view/output.h"
+#include "view/view.h"
 #include "view/svg/audit.h"
 
 static int put_row(FILE *out, const struct table *table, size_t row)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Run-queue latency per cgroup: a table to sort and filter, one group in detail, the heat map.
-import {count, el, known, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
+import {count, el, known, missing, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
 import {span} from "./past.js";
@@ -133,7 +133,7 @@ export class Runq {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Run-queue latency is unavailable: ${why}`);
+			setText(this.summary, missing("Run-queue latency is", why));
 	}
 
 	add(report) {

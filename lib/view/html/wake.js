@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How long idle cores take to wake: per idle state over all cores, then core by core.
-import {count, el, known, notes, ns, origin, printable, setText} from "./dom.js";
+import {count, el, known, missing, notes, ns, origin, printable, setText} from "./dom.js";
 import {barTable, LogScale, spread} from "./bars.js";
 import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
@@ -147,7 +147,7 @@ export class Wake {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Wake latency is unavailable: ${why}`);
+			setText(this.summary, missing("Wake latency is", why));
 	}
 
 	// A report that names its machine is a run of its own. Without a name it is a window of the last run.

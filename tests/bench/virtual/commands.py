@@ -22,18 +22,18 @@ OURS = (
     "trace --for 80000",
     "trace --on wait=1000",
     "serve",
-    "serve --exclude cgroup=/",
-    "serve --idle-states",
-    "serve --collect load,runq,wake,noise",
+    "serve --collect load,runq,wake",
+    "serve --collect load,runq,wake --exclude cgroup=/",
+    "serve --collect load,runq,wake --idle-states",
     "load & runq",
 )
 
-# The exporter at rest: nobody scrapes. The first one has a limit; the others say which collector takes how much.
-REST = ("serve", "serve --collect load", "serve --collect runq", "serve --collect wake")
+# The exporter at rest, without scrapes. REST_LIMITS has limits; single collectors show how much each one takes.
+REST = ("serve", "serve --collect load,runq,wake", "serve --collect load", "serve --collect runq", "serve --collect wake")
 REST_CPUS = (2, 8, 64)
 # (workload, command) with a limit. ./check cost measures with REST_CHECKED processors, vm-all with the others: a guest
 # with 64 takes 50 s of CPU time, one with 16 takes 12 s.
-REST_LIMITS = (("rest16", "serve"), ("rest64", "serve"))
+REST_LIMITS = (("rest16", "serve --collect load,runq,wake"), ("rest64", "serve --collect load,runq,wake"))
 REST_CHECKED = 16
 
 # What is judged on kernels built otherwise (--kernel): the clock of the run queue is not that of tasks there.
@@ -48,7 +48,7 @@ RUNQ_ROWS = (
     ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),
     ("runq --blame", "the pair of victim and culprit in the core's table"),
     ("runq --idle-states", "`runq`, and four programs: a stamp per wake-up, the state at each idle entry, a map by cgroup and state"),
-    ("serve", "`--blame` without the fine histogram, and `load` and `wake` beside it"),
+    ("serve --collect load,runq,wake", "`--blame` without the fine histogram, and `load` and `wake` beside it"),
     ("runq --per task", "no quick path: each wait by the way for every case"),
     ("runq --source wakeup", "no quick path, two more tracepoints, a stamp per wake-up"),
     ("libbpf-tools runqlat", "another tool: a hash of stamps, a histogram by powers of two"),

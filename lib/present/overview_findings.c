@@ -15,6 +15,8 @@
 #define LEAST_P99_NS 100000.0
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
+/* A task that blocks in a smaller share of its switches is CPU-bound. */
+#define LEAST_SLEEPS 0.1
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -29,6 +31,43 @@ static uint64_t wakeup_ns(const struct runq_group_window *group)
 	       group->cause_ns[RUNQ_KTHREAD];
 }
 
+/*
+ * Wake-ups of a group's tasks that are not CPU-bound; INFINITY if its tasks are unknown. The last
+ * switch of a process that exits counts as well: it stands for the wait with which the process began.
+ */
+static double wakeups(const struct overview_window *o, uint64_t cgroup_id)
+{
+	double woken = 0.0;
+	bool known = false;
+
+	for (size_t i = 0; i < o->load->nr_tasks; i++) {
+		const struct load_task *task = &o->load->tasks[i];
+
+		if (!task->count || !cgroup_id || task->cgroup_id != cgroup_id)
+			continue;
+		known = true;
+		if ((double)task->sleeps >= LEAST_SLEEPS * (double)task->count)
+			woken += (double)task->sleeps;
+	}
+	return known ? woken : INFINITY;
+}
+
+/*
+ * runq_delayed() with an upper bound: the number of wake-ups times the p99 of the group's waits.
+ * runq books the rest of a wait after a migration as a wait from a wake-up. The balancer migrates
+ * CPU-bound tasks all the time.
+ */
+static double delayed(const struct overview_window *o, const struct runq_group_window *group)
+{
+	double woken = (double)wakeup_ns(group), share = runq_delayed(group), bound;
+
+	if (group->party.kind != RUNQ_PARTY_GROUP || !(woken > 0.0))
+		return share;
+	bound = wakeups(o, group->party.group->cgroup_id) *
+		runq_p99(o->runq, group, group->sum_ns);
+	return bound < woken ? share * bound / woken : share;
+}
+
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
@@ -36,7 +75,7 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
-	v->delayed = runq_delayed(group);
+	v->delayed = delayed(o, group);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
 	crew_of(o, group->party.group, &v->crew);
@@ -84,7 +123,7 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 		if (&w->groups[i] != v->group && w->groups[i].party.kind == RUNQ_PARTY_GROUP &&
 		    is_below(w->groups[i].party.group->path, v->path, len) &&
 		    findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]) &&
-		    runq_delayed(&w->groups[i]) > v->delayed)
+		    delayed(v->o, &w->groups[i]) > v->delayed)
 			return true;
 	return false;
 }

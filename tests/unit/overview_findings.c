@@ -240,6 +240,26 @@ TEST(fair_share)
 	EXPECT(NULL);
 }
 
+/* The rest of a wait after a migration looks like a wait from a wake-up. */
+TEST(cpu_bound)
+{
+	struct load_task tasks[] = {{.pid = 7, .count = 500, .sleeps = 20, .cgroup_id = 1},
+				    {.pid = 8, .count = 500, .sleeps = 500, .cgroup_id = 2},
+				    {.pid = 9, .count = 1, .sleeps = 1, .cgroup_id = 1}};
+
+	begin();
+	scene.load.tasks = tasks;
+	scene.load.nr_tasks = 3;
+	wait_for("/batch", 100, 900);
+	/* One wake-up, of task 9, with a p99 of 5 ms. */
+	EXPECT(NULL);
+	tasks[0].sleeps = 50;
+	EXPECT("neighbour", "/app", "/batch", "", "", NULL);
+	/* A group without known tasks is judged by its waits. */
+	scene.load.nr_tasks = 0;
+	EXPECT("neighbour", "/app", "/batch", "", "", NULL);
+}
+
 TEST(root_has_no_files)
 {
 	begin();
@@ -453,7 +473,7 @@ TEST(interrupts)
 	EXPECT("hardirq", NULL, NULL, "/proc/irq/22/smp_affinity_list=0", "", NULL);
 	strcpy(scene.sources[0].name, "arch_timer");
 	scene.window.suspects.list[0].cpu = 1;
-	scene.window.suspects.list[0].switches = 50000;
+	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
 }
 

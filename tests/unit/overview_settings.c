@@ -85,8 +85,8 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct load_task list[] = {
-		{.pid = 7, .tgid = 7, .cpu = 0, .ns = 10, .count = 1, .comm = "worker"},
-		{.pid = 7, .tgid = 7, .cpu = 1, .ns = 30, .count = 2, .comm = "worker"},
+		{.pid = 7, .tgid = 7, .cpu = 0, .ns = 10, .sleeps = 1, .comm = "worker"},
+		{.pid = 7, .tgid = 7, .cpu = 1, .ns = 30, .sleeps = 2, .comm = "worker"},
 		{.pid = 8, .tgid = 8, .cpu = 0, .ns = 5, .comm = "cron", .cgroup_id = 1},
 		{.pid = 9, .tgid = 9, .cpu = 0, .ns = 6, .comm = "cron", .cgroup_id = 1},
 		{.pid = 10, .tgid = 10, .cpu = 0, .ns = 7, .comm = "cron", .cgroup_id = 2},
@@ -103,7 +103,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.nr, 4);
 	assert_int_equal(found.list[0].pid, 7);
 	assert_int_equal(found.list[0].ns, 40);
-	assert_int_equal(found.list[0].switches, 3);
+	assert_int_equal(found.list[0].sleeps, 3);
 	assert_int_equal(found.list[0].cpu, 1);
 	assert_string_equal(found.list[0].cgroup, "/app");
 	assert_int_equal(found.list[1].pid, 0);

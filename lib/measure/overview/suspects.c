@@ -46,7 +46,7 @@ static size_t merge(struct load_task *tasks, size_t nr)
 			continue;
 		if (left && tasks[left - 1].pid == tasks[i].pid) {
 			tasks[left - 1].ns += tasks[i].ns;
-			tasks[left - 1].count += tasks[i].count;
+			tasks[left - 1].sleeps += tasks[i].sleeps;
 		} else {
 			tasks[left++] = tasks[i];
 		}
@@ -156,7 +156,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 		struct suspect one = {.pid = copy[i].pid,
 				      .ns = copy[i].ns,
 				      .count = 1,
-				      .switches = copy[i].count,
+				      .sleeps = copy[i].sleeps,
 				      .cpu = copy[i].cpu,
 				      .cgroup_id = copy[i].cgroup_id},
 			       *gone;
@@ -174,7 +174,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 		gone = exited(ret_suspects, &one);
 		if (gone) {
 			gone->ns += one.ns;
-			gone->switches += one.switches;
+			gone->sleeps += one.sleeps;
 			gone->count++;
 		}
 	}

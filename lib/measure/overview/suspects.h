@@ -26,7 +26,7 @@ struct suspect {
 	bool older;		    /* than the window */
 	int policy, priority, nice; /* of sched_getattr(2) */
 	uint64_t ns;		    /* CPU time in the window */
-	uint64_t switches;	    /* how often it left a CPU */
+	uint64_t sleeps;	    /* how often it left a CPU because it blocked or exited */
 	uint64_t count;		    /* tasks */
 	uint32_t cpu;		    /* CPU on which it used most of its time */
 	struct cpuset allowed;	    /* affinity; empty if unknown */

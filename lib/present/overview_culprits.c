@@ -237,17 +237,27 @@ static bool is_modest(const struct victim *v, const struct crew *crew)
 	       4 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
 }
 
+/*
+ * True if the culprit uses more CPU time than the victim. The waits of the victim after preemptions
+ * are else its share of the core.
+ */
+static bool takes_more(const struct victim *v, const struct crew *crew)
+{
+	return crew->ns + crew->exited_ns > v->crew.ns + v->crew.exited_ns;
+}
+
 void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	       struct report *report)
 {
 	const char *path = runq_party_path(&blame->culprit);
-	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
 	const struct settings_level *own = rival_level(v->o, v->path, path);
 	struct finding f;
 	struct crew crew;
+	uint64_t lost;
 	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
+	lost = (uint64_t)((double)lost_ns * (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
 	if (say_realtime(v, &crew, blame, lost_ns, report) || is_modest(v, &crew) ||
 	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
@@ -323,7 +333,7 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	      struct report *report)
 {
-	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
+	uint64_t lost = (uint64_t)((double)lost_ns * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
 	struct finding f;
 	char rate[96], who[FINDING_NAME];

@@ -15,8 +15,8 @@
 #define LEAST_P99_NS 100000.0
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
-/* A task that blocks in a smaller share of its switches is CPU-bound. */
-#define LEAST_SLEEPS 0.1
+/* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
+#define CPU_BOUND_NS 1e8
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -31,57 +31,61 @@ static uint64_t wakeup_ns(const struct runq_group_window *group)
 	       group->cause_ns[RUNQ_KTHREAD];
 }
 
-/*
- * Wake-ups of a group's tasks that are not CPU-bound; INFINITY if its tasks are unknown. The last
- * switch of a process that exits counts as well: it stands for the wait with which the process began.
- */
-static double wakeups(const struct overview_window *o, uint64_t cgroup_id)
+/* True if the suspect is a task of the victim, or stands for exited ones. */
+static bool is_of(const struct suspect *s, const struct runq_group *group)
 {
-	double woken = 0.0;
-	bool known = false;
-
-	for (size_t i = 0; i < o->load->nr_tasks; i++) {
-		const struct load_task *task = &o->load->tasks[i];
-
-		if (!task->count || !cgroup_id || task->cgroup_id != cgroup_id)
-			continue;
-		known = true;
-		if ((double)task->sleeps >= LEAST_SLEEPS * (double)task->count)
-			woken += (double)task->sleeps;
-	}
-	return known ? woken : INFINITY;
+	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
 }
 
 /*
- * runq_delayed() with an upper bound: the number of wake-ups times the p99 of the group's waits.
- * runq books the rest of a wait after a migration as a wait from a wake-up. The balancer migrates
- * CPU-bound tasks all the time.
+ * Splits the victim's waits for cores: waits from wake-ups, and waits after a preemption of tasks
+ * that sleep. runq books the rest of a wait after a migration as a wait from a wake-up, and the
+ * balancer migrates CPU-bound tasks all the time. So the number of wake-ups is an upper bound.
  */
-static double delayed(const struct overview_window *o, const struct runq_group_window *group)
+static void split_waits(struct victim *v)
 {
-	double woken = (double)wakeup_ns(group), share = runq_delayed(group), bound;
+	const struct suspects *tasks = &v->o->suspects;
+	double woken = (double)wakeup_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0, bound;
 
-	if (group->party.kind != RUNQ_PARTY_GROUP || !(woken > 0.0))
-		return share;
-	bound = wakeups(o, group->party.group->cgroup_id) *
-		runq_p99(o->runq, group, group->sum_ns);
-	return bound < woken ? share * bound / woken : share;
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+
+		if (!is_of(s, v->group->party.group))
+			continue;
+		all += (double)s->ns;
+		if ((double)s->ns > CPU_BOUND_NS * (double)s->sleeps)
+			continue;
+		wakeups += (double)s->sleeps;
+		sleepers += (double)s->ns;
+	}
+	if (!(all > 0.0))
+		return;
+	v->rested = sleepers / all * (1.0 - v->delayed);
+	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
+	/* Of a longer list of tasks the end is missing. */
+	if (bound < woken && tasks->nr < SUSPECTS_LIVE)
+		v->delayed *= bound / woken;
 }
 
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
+	double lived;
+
 	*v = (struct victim){.o = o, .group = group};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
-	v->delayed = delayed(o, group);
+	v->delayed = runq_delayed(group);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
+	split_waits(v);
 	crew_of(o, group->party.group, &v->crew);
-	if (v->crew.exited)
-		v->delayed *=
-			fmax(FORKED, (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns));
+	if (!v->crew.exited)
+		return;
+	lived = (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns);
+	v->delayed *= fmax(FORKED, lived);
+	v->rested *= fmax(FORKED, lived);
 }
 
 static bool is_below(const char *path, const char *top, size_t len)
@@ -119,12 +123,17 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 {
 	const struct runq_window *w = v->o->runq;
 
-	for (size_t i = 0; i < w->nr_groups; i++)
-		if (&w->groups[i] != v->group && w->groups[i].party.kind == RUNQ_PARTY_GROUP &&
-		    is_below(w->groups[i].party.group->path, v->path, len) &&
-		    findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]) &&
-		    delayed(v->o, &w->groups[i]) > v->delayed)
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		struct victim other;
+
+		if (&w->groups[i] == v->group || w->groups[i].party.kind != RUNQ_PARTY_GROUP ||
+		    !is_below(w->groups[i].party.group->path, v->path, len) ||
+		    !findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]))
+			continue;
+		victim_init(&other, v->o, &w->groups[i]);
+		if (other.delayed + other.rested > v->delayed + v->rested)
 			return true;
+	}
 	return false;
 }
 
@@ -162,7 +171,7 @@ static void say_quota(const struct victim *v, struct report *report)
 	}
 	user = quota_user(v, level->len, &share);
 	/* A group that uses up a quota and never sleeps is the culprit of the others. */
-	if (!*user && v->delayed < RULE_MOST && quota_delays_other(v, level->len, report))
+	if (!*user && v->delayed + v->rested < RULE_MOST && quota_delays_other(v, level->len, report))
 		return;
 	if (*user)
 		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);

@@ -28,7 +28,8 @@ struct victim {
 	const struct settings *settings; /* NULL: unknown */
 	const char *name, *path;
 	char buf[32];
-	double delayed; /* share of its waits for cores that began with a wake-up */
+	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
+	double delayed, rested;
 	struct crew crew;
 };
 

@@ -95,6 +95,17 @@ const struct incident incidents[] = {
 		.culprit = "/batch",
 		.advised = true,
 	},
+	/* A request takes many slices: most of its waits begin with a preemption. */
+	{
+		.name = "long-requests",
+		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 60000,
+			   .sleep_us = 240000},
+			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.rule = "neighbour",
+		.victim = "/app",
+		.culprit = "/batch",
+		.advised = true,
+	},
 	{
 		.name = "own-threads",
 		.loads = {{LOAD("/app", 7), SERVICE}},

@@ -107,7 +107,7 @@ static struct suspect *task(uint32_t pid, const char *name, const char *cgroup, 
 {
 	struct suspect *s = &scene.window.suspects.list[scene.window.suspects.nr++];
 
-	*s = (struct suspect){.pid = pid, .ns = ms * MS, .count = 1, .cpu = 1};
+	*s = (struct suspect){.pid = pid, .ns = ms * MS, .count = 1, .sleeps = 500, .cpu = 1};
 	strcpy(s->name, name);
 	strcpy(s->cgroup, cgroup);
 	cpuset_add(&s->allowed, 0);
@@ -168,7 +168,7 @@ TEST(quota_names_the_ancestor)
 	s->levels[0].quota_us = s->levels[1].quota_us = 20000;
 	s->levels[0].period_us = s->levels[1].period_us = 100000;
 	s->levels[1].throttled_ns = 5;
-	task(7, "burner", "/pod/side", 150);
+	task(7, "burner", "/pod/side", 150)->sleeps = 0;
 	task(8, "service", "/pod/app", 50);
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits 600 ms per second for the CPU quota of /pod (0.2 CPUs), 75 % of its "
@@ -243,21 +243,27 @@ TEST(fair_share)
 /* The rest of a wait after a migration looks like a wait from a wake-up. */
 TEST(cpu_bound)
 {
-	struct load_task tasks[] = {{.pid = 7, .count = 500, .sleeps = 20, .cgroup_id = 1},
-				    {.pid = 8, .count = 500, .sleeps = 500, .cgroup_id = 2},
-				    {.pid = 9, .count = 1, .sleeps = 1, .cgroup_id = 1}};
+	struct suspect *s;
 
 	begin();
-	scene.load.tasks = tasks;
-	scene.load.nr_tasks = 3;
 	wait_for("/batch", 100, 900);
-	/* One wake-up, of task 9, with a p99 of 5 ms. */
+	task(8, "burner", "/batch", 900);
+	s = task(7, "solver", "/app", 500);
+	s->sleeps = 0;
 	EXPECT(NULL);
-	tasks[0].sleeps = 50;
-	EXPECT("neighbour", "/app", "/batch", "", "", NULL);
-	/* A group without known tasks is judged by its waits. */
-	scene.load.nr_tasks = 0;
-	EXPECT("neighbour", "/app", "/batch", "", "", NULL);
+	/* One wake-up with a p99 of 5 ms. */
+	task(9, "shell", "/app", 1)->sleeps = 1;
+	EXPECT(NULL);
+	/* A run of 50 ms for each request: preemptions delay it as well. */
+	s->sleeps = 10;
+	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
+	       "/batch makes /app wait 955 ms per second, 100 % of its waiting (p99 5 ms): burner "
+	       "(PID 8) uses 0.9 CPUs");
+	/* A culprit that takes less than the victim only delays its wake-ups. */
+	s->ns = 950 * MS;
+	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
+	       "/batch makes /app wait 55 ms per second, 100 % of its waiting (p99 5 ms): burner "
+	       "(PID 8) uses 0.9 CPUs");
 }
 
 TEST(root_has_no_files)
@@ -339,11 +345,11 @@ TEST(priorities_in_one_cgroup)
 
 	begin();
 	wait_for("/app", 300, 100);
-	task(7, "builder", "/app", 900);
+	task(7, "builder", "/app", 900)->sleeps = 0;
 	s = task(8, "service", "/app", 50);
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
-	       "service (PID 8 in /app, nice 19) waits 300 ms per second for builder (nice 0)");
+	       "service (PID 8 in /app, nice 19) waits 305 ms per second for builder (nice 0)");
 	s->nice = 0;
 	s->policy = SCHED_IDLE;
 	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);
@@ -352,7 +358,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait for each other 292 ms per second, 100 % of its waiting (p99 5 "
+	       "tasks of /app wait for each other 295 ms per second, 100 % of its waiting (p99 5 "
 	       "ms): 2 "
 	       "tasks service use 1.9 CPUs");
 	/* A cgroup that hardly uses its CPUs. */

@@ -28,8 +28,12 @@ static __always_inline u64 task_ids(const struct task_struct *task)
 
 static __noinline int task_new(void *map, struct load_task_key *key, struct task_struct *task, u64 ns)
 {
-	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid};
+	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid,
+				    .sleeps = !task_runnable(task)};
+	const struct task_struct *parent = task->real_parent;
 
+	if (parent)
+		sum.parent = parent->tgid;
 	/* Kernels without cgroups have no noise either. */
 	if (FILLED(LOAD_FILLED_NOISE))
 		sum.cgroup = task_cgroup_id(task, !noise_v1);
@@ -57,6 +61,7 @@ static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
 		/* Only this core has this key, and the scheduler does not interrupt itself. */
 		sum->ns += ns;
 		sum->count++;
+		sum->sleeps += !task_runnable(task);
 	} else if (rc) {
 		cpu_now->lost_ns += ns;
 	}

@@ -10,6 +10,9 @@
 #define SCHED_DEADLINE 6
 #endif
 
+/* Three steps of nice: a weight of 1024 against 526. */
+#define HALF_WEIGHT 3
+
 static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
 					     "chrt: another policy for the tasks, or another core"};
 static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
@@ -27,9 +30,9 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-static bool is_parent(const struct suspect *s, const void *name)
+static bool has_pid(const struct suspect *s, const void *pid)
 {
-	return s->older && has_name(s, name);
+	return s->pid == *(const uint32_t *)pid;
 }
 
 static bool is_realtime(const struct suspect *s, const void *arg)
@@ -44,10 +47,13 @@ static bool is_sched_idle(const struct suspect *s, const void *arg)
 	return s->policy == SCHED_IDLE;
 }
 
-/* True if the task has a lower priority than the task @top. */
-static bool is_nicer(const struct suspect *s, const void *top)
+/* True if the task has at most half the weight of the task @top, and another name. */
+static bool is_nicer(const struct suspect *s, const void *arg)
 {
-	return s->policy != SCHED_IDLE && s->nice > ((const struct suspect *)top)->nice;
+	const struct suspect *top = arg;
+
+	return s->policy != SCHED_IDLE && s->nice >= top->nice + HALF_WEIGHT &&
+	       !has_name(s, top->name);
 }
 
 static bool may_not_use(const struct suspect *s, const void *cpu)
@@ -141,20 +147,25 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 {
 	const struct suspect *gone = crew->exited, *parent;
 	struct finding f;
-	char rate[96];
+	char rate[96], by[FINDING_NAME] = "";
 
 	if (!gone)
+		return false;
+	/* Processes inherit the policy of their parent. No task waits for SCHED_IDLE. */
+	parent = find_task(v->o, crew->path, has_pid, &gone->parent);
+	if (parent && parent->policy == SCHED_IDLE)
 		return false;
 	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
 	set_yield(v, crew->path, &f);
-	/* Processes inherit the policy of their parent, which has the same name if it only forks. */
-	parent = find_task(v->o, crew->path, is_parent, gone->name);
-	if (!f.setting[0] && parent && parent->policy == SCHED_OTHER)
+	if (parent)
+		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
+	if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
-	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
+	findings_add(report, &f,
+		     "short-lived processes of %s (%.0f %s per second)%s make %s wait %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, v->name, WAITS);
+		     gone->name, by, v->name, WAITS);
 	return true;
 }
 
@@ -237,17 +248,28 @@ static bool is_modest(const struct victim *v, const struct crew *crew)
 	       4 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
 }
 
+/*
+ * True if the culprit uses at least half as much CPU time again as the victim. The waits of the
+ * victim after preemptions are else its share of the core.
+ */
+static bool takes_more(const struct victim *v, const struct crew *crew)
+{
+	return 2 * (crew->ns + crew->exited_ns) > 3 * (v->crew.ns + v->crew.exited_ns);
+}
+
 void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	       struct report *report)
 {
 	const char *path = runq_party_path(&blame->culprit);
-	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
 	const struct settings_level *own = rival_level(v->o, v->path, path);
 	struct finding f;
 	struct crew crew;
+	uint64_t lost;
 	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
+	lost = (uint64_t)((double)lost_ns *
+			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
 	if (say_realtime(v, &crew, blame, lost_ns, report) || is_modest(v, &crew) ||
 	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
@@ -263,7 +285,8 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	}
 	set_yield(v, path, &f);
 	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
-	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER)
+	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER &&
+	    (double)crew.top_ns >= RULE_MOST / 2 * (double)(crew.ns + crew.exited_ns))
 		suspects_command(v->o, path, has_name, crew.top->name, "chrt -i -p 0", f.command);
 	if (is_above(path, v->path) && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);
@@ -282,7 +305,7 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	struct finding f;
 	char rate[48], victims[FINDING_TEXT], each[32];
 
-	if (top->policy != SCHED_OTHER || (!idle && (!nicer || !strcmp(nicer->name, top->name))))
+	if (top->policy != SCHED_OTHER || (!idle && !nicer))
 		return false;
 	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
@@ -323,7 +346,7 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	      struct report *report)
 {
-	uint64_t lost = (uint64_t)((double)lost_ns * v->delayed);
+	uint64_t lost = (uint64_t)((double)lost_ns * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
 	struct finding f;
 	char rate[96], who[FINDING_NAME];

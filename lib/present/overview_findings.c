@@ -15,6 +15,8 @@
 #define LEAST_P99_NS 100000.0
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
+/* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
+#define CPU_BOUND_NS 2e8
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -22,16 +24,70 @@ static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
 					      "subtick runq --idle-states"};
 static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
 
-/* Waits for cores that began with a wake-up, if their cause is known. */
-static uint64_t wakeup_ns(const struct runq_group_window *group)
+/* True if the suspect is a task of the victim, or stands for exited ones. */
+static bool is_of(const struct suspect *s, const struct runq_group *group)
 {
-	return group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
-	       group->cause_ns[RUNQ_KTHREAD];
+	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
+}
+
+static bool is_cpu_bound(uint64_t ns, uint64_t sleeps)
+{
+	return (double)ns > CPU_BOUND_NS * (double)sleeps;
+}
+
+/* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
+static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
+{
+	double wakeups = 0.0;
+
+	for (size_t i = 0; i < o->load->nr_tasks; i++) {
+		const struct load_task *task = &o->load->tasks[i];
+
+		if (task->cgroup_id == cgroup_id && !is_cpu_bound(task->ns, task->sleeps))
+			wakeups += (double)task->sleeps;
+	}
+	return o->noise ? wakeups : INFINITY;
+}
+
+/*
+ * Splits the victim's waits for cores: waits from wake-ups, and waits after a preemption of tasks
+ * that sleep. runq books the rest of a wait after a migration as a wait from a wake-up, and the
+ * balancer migrates CPU-bound tasks all the time. So the number of wake-ups is an upper bound.
+ */
+static void split_waits(struct victim *v)
+{
+	const struct suspects *tasks = &v->o->suspects;
+	double woken = (double)runq_woken_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0,
+	       bound;
+
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+
+		if (!is_of(s, v->group->party.group))
+			continue;
+		all += (double)s->ns;
+		if (is_cpu_bound(s->ns, s->sleeps))
+			continue;
+		wakeups += (double)s->sleeps;
+		/* Nobody waits for the end of what a kernel thread was preempted in. */
+		sleepers += s->kthread ? 0.0 : (double)s->ns;
+	}
+	if (!(all > 0.0))
+		return;
+	v->rested = sleepers / all * (1.0 - v->delayed);
+	/* A longer list is cut. */
+	if (tasks->nr >= SUSPECTS_LIVE)
+		wakeups = wakeups_of(v->o, v->group->party.group->cgroup_id);
+	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
+	if (bound < woken)
+		v->delayed *= bound / woken;
 }
 
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
+	double lived;
+
 	*v = (struct victim){.o = o, .group = group};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
@@ -39,10 +95,13 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->delayed = runq_delayed(group);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
+	split_waits(v);
 	crew_of(o, group->party.group, &v->crew);
-	if (v->crew.exited)
-		v->delayed *=
-			fmax(FORKED, (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns));
+	if (!v->crew.exited)
+		return;
+	lived = (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns);
+	v->delayed *= fmax(FORKED, lived);
+	v->rested *= fmax(FORKED, lived);
 }
 
 static bool is_below(const char *path, const char *top, size_t len)
@@ -80,16 +139,21 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 {
 	const struct runq_window *w = v->o->runq;
 
-	for (size_t i = 0; i < w->nr_groups; i++)
-		if (&w->groups[i] != v->group && w->groups[i].party.kind == RUNQ_PARTY_GROUP &&
-		    is_below(w->groups[i].party.group->path, v->path, len) &&
-		    findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]) &&
-		    runq_delayed(&w->groups[i]) > v->delayed)
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		struct victim other;
+
+		if (&w->groups[i] == v->group || w->groups[i].party.kind != RUNQ_PARTY_GROUP ||
+		    !is_below(w->groups[i].party.group->path, v->path, len) ||
+		    !findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]))
+			continue;
+		victim_init(&other, v->o, &w->groups[i]);
+		if (other.delayed + other.rested > v->delayed + v->rested)
 			return true;
+	}
 	return false;
 }
 
-/* Of several quotas above the victim, the one that throttled longest. */
+/* The quota above the victim that throttled longest; NULL if there is none. */
 static const struct settings_level *quota_level(const struct victim *v)
 {
 	const struct settings_level *found = NULL;
@@ -123,7 +187,8 @@ static void say_quota(const struct victim *v, struct report *report)
 	}
 	user = quota_user(v, level->len, &share);
 	/* A group that uses up a quota and never sleeps is the culprit of the others. */
-	if (!*user && v->delayed < RULE_MOST && quota_delays_other(v, level->len, report))
+	if (!*user && v->delayed + v->rested < RULE_MOST &&
+	    quota_delays_other(v, level->len, report))
 		return;
 	if (*user)
 		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);
@@ -154,7 +219,8 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	if (!findings_due(report, &idle_exit, lost))
+	/* One long wait is no wake-up of a core: the hypervisor did not run it. */
+	if (v->group->max_ns >= lost || !findings_due(report, &idle_exit, lost - v->group->max_ns))
 		return;
 	if (state) {
 		f.cpu = state->cpu;
@@ -203,7 +269,7 @@ void overview_findings(const struct overview_window *o, struct report *report)
 	double taken;
 
 	for (size_t i = 0; w && i < w->nr_groups; i++)
-		woken += wakeup_ns(&w->groups[i]);
+		woken += runq_woken_ns(&w->groups[i]);
 	taken = say_noise(o, woken, report);
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, &waits, w->groups[i].sum_ns))

@@ -63,9 +63,8 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* The task with most time on a CPU, or with @switches most switches; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu,
-					bool switches)
+/* The task with most time on a CPU, or with @sleeps most sleeps; NULL if unknown. */
+static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool sleeps)
 {
 	const struct suspect *most = NULL;
 
@@ -73,7 +72,7 @@ static const struct suspect *busiest_on(const struct overview_window *o, uint32_
 		const struct suspect *s = &o->suspects.list[i];
 
 		if (s->pid && !s->kthread && s->cpu == cpu &&
-		    (!most || (switches && s->switches > most->switches)))
+		    (!most || (sleeps && s->sleeps > most->sleeps)))
 			most = s;
 	}
 	return most;
@@ -121,11 +120,11 @@ static void blame_timer(const struct overview_window *o, const struct spread *al
 {
 	const struct suspect *task = busiest_on(o, all->worst->cpu, true);
 
-	if (!task || task->switches < all->worst->count / 2)
+	if (!task || task->sleeps < all->worst->count / 2)
 		return;
 	finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
 	snprintf(text, size, ", for %s (PID %u), which sleeps %.0f times per second", task->name,
-		 task->pid, (double)task->switches * 1e9 / (double)o->load->window_ns);
+		 task->pid, (double)task->sleeps * 1e9 / (double)o->load->window_ns);
 }
 
 static double busy_ns(const struct load_window *w, uint32_t cpu)

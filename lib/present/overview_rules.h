@@ -28,7 +28,8 @@ struct victim {
 	const struct settings *settings; /* NULL: unknown */
 	const char *name, *path;
 	char buf[32];
-	double delayed; /* share of its waits for cores that began with a wake-up */
+	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
+	double delayed, rested;
 	struct crew crew;
 };
 
@@ -52,7 +53,7 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 /* ": 4 tasks burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
-/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", the p99 only if it is known. */
+/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", or "(no p99: several causes)". */
 const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 

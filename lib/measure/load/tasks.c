@@ -116,7 +116,8 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	task = &tasks->list[tasks->nr_list];
 	*task = (struct load_task){
 		.cpu = key->cpu, .pid = key->pid, .tgid = sum->tgid, .ns = sum->ns,
-		.count = sum->count, .cgroup_id = sum->cgroup,
+		.count = sum->count, .sleeps = sum->sleeps, .cgroup_id = sum->cgroup,
+		.parent = sum->parent,
 	};
 	memcpy(task->comm, sum->comm, sizeof(sum->comm));
 	cpu->booked_ns += task->ns;

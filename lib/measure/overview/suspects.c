@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "sys/cpu.h"
 #include "sys/file.h"
@@ -22,16 +23,12 @@ static int by_pid(const void *a, const void *b)
 {
 	const struct load_task *left = a, *right = b;
 
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(left->pid, right->pid) ?: CMP(right->ns, left->ns);
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct load_task *left = a, *right = b;
-
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(((const struct load_task *)b)->ns, ((const struct load_task *)a)->ns);
 }
 
 /* Merges the rows of one task on several CPUs into the row with most time. Returns rows left. */
@@ -46,7 +43,7 @@ static size_t merge(struct load_task *tasks, size_t nr)
 			continue;
 		if (left && tasks[left - 1].pid == tasks[i].pid) {
 			tasks[left - 1].ns += tasks[i].ns;
-			tasks[left - 1].count += tasks[i].count;
+			tasks[left - 1].sleeps += tasks[i].sleeps;
 		} else {
 			tasks[left++] = tasks[i];
 		}
@@ -85,7 +82,7 @@ static void read_policy(struct suspect *s)
 }
 
 /* False if the task has exited, or runs another program now. */
-static bool read_task(const char *root, bool v1, uint64_t begin_ns, struct suspect *s)
+static bool read_task(const char *root, bool v1, struct suspect *s)
 {
 	char path[64], text[4096];
 	struct pidstat stat;
@@ -96,11 +93,8 @@ static bool read_task(const char *root, bool v1, uint64_t begin_ns, struct suspe
 		return false;
 	snprintf(s->name, sizeof(s->name), "%.63s", text);
 	snprintf(path, sizeof(path), "/proc/%u/stat", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat)) {
+	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat))
 		s->kthread = stat.flags & PF_KTHREAD;
-		s->older = stat.start_ticks * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) <
-			   begin_ns;
-	}
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", s->pid);
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		suspect_cgroup(text, v1 ? "cpu" : NULL, s->cgroup);
@@ -127,9 +121,7 @@ static struct suspect *exited(struct suspects *list, const struct suspect *one)
 
 static int suspect_by_time(const void *a, const void *b)
 {
-	const struct suspect *left = a, *right = b;
-
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(((const struct suspect *)b)->ns, ((const struct suspect *)a)->ns);
 }
 
 static bool is_live(const char *root, uint32_t pid)
@@ -140,10 +132,9 @@ static bool is_live(const char *root, uint32_t pid)
 	return sys_exists(root, path);
 }
 
-int suspects_read(const char *root, const struct load_task *tasks, size_t nr, uint64_t window_ns,
-		  bool v1, struct suspects *ret_suspects)
+int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
+		  struct suspects *ret_suspects)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME) - window_ns;
 	struct load_task *copy = malloc((nr + 1) * sizeof(*copy));
 	size_t live = 0;
 
@@ -156,14 +147,15 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 		struct suspect one = {.pid = copy[i].pid,
 				      .ns = copy[i].ns,
 				      .count = 1,
-				      .switches = copy[i].count,
+				      .sleeps = copy[i].sleeps,
+				      .parent = copy[i].parent,
 				      .cpu = copy[i].cpu,
 				      .cgroup_id = copy[i].cgroup_id},
 			       *gone;
 
 		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
 		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
-		    read_task(root, v1, begin_ns, &one)) {
+		    read_task(root, v1, &one)) {
 			ret_suspects->list[ret_suspects->nr++] = one;
 			live++;
 			continue;
@@ -174,8 +166,11 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 		gone = exited(ret_suspects, &one);
 		if (gone) {
 			gone->ns += one.ns;
-			gone->switches += one.switches;
-			gone->count++;
+			gone->sleeps += one.sleeps;
+			if (!gone->count++)
+				gone->parent = one.parent;
+			else if (gone->parent != one.parent)
+				gone->parent = UINT32_MAX;
 		}
 	}
 	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);

@@ -21,6 +21,7 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define CSS_ONLINE (1 << 1)
+#define PWR_EVENT_EXIT ((u32)-1)
 #define PF_EXITING   0x00000004
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
@@ -204,16 +205,7 @@ struct task_struct___allowed {
 	struct cpumask cpus_mask;
 };
 
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-	u64 session_id;
-	u64 seq_num;
-};
-
 struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
 
@@ -228,19 +220,8 @@ struct bpf_iter__task {
 	})
 
 /* Tasks of sched_switch. In plain C, clang makes one load at an offset that the verifier forbids. */
-static __always_inline struct task_struct *switch_prev(u64 *args, bool state_first)
-{
-	if (state_first)
-		return TP_ARG(args, 16);
-	return TP_ARG(args, 8);
-}
-
-static __always_inline struct task_struct *switch_next(u64 *args, bool state_first)
-{
-	if (state_first)
-		return TP_ARG(args, 24);
-	return TP_ARG(args, 16);
-}
+#define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
+#define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
 
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
@@ -265,6 +246,19 @@ static __always_inline u64 cpu_number(void)
 		u64 __filled;                                  \
 		asm volatile("%0 = %1" : "=r"(__filled) : "i"(mark)); \
 		__filled;                                      \
+	})
+/*
+ * A flag. The verifier removes jumps to the next instruction, and a test if one of its sides is dead: with such a jump
+ * neither side is shared with other code. Else the test would stay: two instructions.
+ */
+#define FILLED_FLAG(mark)                               \
+	({                                              \
+		bool __flag = FILLED(mark);             \
+		if (__flag)                             \
+			asm volatile("goto +0 # set");  \
+		else                                    \
+			asm volatile("goto +0 # unset"); \
+		__flag;                                 \
 	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))

@@ -35,6 +35,7 @@ typedef __s64 s64;
 #define BPF_CORE_READ(from, ...) \
 	SHIM_READ(__VA_ARGS__, SHIM_READ_3, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
 
+#define PWR_EVENT_EXIT ((u32)-1)
 #define CSS_ONLINE (1 << 1)
 #define PF_EXITING   0x00000004
 #define PF_WQ_WORKER 0x00000020
@@ -301,6 +302,7 @@ static inline u64 cpu_number(void)
 #define ADD_CONST(reg, value)	  ((reg) += (value))
 /* Immediates that user space fills in are defined by the test. */
 #define FILLED(mark)		shim_filled(mark)
+#define FILLED_FLAG(mark)	(!!shim_filled(mark))
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
 #define FILLED_AND(reg, mark)	((reg) &= shim_filled(mark))
 #define FILLED_BELOW(reg, mark)                  \

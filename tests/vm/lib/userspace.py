@@ -136,9 +136,9 @@ def quietly(command):
                          done.stdout.strip().splitlines()[-30:])
 
 
-def build(arch):
-    """Directory with the static build for arch; incremental after the first time."""
-    directory = TOP / f"build-vm-{arch}"
+def build(arch, top=TOP, targets=()):
+    """Directory with the static build of a tree for arch, all targets or these; incremental after the first time."""
+    directory = top / f"build-vm-{arch}"
     with apt.locked("build"):
         if not (directory / "build.ninja").exists():
             shutil.rmtree(directory, ignore_errors=True)
@@ -149,8 +149,8 @@ def build(arch):
                 options += ["--cross-file", cross_file(arch, directory)]
             else:
                 options += [f"-Dc_args={SMALL}", f"-Dc_link_args={[DROP]}"]
-            quietly(["meson", "setup", directory, TOP, *options])
-        quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
+            quietly(["meson", "setup", directory, top, *options])
+        quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1), *targets])
     return directory
 
 

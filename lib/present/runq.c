@@ -179,6 +179,10 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	};
 	if (!group->count)
 		row->g.max_ns = UINT64_MAX;
+	if (!group->avoidable_ns)
+		row->g.idle_cpu = UINT32_MAX;
+	if (!group->excluded_ns)
+		row->g.excluded_cpu = UINT32_MAX;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (!(w->causes_known >> i & 1))
 			row->g.cause_ns[i] = UINT64_MAX;

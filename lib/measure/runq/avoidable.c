@@ -181,9 +181,8 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
 	row->avoidable_most_ns = now.most_ns - group->avoidable.most_ns;
 	row->excluded_ns = now.excluded_ns - group->avoidable.excluded_ns;
-	row->idle_cpu = row->avoidable_ns && now.cpu ? now.cpu - 1 : UINT32_MAX;
-	row->excluded_cpu =
-		row->excluded_ns && now.excluded_cpu ? now.excluded_cpu - 1 : UINT32_MAX;
+	row->idle_cpu = now.cpu - 1;
+	row->excluded_cpu = now.excluded_cpu - 1;
 	group->avoidable = now;
 	if (row->ended) {
 		bpf_map_delete_elem(fd, &group->key);

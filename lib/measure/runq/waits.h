@@ -29,7 +29,8 @@ struct runq_group_window {
 	uint64_t avoidable_ns;	    /* at least: a core that the task may use was idle */
 	uint64_t avoidable_most_ns; /* at most */
 	uint64_t excluded_ns;	    /* only cores that affinity or cpuset excludes were idle */
-	uint32_t idle_cpu, excluded_cpu; /* one of those cores; UINT32_MAX: none */
+	/* One of those cores; UINT32_MAX: unknown. Meaningless if the time is 0. */
+	uint32_t idle_cpu, excluded_cpu;
 	const uint64_t *le_count;	   /* exact: waits up to and including each of le_ns */
 	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
 	double judged_ns;	   /* the percentile that the limit applies to; NAN without one */

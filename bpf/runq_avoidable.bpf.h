@@ -18,8 +18,7 @@
 #define HELD_UNKNOWN   ((u64)-1)
 
 /* Set before loading. */
-const volatile __u32 nr_cpus = 1;	   /* possible CPUs, at most RUNQ_AVOIDABLE_CPUS */
-const volatile __u32 nr_possible = 1; /* CPUs of a mask with all of them */
+const volatile __u32 nr_possible = 1; /* CPUs in a mask of all */
 const volatile __u32 mask_words = 1;
 
 struct runq_avoidable_cpu cpus[RUNQ_AVOIDABLE_CPUS];
@@ -47,8 +46,11 @@ static __always_inline u64 core_at(u32 cpu, u64 now)
 	return accumulator_at(core_of(cpu)->idle, now);
 }
 
-/* One more idle core in each set of the bits @in. */
-static __noinline int sets_enter(u64 in, u64 cpu, u64 now)
+/*
+ * One more idle core in each set of the bits @in. Global, as all functions of numbers here are: the
+ * verifier walks a global function once, a static one at each call.
+ */
+__noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
 	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++) {
 		if (!(in >> i & 1))
@@ -60,7 +62,7 @@ static __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 	return 0;
 }
 
-static __noinline int sets_leave(u64 in, u64 now)
+__noinline int sets_leave(u64 in, u64 now)
 {
 	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++)
 		if (in >> i & 1 && __sync_fetch_and_add(&sets[i].nr, -1) == 1)
@@ -72,7 +74,7 @@ static __noinline int sets_leave(u64 in, u64 now)
  * The core goes idle. Only set_join() changes the flags of another core, once per set, so one of
  * these attempts succeeds. With @first, only if the state of the core is unknown.
  */
-static __noinline int core_enter(u64 cpu, u64 now, bool first)
+__noinline int core_enter(u64 cpu, u64 now, bool first)
 {
 	struct runq_avoidable_cpu *core = core_of(cpu);
 
@@ -93,7 +95,7 @@ static __noinline int core_enter(u64 cpu, u64 now, bool first)
 }
 
 /* The core leaves its idle task. SEEN comes first: after it no other core can set IDLE. */
-static __noinline int core_leave(u64 cpu, u64 now)
+__noinline int core_leave(u64 cpu, u64 now)
 {
 	struct runq_avoidable_cpu *core = core_of(cpu);
 	u64 old;
@@ -109,7 +111,7 @@ static __noinline int core_leave(u64 cpu, u64 now)
 }
 
 /* Adds a core to a set; an idle core counts at once. Returns 0 if its flags changed at each attempt. */
-static __noinline int set_join(u64 cpu, u64 set, u64 now)
+__noinline int set_join(u64 cpu, u64 set, u64 now)
 {
 	struct runq_avoidable_cpu *core = core_of(cpu);
 	u64 in = 1ULL << (set & 15), member = in << RUNQ_AVOIDABLE_MEMBER;
@@ -124,6 +126,17 @@ static __noinline int set_join(u64 cpu, u64 set, u64 now)
 		return 1;
 	}
 	return 0;
+}
+
+/* Adds the cores of a mask's word to a set; @first is the core of its lowest bit. */
+__noinline int set_join_word(u64 set, u64 word, u64 first, u64 now)
+{
+	int joined = 1;
+
+	for (u32 i = 0; i < 64; i++)
+		if (word >> i & 1)
+			joined &= set_join(first + i, set, now);
+	return joined;
 }
 
 struct allowed {
@@ -161,9 +174,8 @@ static __noinline int set_new(struct task_struct *task, u64 now)
 			break;
 	if (set >= RUNQ_AVOIDABLE_SETS)
 		return 0;
-	for (u32 cpu = 0; cpu < RUNQ_AVOIDABLE_CPUS && cpu < nr_cpus; cpu++)
-		if (mask.words[cpu / 64 % RUNQ_AVOIDABLE_WORDS] >> (cpu % 64) & 1)
-			joined &= set_join(cpu, set, now);
+	for (u32 i = 0; i < RUNQ_AVOIDABLE_WORDS && i < mask_words; i++)
+		joined &= set_join_word(set, mask.words[i], i * 64, now);
 	sets[set].ready = joined;
 	return 0;
 }

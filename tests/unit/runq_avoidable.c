@@ -31,6 +31,7 @@ struct job {
 	struct runq_avoidable_waits sum;
 };
 
+static u32 nr_cpus;
 static struct job jobs[NR_TASKS];
 static struct task_struct idle[MOST_CORES];
 static struct cfs_rq cfs[NR_TASKS + 1][MOST_CORES]; /* of each cgroup, and of the root */

@@ -56,7 +56,6 @@ static int load(struct runq_avoidable *a, const struct runq_opts *opts,
 	}
 	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	skel->rodata->nr_cpus = a->nr_cpus;
 	skel->rodata->nr_possible = cpuset_count(possible);
 	skel->rodata->mask_words = (a->nr_cpus + 63) / 64;
 	for (unsigned int cpu = 0; cpu < a->nr_cpus; cpu++) {

@@ -38,6 +38,8 @@ int runq_waits_add(struct runq_group_window *row, const struct runq_group_window
 	row->sum_ns += more->sum_ns;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		row->cause_ns[i] += more->cause_ns[i];
+	if (more->max_ns > row->max_ns)
+		row->max_ns = more->max_ns;
 	row->avoidable_ns += more->avoidable_ns;
 	row->avoidable_most_ns += more->avoidable_most_ns;
 	row->excluded_ns += more->excluded_ns;
@@ -45,8 +47,6 @@ int runq_waits_add(struct runq_group_window *row, const struct runq_group_window
 		row->idle_cpu = more->idle_cpu;
 	if (more->excluded_ns)
 		row->excluded_cpu = more->excluded_cpu;
-	if (more->max_ns > row->max_ns)
-		row->max_ns = more->max_ns;
 	return 0;
 }
 

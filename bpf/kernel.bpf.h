@@ -202,7 +202,13 @@ struct cpumask {
 /* CPUs that the affinity and the cpuset of the task allow; the mask is longer than declared. */
 struct task_struct___allowed {
 	int nr_cpus_allowed;
+	const struct cpumask *cpus_ptr; /* cpus_mask, unless the task cannot migrate now */
 	struct cpumask cpus_mask;
+};
+
+struct rq___state {
+	struct task_struct *curr;
+	int online;
 };
 
 struct bpf_iter__task {

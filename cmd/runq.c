@@ -116,6 +116,8 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct runq_cmd, view.top, 0, 1000000)},
 	{"idle-states", 0, NULL, "also waits for idle cores, by the idle state they left",
 	 OPT_STORE(struct runq_cmd, runq.idle_states)},
+	{"avoidable", 0, NULL, "also waits while a core that the task may use was idle",
+	 OPT_STORE(struct runq_cmd, runq.avoidable)},
 	{"pressure", 0, NULL, "also the wall time in which somebody waited, by cgroup, beside PSI",
 	 OPT_STORE(struct runq_cmd, runq.pressure)},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",

@@ -175,7 +175,8 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 /* Adds all counters to @other, except pressure: wall times do not add up. */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
-	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS};
+	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS,
+						 F_RUNQ_AVOIDABLE, F_RUNQ_EXCLUDED};
 	const struct series *latency = &store->series[F_RUNQ];
 	const union word *words = &cgroup->row.words[latency->at];
 
@@ -188,7 +189,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		const struct series *series = &store->series[ids[i]];
 
-		for (unsigned int part = 0; part < series->nr_parts; part++)
+		for (unsigned int part = 0; part < series_parts(series); part++)
 			if (series_shows(series, &cgroup->row, part))
 				store_sample(store, &other->row, ids[i], part)->u64 +=
 					cgroup->row.words[series->at + part].u64;

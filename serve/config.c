@@ -170,6 +170,9 @@ const struct opt config_settings[] = {
 	{"idle-states", 0, NULL,
 	 "also what cgroups wait for cores to leave their idle state",
 	 STORE(idle_states)},
+	{"avoidable", 0, NULL,
+	 "also what cgroups wait while a core that they may use is idle",
+	 STORE(avoidable)},
 	{"pressure", 0, NULL,
 	 "also the wall time in which somebody of a cgroup waited, by cause",
 	 STORE(pressure)},
@@ -325,6 +328,7 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.idle_states = config->idle_states,
+		.avoidable = config->avoidable,
 		.pressure = config->pressure,
 		/* One file for each cgroup and window would cost more than all the rest. */
 		.psi_node_only = true,

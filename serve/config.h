@@ -66,6 +66,7 @@ struct config {
 	bool fine; /* histograms of waits, not only counts at le_ns */
 	bool native_histograms;
 	bool idle_states;
+	bool avoidable;
 	bool pressure;
 	bool keep_bpf;
 	bool no_sandbox;

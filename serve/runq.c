@@ -73,6 +73,11 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 		if (w->causes_known >> i & 1)
 			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
 				group->cause_ns[i];
+	if (!w->has_avoidable || group->avoidable_ns == UINT64_MAX)
+		return;
+	store_sample(store, &cgroup->row, F_RUNQ_AVOIDABLE, 0)->u64 += group->avoidable_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_AVOIDABLE, 1)->u64 += group->avoidable_most_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
 }
 
 static void absorb_blame(struct store *store, const struct runq_blame *blame)
@@ -176,6 +181,9 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	RUNQ_LOSSES(LOSS)
 	if (w->has_idle_states) {
 		RUNQ_IDLE_LOSSES(IDLE_LOSS)
+	}
+	if (w->has_avoidable) {
+		RUNQ_AVOIDABLE_LOSSES(IDLE_LOSS)
 	}
 	if (w->has_pressure) {
 		RUNQ_PRESSURE_LOSSES(PRESSURE_LOSS)

@@ -23,6 +23,7 @@ static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 };
 static const char *const folded[] = {"waits", "blame"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
+static const char *const bounds[] = {"least", "most"};
 static const char *const cuts[] = {"slow", "full", "stalled"};
 
 #define PARTS(name, list) \
@@ -44,6 +45,8 @@ static const struct series layouts[FAMILY_NR] = {
 	[F_RUNQ_IDLE_WAITS] = {.table = F_RUNQ,
 			       .part_name = "state",
 			       .nr_parts = STORE_IDLE_STATES},
+	[F_RUNQ_AVOIDABLE] = {.table = F_RUNQ, PARTS("bound", bounds)},
+	[F_RUNQ_EXCLUDED] = {.table = F_RUNQ},
 	[F_RUNQ_WAITING] = {.table = F_RUNQ, PARTS("cause", pressure_causes)},
 	[F_RUNQ_STALLED] = {.table = F_RUNQ, PARTS("cause", pressure_causes)},
 	[F_RUNQ_FOLDED] = {PARTS("kind", folded)},

@@ -49,6 +49,9 @@
 	X(idle_states_full, "idle states without room",                                            \
 	  "waits for idle cores that found no room in the table of groups and states; the "        \
 	  "list of idle states lacks them")                                                        \
+	X(avoidable_lost, "avoidable unknown",                                                     \
+	  "waits whose avoidable part is unknown: they began before the start, their cgroup found " \
+	  "no room in the table, or another task had the same lower bits of its PID")              \
 	X(pressure_full, "pressure without room",                                                  \
 	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested "    \
 	  "too deeply; pressure lacks them")                                                       \
@@ -105,8 +108,9 @@
 	X(recursion_misses, recursion_misses, USER) \
 	X(events_lost, ring_lost, KERNEL)
 
-/* With --idle-states, and with --pressure. */
+/* With --idle-states, --avoidable and --pressure. */
 #define RUNQ_IDLE_LOSSES(X) X(idle_full, idle_states_full)
+#define RUNQ_AVOIDABLE_LOSSES(X) X(avoidable_lost, avoidable_lost)
 #define RUNQ_PRESSURE_LOSSES(X)      \
 	X(full, pressure_full)       \
 	X(shared, pressure_shared)   \

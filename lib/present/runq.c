@@ -28,6 +28,7 @@ enum {
 	WITH_NAMES = 1 << 6,
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
+	WITH_AVOIDABLE = 1 << 10,
 	WITH_WAITS_SEEN = 1 << 9, /* a field, not a column */
 };
 
@@ -71,6 +72,11 @@ static const struct column_spec group_columns[] = {
 	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED),
 	CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
 	CAUSE(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN),
+	GROUP(M_AVOIDABLE_NS, g.avoidable_ns, .when = WITH_AVOIDABLE),
+	GROUP(M_AVOIDABLE_MOST_NS, g.avoidable_most_ns, .when = WITH_AVOIDABLE, DATA_ONLY),
+	GROUP(M_IDLE_CPU, g.idle_cpu, .when = WITH_AVOIDABLE, DATA_ONLY),
+	GROUP(M_EXCLUDED_NS, g.excluded_ns, .when = WITH_AVOIDABLE),
+	GROUP(M_EXCLUDED_CPU, g.excluded_cpu, .when = WITH_AVOIDABLE, DATA_ONLY),
 	COLUMN_NESTED(M_BUCKETS, &buckets_table),
 };
 
@@ -112,6 +118,8 @@ static unsigned int conditions(const struct runq_window *w)
 		have |= WITH_NAMES;
 	if (w->sample_ratio < 1.0)
 		have |= WITH_STDERR;
+	if (w->has_avoidable)
+		have |= WITH_AVOIDABLE;
 	return w->has_causes ? have | WITH_CAUSES : have;
 }
 
@@ -171,6 +179,10 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	};
 	if (!group->count)
 		row->g.max_ns = UINT64_MAX;
+	if (!group->avoidable_ns)
+		row->g.idle_cpu = UINT32_MAX;
+	if (!group->excluded_ns)
+		row->g.excluded_cpu = UINT32_MAX;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (!(w->causes_known >> i & 1))
 			row->g.cause_ns[i] = UINT64_MAX;
@@ -392,6 +404,9 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	runq_report_quality(w, report);
 	findings_begin(report);
 	runq_findings(w, report);
+	runq_avoidable_findings(w, report);
+	if (w->has_avoidable)
+		runq_report_avoidable(w, report);
 	if (w->has_idle_states)
 		runq_report_idle(w, report);
 	if (w->has_pressure)
@@ -438,6 +453,7 @@ const struct table_spec *const runq_tables[] = {
 	&runq_quality_table,
 	&runq_losses_table,
 	&runq_idle_losses_table,
+	&runq_avoidable_losses_table,
 	&runq_pressure_losses_table,
 	NULL,
 };

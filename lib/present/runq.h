@@ -29,11 +29,16 @@ extern const struct table_spec runq_quality_table, runq_losses_table;
 void runq_report_quality(const struct runq_window *window, struct report *report);
 
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
-	runq_pressure_losses_table;
+	runq_pressure_losses_table, runq_avoidable_losses_table;
 /* Adds the table of waits per idle state. */
 void runq_report_idle(const struct runq_window *window, struct report *report);
 /* Adds a note that names the idle state with the longest waits, if its driver states a latency. */
 void runq_report_advice(const struct runq_window *window, struct report *report);
+
+/* Adds findings about waits while another core was idle. */
+void runq_avoidable_findings(const struct runq_window *window, struct report *report);
+/* Adds the losses, and a note if the bounds of the avoidable time differ. */
+void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 /* Adds the pressure table. */
 void runq_report_pressure(const struct runq_window *window, struct report *report);

@@ -53,6 +53,10 @@ enum family_type {
 	  "Time from the wake-up of a task until it ran on a core that was idle, by cgroup and idle state.") \
 	X(F_RUNQ_IDLE_WAITS, "subtick_runqueue_idle_waits", FAMILY_COUNTER, UNIT_COUNT,           \
 	  "Number of those waits.")                                                               \
+	X(F_RUNQ_AVOIDABLE, "subtick_runqueue_avoidable_seconds", FAMILY_COUNTER, UNIT_NS,         \
+	  "Part of the waits in which another CPU that the task may use was idle, by cgroup: at least and at most, equal if exact.") \
+	X(F_RUNQ_EXCLUDED, "subtick_runqueue_excluded_seconds", FAMILY_COUNTER, UNIT_NS,           \
+	  "Part of the waits in which only CPUs were idle that the affinity or the cpuset of the task excludes.") \
 	X(F_RUNQ_WAITING, "subtick_runqueue_waiting_seconds", FAMILY_COUNTER, UNIT_NS,             \
 	  "Wall time in which at least one task of a cgroup or below it waited for a core, by cause; / is the machine.") \
 	X(F_RUNQ_STALLED, "subtick_runqueue_stalled_seconds", FAMILY_COUNTER, UNIT_NS,             \

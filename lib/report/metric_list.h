@@ -610,6 +610,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "part of the wait in which the core was idle or on its way out of idle")                 \
 	X(M_AVOIDABLE_NS, "avoidable_ns", "avoidable", UNIT_NS,                                    \
 	  "part of the wait in which another CPU that the task may use was idle")                  \
+	X(M_AVOIDABLE_MOST_NS, "avoidable_most_ns", "at most", UNIT_NS,                            \
+	  "upper bound of avoidable_ns; equal to it where that is exact")                          \
+	X(M_EXCLUDED_NS, "excluded_ns", "excluded", UNIT_NS,                                       \
+	  "part of the wait in which only CPUs were idle that the affinity or the cpuset excludes") \
+	X(M_EXCLUDED_CPU, "excluded_cpu", "excluded CPU", UNIT_ID, "one of those CPUs")            \
 	X(M_IDLE_CPU, "idle_cpu", "idle CPU", UNIT_ID,                                             \
 	  "CPU that the task may use and that was idle longest in that part")                      \
 	X(M_IDLE_CPU_NS, "idle_cpu_ns", "idle for", UNIT_NS, "how long that CPU was idle then")    \

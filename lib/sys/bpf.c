@@ -240,3 +240,31 @@ uint64_t sys_bpf_recursion_misses(const struct bpf_object *object)
 	}
 	return misses;
 }
+
+int sys_bpf_need_atomics(const char *option, struct err *err)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_1,
+		 .off = -8,
+		 .imm = BPF_ADD | BPF_FETCH},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	char fix[96];
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "atomics_probe", "GPL", program,
+			       sizeof(program) / sizeof(program[0]), NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (fd == -EPERM || fd == -EMFILE)
+		return sys_bpf_fail(err, fd, "cannot load a program with atomic instructions");
+	snprintf(fix, sizeof(fix), "use Linux 5.12 or later (arm64: 5.18), or leave out %s", option);
+	return err_unsupported(err, -EOPNOTSUPP, fix,
+			       "%s needs atomic BPF instructions that this kernel lacks", option);
+}

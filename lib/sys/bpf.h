@@ -29,6 +29,12 @@ void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2): a sentence, libbpf's warning, and the fix. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
 
+/*
+ * Checks that the kernel has atomic BPF instructions that return the previous value. @option needs
+ * them.
+ */
+int sys_bpf_need_atomics(const char *option, struct err *err);
+
 /* An mmap-able BPF array. Several are mapped and unmapped together. */
 struct sys_bpf_view {
 	const struct bpf_map *map; /* NULL: skipped */

@@ -127,6 +127,8 @@ static void absorb_runq(uint64_t second)
 		.idle_states = idle,
 		.nr_idle_states = 2,
 		.idle_full = 14,
+		.has_avoidable = true,
+		.avoidable_lost = 19,
 		.has_pressure = true,
 		.pressed = &pressed,
 		.nr_pressed = 1,
@@ -143,6 +145,9 @@ static void absorb_runq(uint64_t second)
 						       .ended = i == 0,
 						       .count = config.nr_le,
 						       .sum_ns = 1000000007ULL * (i + 1),
+						       .avoidable_ns = 1000 + i,
+						       .avoidable_most_ns = 2000 + i,
+						       .excluded_ns = 3000 + i,
 						       .le_count = le_count,
 						       .hist = hist};
 		for (int j = 0; j < RUNQ_NR_CAUSES; j++)

@@ -49,6 +49,7 @@ typedef __s64 s64;
 #define task_struct___allowed task_struct
 #define task_struct___worker task_struct
 #define task_struct___child  task_struct
+#define rq___state	     rq
 #define cfs_rq___self	     cfs_rq
 #define cfs_rq___pelt	     cfs_rq
 #define cfs_rq___task	     cfs_rq
@@ -85,6 +86,8 @@ struct css_set {
 
 struct rq {
 	u64 clock;
+	struct task_struct *curr;
+	int online;
 };
 
 struct cfs_rq {
@@ -107,8 +110,9 @@ struct task_struct {
 	unsigned int on_cpu, on_rq;
 	struct task_struct *real_parent;
 	int nr_cpus_allowed;
+	const void *cpus_ptr;
 	struct {
-		unsigned long bits[1];
+		unsigned long bits[16];
 	} cpus_mask;
 	bool throttled;
 	unsigned int __state;

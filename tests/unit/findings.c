@@ -395,6 +395,35 @@ TEST(idle_states)
 	assert_int_equal(nr_findings(report), 2);
 }
 
+TEST(avoidable)
+{
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	queue.groups[0].avoidable_ns = queue.groups[0].avoidable_most_ns = 200 * MS;
+	queue.groups[0].idle_cpu = 3;
+	queue.groups[1].excluded_ns = 100 * MS;
+	queue.groups[1].excluded_cpu = 2;
+	queue.groups[1].avoidable_most_ns = 30 * MS;
+	/* Groups without a slot have no figure. */
+	add_group(&queue, "/other");
+	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
+	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
+		queue.groups[2].excluded_ns = UINT64_MAX;
+	assert_int_equal(nr_findings(queue_of(&queue)), 0);
+	queue.window.has_avoidable = true;
+	report = queue_of(&queue);
+	assert_first(report, "avoidable",
+		     "/web waits 40 ms per second while CPU 3, which it may use, is idle");
+	assert_int_equal(findings_of(report)->nr_rows, 2);
+	assert_string_equal(table_str(findings_of(report), 1, "finding"),
+			    "/batch waits 20 ms per second while CPU 2, which its affinity or cpuset "
+			    "excludes, is idle");
+	assert_non_null(strstr(report->notes[0], "of /batch are between 0 and 30 ms"));
+	report_free(report);
+}
+
 /* Lost wall time: the innermost cgroup above the threshold, and its largest cause. */
 TEST(pressure)
 {

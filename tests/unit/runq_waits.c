@@ -15,7 +15,12 @@ static void add(struct runq_waits_list *list, uint64_t key, const char *path, ui
 					.count = 2,
 					.sum_ns = ns,
 					.max_ns = ns,
-					.cause_ns = {[RUNQ_SAME] = ns}};
+					.cause_ns = {[RUNQ_SAME] = ns},
+					.avoidable_ns = ns / 2,
+					.avoidable_most_ns = ns,
+					.excluded_ns = ns * 2,
+					.idle_cpu = ns,
+					.excluded_cpu = ns + 1};
 	struct err err = {0};
 
 	assert_non_null(group);
@@ -41,6 +46,10 @@ static void test_merge(void **state)
 	assert_int_equal(list.rows[0].hist.nr, 1);
 	assert_int_equal(list.rows[0].hist.entries[0].count, 4);
 	assert_int_equal(list.rows[0].cause_ns[RUNQ_SAME], 50);
+	assert_int_equal(list.rows[0].avoidable_ns, 25);
+	assert_int_equal(list.rows[0].avoidable_most_ns, 50);
+	assert_int_equal(list.rows[0].excluded_ns, 100);
+	assert_int_equal(list.rows[0].excluded_cpu, list.rows[0].idle_cpu + 1);
 	assert_int_equal(list.rows[0].max_ns, 30);
 	assert_string_equal(list.rows[1].party.group->path, "/b");
 	assert_false(list.rows[1].ended);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "abi/runq.h"
+#include "abi/runq_avoidable.h"
 
 /* Names of a pod or container by its runtime, in one block of memory. */
 struct runq_group_names {
@@ -42,6 +43,7 @@ struct runq_group {
 	/* Text that identifies a rollup row; @label_len bytes. NULL for other groups. */
 	const char *label;
 	size_t label_len;
+	struct runq_avoidable_waits avoidable; /* counters at the end of the last window */
 	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */
 	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;

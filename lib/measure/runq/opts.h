@@ -77,6 +77,7 @@ struct runq_opts {
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	bool idle_states;	 /* waits for idle cores by idle state; loads two more programs */
+	bool avoidable;		 /* waits while an allowed core was idle; loads five more programs */
 	bool pressure;		 /* wall time in which cgroups wait; loads four more programs */
 	struct meter *load; /* its programs and ours share one on sched_switch; NULL: no such meter */
 	bool psi_node_only;	 /* read the kernel's PSI of the machine only, not of cgroups */

@@ -90,34 +90,6 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause)
 	return sum;
 }
 
-/* Checks that the kernel has atomic operations that return the previous value. */
-static int need_atomics(struct err *err)
-{
-	const struct bpf_insn program[] = {
-		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1},
-		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
-		 .dst_reg = BPF_REG_10,
-		 .src_reg = BPF_REG_1,
-		 .off = -8,
-		 .imm = BPF_ADD | BPF_FETCH},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "pressure_probe", "GPL", program,
-			       sizeof(program) / sizeof(program[0]), NULL);
-
-	if (fd >= 0) {
-		close(fd);
-		return 0;
-	}
-	if (fd == -EPERM || fd == -EMFILE)
-		return sys_bpf_fail(err, fd, "cannot load the programs for pressure");
-	return err_unsupported(err, -EOPNOTSUPP,
-			       "use Linux 5.12 or later (arm64: 5.18), or leave out --pressure",
-			       "pressure needs atomic BPF instructions that this kernel lacks");
-}
-
 static int load(struct runq_pressure *p, const struct runq_opts *opts, struct err *err)
 {
 	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
@@ -161,7 +133,7 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 		       struct err *err)
 {
 	struct runq_pressure *p;
-	int rc = need_atomics(err);
+	int rc = sys_bpf_need_atomics("--pressure", err);
 
 	if (rc)
 		return rc;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/runq/avoidable.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/idle.h"
@@ -32,6 +33,7 @@ struct runq_meter {
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were requested */
+	struct runq_avoidable *avoidable; /* NULL unless requested */
 	struct runq_pressures *pressures; /* NULL unless pressure was requested */
 	struct err sched_info_err; /* why it is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
@@ -192,6 +194,7 @@ static void window_init(struct runq_meter *m)
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.has_idle_states = m->opts.idle_states,
+		.has_avoidable = m->opts.avoidable,
 		.has_pressure = m->opts.pressure,
 		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD,
 		.schedstat_ratio = NAN,
@@ -226,6 +229,8 @@ static int runq_start(struct meter *meter, struct err *err)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)
 		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
+	if (!rc && m->avoidable)
+		rc = runq_avoidable_start(m->avoidable, err);
 	if (!rc && m->pressures) {
 		rc = window_pressure(m, err);
 		runq_pressures_drop(m->pressures);
@@ -273,6 +278,7 @@ static void window_losses(struct runq_meter *m)
 	/* Without a new comparison the ratios of the last one stay. */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
+	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
 }
@@ -296,6 +302,8 @@ static int runq_read(struct meter *meter, struct err *err)
 	/* The next reading frees the rows of this window. */
 	runq_window_clear(w);
 	rc = runq_kernel_window(m->kernel, &list, err);
+	if (!rc && m->avoidable)
+		rc = runq_avoidable_window(m->avoidable, list, err);
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
@@ -407,6 +415,7 @@ static void runq_close(struct meter *meter)
 
 	runq_window_clear(&m->window);
 	runq_idle_close(m->idle);
+	runq_avoidable_close(m->avoidable);
 	runq_pressures_close(m->pressures);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
@@ -455,6 +464,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	}
 	if (!rc && m->opts.idle_states)
 		rc = runq_idle_open(&m->opts, &m->idle, err);
+	if (!rc && m->opts.avoidable)
+		rc = runq_avoidable_open(&m->opts, &m->avoidable, err);
 	if (!rc && m->opts.pressure)
 		rc = runq_pressures_open(&m->opts, psi_mount(m), &m->pressures, err);
 	if (rc) {

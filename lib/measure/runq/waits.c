@@ -39,6 +39,13 @@ int runq_waits_add(struct runq_group_window *row, const struct runq_group_window
 		row->cause_ns[i] += more->cause_ns[i];
 	if (more->max_ns > row->max_ns)
 		row->max_ns = more->max_ns;
+	row->avoidable_ns += more->avoidable_ns;
+	row->avoidable_most_ns += more->avoidable_most_ns;
+	row->excluded_ns += more->excluded_ns;
+	if (more->avoidable_ns)
+		row->idle_cpu = more->idle_cpu;
+	if (more->excluded_ns)
+		row->excluded_cpu = more->excluded_cpu;
 	return 0;
 }
 

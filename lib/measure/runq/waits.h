@@ -14,7 +14,7 @@
 
 /*
  * One group in one window. Slots fill party, ended, count, sum_ns, max_ns, cause_ns and hist;
- * runq_window_groups() fills the rest and scales counts and sums where waits are sampled.
+ * runq_avoidable_window() the avoidable members; runq_window_groups() fills the rest and scales counts and sums where waits are sampled.
  */
 struct runq_group_window {
 	struct runq_party party; /* RUNQ_PARTY_GROUP, or RUNQ_PARTY_OTHER: groups without a slot */
@@ -25,6 +25,12 @@ struct runq_group_window {
 	double avg_ns; /* NAN without waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns; see causes_known */
+	/* With opts.avoidable; exact if the first two are equal. UINT64_MAX in a row that is no group. */
+	uint64_t avoidable_ns;	    /* at least: a core that the task may use was idle */
+	uint64_t avoidable_most_ns; /* at most */
+	uint64_t excluded_ns;	    /* only cores that affinity or cpuset excludes were idle */
+	/* One of those cores; UINT32_MAX: unknown. Meaningless if the time is 0. */
+	uint32_t idle_cpu, excluded_cpu;
 	const uint64_t *le_count;	   /* exact: waits up to and including each of le_ns */
 	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
 	double judged_ns;	   /* the percentile that the limit applies to; NAN without one */

@@ -101,6 +101,9 @@ struct runq_window {
 	size_t nr_idle_states;
 	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* since the start */
 
+	bool has_avoidable; /* requested */
+	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* since the start */
+
 	bool has_pressure;	      /* requested */
 	struct runq_pressed *pressed; /* most waiting first */
 	size_t nr_pressed;

@@ -38,10 +38,10 @@ def rest_boot(cpus):
                      says=f"virtual time, {cpus} processors")
 
 
-def boot(large):
+def boot(large, cpus):
     """Programs of Debian come with 200 MB of libraries."""
-    return qemu.Boot("cost", smp=2, icount=0, fine=True, memory_mb=1536 if large else 512,
-                     says="virtual time, 2 processors")
+    return qemu.Boot("cost", smp=cpus, icount=0, fine=True, memory_mb=1536 if large else 1024 if cpus > 8 else 512,
+                     says=f"virtual time, {cpus} processors")
 
 
 def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
@@ -80,7 +80,8 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
     found.arch, found.kernel, found.compiler = arch, entry.release, userspace.bpf_compiler()
 
 
-def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True):
+def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True,
+            cpus=2):
     """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
     and, unless not @empty, of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
     entry = choose.find(named) if named else kernel(arch)
@@ -89,7 +90,7 @@ def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False
         more, whys, versions = peers.stage(others, arch, scratch / "peers")
         listed += more
     # The workloads are not in it: what a cgroup that was not asked for costs.
-    lines, seconds = run(entry, boot(others), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty),
+    lines, seconds = run(entry, boot(others, cpus), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty),
                          scratch, programs(entry), timeout_s, verbose,
                          trees=[(scratch / "peers", "peers")] if others else [])
     found = figures.Found()

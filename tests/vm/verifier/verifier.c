@@ -14,6 +14,7 @@
 #include "measure/core/core.h"
 #include "measure/crit/engine.h"
 #include "measure/load/sources.h"
+#include "measure/runq/avoidable.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/pressure.h"
@@ -205,6 +206,21 @@ static void try_pressure(const char *choice, enum runq_hierarchy hierarchy)
 	runq_pressure_close(pressure);
 }
 
+static void try_avoidable(const char *choice, enum runq_hierarchy hierarchy)
+{
+	struct runq_opts opts = {.hierarchy = hierarchy};
+	struct runq_avoidable *avoidable = NULL;
+	struct err err = {0};
+
+	counted_begin();
+	if (runq_avoidable_open(&opts, &avoidable, &err) && err.unsupported) {
+		printf("# %s: %s\n", choice, err.what);
+		return;
+	}
+	say(choice, false, &err);
+	runq_avoidable_close(avoidable);
+}
+
 static void try_load(const char *choice, bool brief, const struct load_source_ops *ops,
 		     struct load_source_opts opts)
 {
@@ -302,6 +318,8 @@ int main(int argc, char **argv)
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
 	try_pressure("runq --pressure, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_pressure("runq --pressure, cgroup v2", RUNQ_HIERARCHY_V2);
+	try_avoidable("runq --avoidable, cgroup v1", RUNQ_HIERARCHY_V1);
+	try_avoidable("runq --avoidable, cgroup v2", RUNQ_HIERARCHY_V2);
 	try_trace("trace", TRACE_EVENT_NONE, false);
 	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
 	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Counters of bpf/runq_avoidable.bpf.c: waits of a group while a core that it may use was idle. */
+#ifndef SUBTICK_ABI_RUNQ_AVOIDABLE_H
+#define SUBTICK_ABI_RUNQ_AVOIDABLE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define RUNQ_AVOIDABLE_NR    16384 /* groups */
+#define RUNQ_AVOIDABLE_TASKS 65536 /* entries of the table by pid; a power of two */
+#define RUNQ_AVOIDABLE_CPUS  1024  /* a power of two */
+#define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
+
+/*
+ * Sets of cores with an accumulator. Set 0 is all cores. Each other set is the allowed mask of some
+ * task, in the order in which the programs meet the masks.
+ */
+#define RUNQ_AVOIDABLE_SETS	9
+#define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
+
+/*
+ * Accumulator of the time in which a condition holds, in one word. The lower bits are p, signed: the
+ * number of open intervals. The upper bits are the sum of end stamps minus start stamps, without the
+ * end stamps of open intervals. At time t the accumulator is sum + p × t, modulo 2^52 ns. One atomic
+ * addition opens or closes an interval. A reader between two additions is wrong by the time between
+ * them.
+ */
+#define RUNQ_AVOIDABLE_SHIFT 12
+#define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
+#define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
+
+/* Bits of runq_avoidable_cpu.flags. From bit 0 on: sets that count this core as idle. */
+#define RUNQ_AVOIDABLE_MEMBER 16	  /* from this bit on: sets that have this core */
+#define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
+#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
+
+struct runq_avoidable_cpu {
+	__u64 flags;
+	__u64 idle;	/* accumulator: this core is idle */
+	__u64 unwanted; /* waits on this CPU do not count; user space sets it */
+	__u64 lost;	/* waits with an unknown start or without room in the table of groups */
+	__u64 full;	/* part of lost: without room */
+	__u64 left_ns;	/* end of the last idle time, CLOCK_MONOTONIC */
+	__u64 pad[2];
+};
+
+struct runq_avoidable_set {
+	__s64 nr;    /* idle cores of the set */
+	__u64 idle;  /* accumulator: at least one core of the set is idle */
+	__u64 key;   /* of the mask; 0: unused */
+	__u64 ready; /* the accumulator is complete */
+	__u64 cpu;   /* the core that went idle last */
+	__u64 pad[3];
+};
+
+_Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avoidable_set) == 64,
+	       "cache lines");
+
+/* A task that waits. Of two tasks with one entry the later one has it. */
+struct runq_avoidable_task {
+	__u64 since_ns; /* CLOCK_MONOTONIC; 0: does not wait */
+	__u64 all;	/* accumulator of set 0 minus that of the core, at the start of the wait */
+	__u64 own;	/* the same of the task's set */
+	__u64 held;	/* 1 + the kernel's total of throttled time, or HELD_* of the programs */
+	__u32 pid;
+	__u16 set;
+	__u16 cpu; /* at the start of the wait */
+};
+
+/* In all waits of a group. The true avoidable time is from least_ns to most_ns. */
+struct runq_avoidable_waits {
+	__u64 least_ns;
+	__u64 most_ns;
+	__u64 excluded_ns; /* only cores that the affinity or the cpuset excludes were idle */
+	/* A core that was idle in one of the last such waits, + 1; 0: none. */
+	__u32 cpu;
+	__u32 excluded_cpu;
+};
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Accumulators of "at least one core of a set is idle", and the sets that allowed masks have. */
+#ifndef SUBTICK_BPF_RUNQ_AVOIDABLE_H
+#define SUBTICK_BPF_RUNQ_AVOIDABLE_H
+
+#include "task.bpf.h"
+#include "abi/runq_avoidable.h"
+
+/* Sets of a task without an accumulator of its own. */
+#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* one core: no other core can help */
+#define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1) /* the same, and user space cannot change it */
+#define SET_UNKNOWN (RUNQ_AVOIDABLE_SETS + 2)
+
+#define PF_NO_SETAFFINITY 0x04000000
+
+/* Values of runq_avoidable_task.held after a move, without and with throttling before it. */
+#define HELD_ELSEWHERE ((u64)-2)
+#define HELD_UNKNOWN   ((u64)-1)
+
+/* Set before loading. */
+const volatile __u32 nr_possible = 1; /* CPUs in a mask of all */
+const volatile __u32 mask_words = 1;
+
+struct runq_avoidable_cpu cpus[RUNQ_AVOIDABLE_CPUS];
+struct runq_avoidable_set sets[RUNQ_AVOIDABLE_SETS];
+
+static __always_inline u64 accumulator_at(u64 word, u64 now)
+{
+	s64 open = (s64)(word << (64 - RUNQ_AVOIDABLE_SHIFT)) >> (64 - RUNQ_AVOIDABLE_SHIFT);
+
+	return ((word - open) >> RUNQ_AVOIDABLE_SHIFT) + open * now;
+}
+
+static __always_inline struct runq_avoidable_cpu *core_of(u64 cpu)
+{
+	return &cpus[cpu & (RUNQ_AVOIDABLE_CPUS - 1)];
+}
+
+static __always_inline u64 set_at(u32 set, u64 now)
+{
+	return set < RUNQ_AVOIDABLE_SETS ? accumulator_at(sets[set].idle, now) : 0;
+}
+
+static __always_inline u64 core_at(u32 cpu, u64 now)
+{
+	return accumulator_at(core_of(cpu)->idle, now);
+}
+
+/*
+ * One more idle core in each set of the bits @in. Global, as all functions of numbers here are: the
+ * verifier walks a global function once, a static one at each call.
+ */
+__noinline int sets_enter(u64 in, u64 cpu, u64 now)
+{
+	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++) {
+		if (!(in >> i & 1))
+			continue;
+		if (!__sync_fetch_and_add(&sets[i].nr, 1))
+			__sync_fetch_and_add(&sets[i].idle, RUNQ_AVOIDABLE_OPEN(now));
+		sets[i].cpu = cpu;
+	}
+	return 0;
+}
+
+__noinline int sets_leave(u64 in, u64 now)
+{
+	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++)
+		if (in >> i & 1 && __sync_fetch_and_add(&sets[i].nr, -1) == 1)
+			__sync_fetch_and_add(&sets[i].idle, RUNQ_AVOIDABLE_CLOSE(now));
+	return 0;
+}
+
+/*
+ * The core goes idle. Only set_join() changes the flags of another core, once per set, so one of
+ * these attempts succeeds. With @first, only if the state of the core is unknown.
+ */
+__noinline int core_enter(u64 cpu, u64 now, bool first)
+{
+	struct runq_avoidable_cpu *core = core_of(cpu);
+
+	for (u32 i = 0; i <= RUNQ_AVOIDABLE_SETS; i++) {
+		u64 old = core->flags, member = old >> RUNQ_AVOIDABLE_MEMBER & RUNQ_AVOIDABLE_ALL_SETS;
+		u64 flags = old | member | RUNQ_AVOIDABLE_IDLE | RUNQ_AVOIDABLE_SEEN;
+
+		if (first && old & RUNQ_AVOIDABLE_SEEN)
+			break;
+		if (__sync_val_compare_and_swap(&core->flags, old, flags) != old)
+			continue;
+		if (!(old & RUNQ_AVOIDABLE_IDLE))
+			__sync_fetch_and_add(&core->idle, RUNQ_AVOIDABLE_OPEN(now));
+		sets_enter(member & ~old, cpu, now);
+		break;
+	}
+	return 0;
+}
+
+/* The core leaves its idle task. SEEN comes first: after it no other core can set IDLE. */
+__noinline int core_leave(u64 cpu, u64 now)
+{
+	struct runq_avoidable_cpu *core = core_of(cpu);
+	u64 old;
+
+	if (!(core->flags & RUNQ_AVOIDABLE_SEEN))
+		__sync_fetch_and_or(&core->flags, RUNQ_AVOIDABLE_SEEN);
+	old = __sync_fetch_and_and(&core->flags, ~(RUNQ_AVOIDABLE_IDLE | RUNQ_AVOIDABLE_ALL_SETS));
+	if (!(old & RUNQ_AVOIDABLE_IDLE))
+		return 0;
+	__sync_fetch_and_add(&core->idle, RUNQ_AVOIDABLE_CLOSE(now));
+	core->left_ns = now;
+	return sets_leave(old & RUNQ_AVOIDABLE_ALL_SETS, now);
+}
+
+/* Adds a core to a set; an idle core counts at once. Returns 0 if its flags changed at each attempt. */
+__noinline int set_join(u64 cpu, u64 set, u64 now)
+{
+	struct runq_avoidable_cpu *core = core_of(cpu);
+	u64 in = 1ULL << (set & 15), member = in << RUNQ_AVOIDABLE_MEMBER;
+
+	for (u32 i = 0; i < 8; i++) {
+		u64 old = core->flags;
+		u64 flags = old | member | (old & RUNQ_AVOIDABLE_IDLE ? in : 0);
+
+		if (__sync_val_compare_and_swap(&core->flags, old, flags) != old)
+			continue;
+		sets_enter(flags & ~old & in, cpu, now);
+		return 1;
+	}
+	return 0;
+}
+
+/* Adds the cores of a mask's word to a set; @first is the core of its lowest bit. */
+__noinline int set_join_word(u64 set, u64 word, u64 first, u64 now)
+{
+	int joined = 1;
+
+	for (u32 i = 0; i < 64; i++)
+		if (word >> i & 1)
+			joined &= set_join(first + i, set, now);
+	return joined;
+}
+
+struct allowed {
+	u64 words[RUNQ_AVOIDABLE_WORDS];
+};
+
+/* The mask itself if it is one word, else a hash of it. Never 0. */
+static __always_inline u64 mask_key(struct task_struct *task, struct allowed *ret_mask)
+{
+	struct task_struct___allowed *limits = (void *)task;
+	u64 key = 0;
+
+	if (mask_words == 1) {
+		ret_mask->words[0] = limits->cpus_mask.bits[0];
+		return ret_mask->words[0] ?: 1;
+	}
+	bpf_probe_read_kernel(ret_mask, mask_words * sizeof(u64), &limits->cpus_mask);
+	for (u32 i = 0; i < RUNQ_AVOIDABLE_WORDS && i < mask_words; i++) {
+		key = (key ^ ret_mask->words[i]) * 0x9e3779b97f4a7c15ULL;
+		key ^= key >> 29;
+	}
+	return key ?: 1;
+}
+
+/* Takes an unused set for the mask of a task. */
+static __noinline int set_new(struct task_struct *task, u64 now)
+{
+	struct allowed mask = {};
+	u64 key = mask_key(task, &mask);
+	u64 joined = 1;
+	u32 set;
+
+	for (set = 1; set < RUNQ_AVOIDABLE_SETS; set++)
+		if (!sets[set].key && !__sync_val_compare_and_swap(&sets[set].key, 0, key))
+			break;
+	if (set >= RUNQ_AVOIDABLE_SETS)
+		return 0;
+	for (u32 i = 0; i < RUNQ_AVOIDABLE_WORDS && i < mask_words; i++)
+		joined &= set_join_word(set, mask.words[i], i * 64, now);
+	sets[set].ready = joined;
+	return 0;
+}
+
+/* The set of the cores that @task may use. */
+static __always_inline u32 task_set(struct task_struct *task, u64 now)
+{
+	struct task_struct___allowed *limits = (void *)task;
+	int nr = limits->nr_cpus_allowed;
+	struct allowed mask;
+	bool full = true;
+	u64 key;
+
+	/* A task that cannot migrate now has another mask than its affinity. */
+	if (bpf_core_field_exists(limits->cpus_ptr) &&
+	    (void *)limits->cpus_ptr != (void *)&limits->cpus_mask)
+		return SET_FIXED;
+	if (nr == 1)
+		return task->flags & PF_NO_SETAFFINITY ? SET_FIXED : SET_PINNED;
+	if (nr >= (int)nr_possible)
+		return 0;
+	key = mask_key(task, &mask);
+	for (u32 i = 1; i < RUNQ_AVOIDABLE_SETS; i++) {
+		if (sets[i].key == key)
+			return sets[i].ready ? i : SET_UNKNOWN;
+		if (!sets[i].key)
+			full = false;
+	}
+	if (!full)
+		set_new(task, now);
+	return SET_UNKNOWN;
+}
+
+static __always_inline u64 task_held(struct task_struct *task)
+{
+	u64 total;
+
+	if (!held_clock(task, &total))
+		return 1;
+	return 1 + total;
+}
+
+/* A wait begins. */
+static __always_inline void wait_begins(struct runq_avoidable_task *entry, struct task_struct *task,
+					u64 now)
+{
+	u32 cpu = task_cpu(task);
+	u64 core = core_at(cpu, now);
+
+	entry->pid = task->pid;
+	entry->cpu = cpu;
+	entry->set = task_set(task, now);
+	entry->all = set_at(0, now) - core;
+	entry->own = set_at(entry->set, now) - core;
+	entry->held = task_held(task);
+	if (task_throttled(task))
+		entry->held += held_so_far(task);
+	entry->since_ns = now;
+}
+
+/* A task that waits is moved from its core to @to. */
+static __always_inline void wait_moves(struct runq_avoidable_task *entry, struct task_struct *task,
+				       u32 to, u64 now)
+{
+	u64 shift = core_at(task_cpu(task), now) - core_at(to, now);
+	u64 base = entry->held == HELD_ELSEWHERE ? 1 : entry->held;
+
+	entry->all += shift;
+	entry->own += shift;
+	/* The other core has a total of its own, whose value at this time is unknown. */
+	entry->held = base == task_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
+}
+
+/* Growth of an accumulator in a wait; races of readers leave it some ns outside. */
+static __always_inline u64 grown(u64 from, u64 to, u64 wait_ns)
+{
+	s64 ns = (s64)((to - from) << RUNQ_AVOIDABLE_SHIFT) >> RUNQ_AVOIDABLE_SHIFT;
+
+	return ns <= 0 ? 0 : (u64)ns < wait_ns ? (u64)ns : wait_ns;
+}
+
+static __always_inline u64 less(u64 ns, u64 by)
+{
+	return ns > by ? ns - by : 0;
+}
+
+/* 1 + the core of a set that went idle last, if it was idle in the wait; else 0. */
+static __always_inline u32 idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
+{
+	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
+	struct runq_avoidable_cpu *core = core_of(last);
+
+	/* The idle time of the core that the task is queued on is no reason. */
+	if (last == cpu && cpu == entry->cpu)
+		return 0;
+	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
+}
+
+/* A wait ends on @cpu. */
+static __always_inline void wait_ends(const struct runq_avoidable_task *entry,
+				      struct task_struct *task, u32 cpu, u64 now,
+				      struct runq_avoidable_waits *ret_waits)
+{
+	u64 wait_ns = less(now, entry->since_ns), core = core_at(cpu, now), held_ns = 0;
+	u64 all_ns = grown(entry->all, set_at(0, now) - core, wait_ns), own_ns, total;
+	u32 set = task_set(task, now);
+	bool exact = set == entry->set && set != SET_UNKNOWN;
+
+	own_ns = set >= RUNQ_AVOIDABLE_SETS ? 0 : grown(entry->own, set_at(set, now) - core, wait_ns);
+	if (own_ns > all_ns)
+		own_ns = all_ns;
+	total = task_held(task);
+	if (entry->held < HELD_ELSEWHERE) {
+		held_ns = less(total, entry->held);
+		if (held_ns > wait_ns)
+			held_ns = wait_ns;
+	/* After a move it is unknown, unless quota never throttled the group on this core. */
+	} else if (entry->held == HELD_UNKNOWN || total != 1) {
+		exact = false;
+	}
+	ret_waits->least_ns = exact ? less(own_ns, held_ns) : 0;
+	ret_waits->most_ns = exact ? own_ns : all_ns;
+	if (ret_waits->most_ns > wait_ns - held_ns)
+		ret_waits->most_ns = wait_ns - held_ns;
+	ret_waits->excluded_ns =
+		exact && set && set != SET_FIXED ? less(all_ns - own_ns, held_ns) : 0;
+	ret_waits->cpu = idle_core(entry, set, cpu);
+	ret_waits->excluded_cpu = idle_core(entry, 0, cpu);
+}
+
+#endif

@@ -67,8 +67,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * On the CPU itself, so that reading sends no IPI: the kernel reads the counter of a package on any
- * CPU of that package. Leaves out counters that are unavailable.
+ * Opens the counters on the CPU itself. Reading there sends no IPI since Linux 6.12; before, a
+ * hyperthread may have to ask its sibling, and before 6.7 one CPU of the die has the counters of the
+ * package (docs/methods/wake.md). Leaves out counters that are unavailable.
  */
 static void open_hw(struct cstate_set *set, const char *root, unsigned int cpu, bool package)
 {

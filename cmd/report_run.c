@@ -140,6 +140,7 @@ static int gathered_add(struct gathered *g, const struct report *report, struct 
 	if (g->nr_windows <= MAX_TEXTS && g->text_size < MAX_TEXT_BYTES) {
 		put_findings(g->findings, report);
 		put_text(g->text, report);
+		g->nr_texts++;
 	}
 	return 0;
 }
@@ -164,6 +165,9 @@ int gathered_finish(struct gathered *g, struct err *err)
 {
 	int rc = fclose(g->windows) ? -errno : 0;
 
+	if (g->nr_texts < g->nr_windows)
+		fprintf(g->text, "\n%zu more windows: only with JavaScript\n",
+			g->nr_windows - g->nr_texts);
 	rc = fclose(g->findings) ? -errno : rc;
 	rc = fclose(g->text) ? -errno : rc;
 	g->windows = g->findings = g->text = NULL;

@@ -15,7 +15,7 @@
 struct gathered {
 	FILE *windows, *findings, *text; /* closed by gathered_finish() */
 	struct html_doc doc;
-	size_t findings_size, text_size, nr_windows;
+	size_t findings_size, text_size, nr_windows, nr_texts;
 	bool measured; /* there is a window of a command other than doctor */
 };
 

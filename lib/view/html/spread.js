@@ -7,6 +7,8 @@ export const COLORS = ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle", "--ctx-
 	"--ctx-softirq_on_idle", "--ctx-idle_loop"];
 const WINDOWS = 300;
 
+const color = (i) => COLORS[i % COLORS.length];
+
 // Adds cumulative counts at the same edges over cores and windows; null: above the last edge.
 function add(sums, le) {
 	for (const bucket of le ?? [])
@@ -70,7 +72,7 @@ export class Spread {
 		this.place.replaceChildren();
 		const options = {format: percent, axis: (value) => `${Math.round(value * 100)} %`,
 			x: {format: ns, log: true, range: () => this.range}};
-		const series = (faint) => names.map((name, i) => ({label: printable(name), color: COLORS[i], faint}));
+		const series = (faint) => names.map((name, i) => ({label: printable(name), color: color(i), faint}));
 
 		this.plots = [
 			new Plot(this.place, {...options, label: "Share of the wake-ups in each bucket, by idle state",
@@ -81,7 +83,7 @@ export class Spread {
 	}
 
 	draw(states, windowNs) {
-		const found = states.slice(0, COLORS.length).map((state) => ({...state, ...this.sum(state.name)}))
+		const found = states.map((state) => ({...state, ...this.sum(state.name)}))
 			.filter((state) => state.all > 0);
 		const edges = [...new Set(found.flatMap((state) => state.edges.map(([edge]) => edge)))]
 			.sort((a, b) => a - b);
@@ -103,15 +105,14 @@ export class Spread {
 		if (found.some((state) => state.edges[0][1] > 0))
 			x.unshift(x[0] / 2);
 		const rules = found.filter((state) => state.claimed > 0)
-			.map((state) => ({at: state.claimed, color: COLORS[found.indexOf(state)]}));
+			.map((state) => ({at: state.claimed, color: color(found.indexOf(state))}));
 
 		this.range = decadesAround([...x, ...rules.map((rule) => rule.at)]);
 		this.plots[0].draw([x, ...found.map((state) => this.shares(state, x, true))], null, rules);
 		this.plots[1].draw([x, ...found.map((state) => this.shares(state, x, false))], null, rules);
 		setText(this.caption, `${count(found.reduce((sum, state) => sum + state.all, 0))} wake-ups of all cores in ` +
 			`${ns(this.past.length * windowNs)}. ` + (rules.length ?
-			"Dashed: the exit latency that the driver claims." : "There is no claimed exit latency.") +
-			(states.length > COLORS.length ? ` ${states.length - COLORS.length} more states are in the tables.` : ""));
+			"Dashed: the exit latency that the driver claims." : "There is no claimed exit latency."));
 	}
 
 	shares(state, x, inside) {

@@ -99,6 +99,20 @@ function table(caption, scale, rows) {
 		el("tbody", {}, ...rows)));
 }
 
+// Idle states by machine, as table 10 of the thesis: the longest wake-up of each, and the claim.
+function matrix(runs) {
+	const names = [...new Set([...runs.values()].flat().map((state) => state.label))];
+	const cell = (state) => el("td", {class: `number ${state?.verdict === "exceeds" ? "verdict bad" : ""}`},
+		state ? `${ns(state.max)}${known(state.claimed) ? ` (${ns(state.claimed)})` : ""}` : "–");
+
+	return el("div", {class: "scroll"}, el("table", {},
+		el("caption", {}, "Longest wake-up of each idle state, by machine (claimed); bold: exceeds its claim"),
+		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "state"),
+			...[...runs.keys()].map((run) => el("th", {scope: "col", class: "number"}, printable(run || "unnamed"))))),
+		el("tbody", {}, ...names.map((name) => el("tr", {}, el("th", {scope: "row"}, printable(name)),
+			...[...runs.values()].map((states) => cell(states.find((state) => state.label === name))))))));
+}
+
 export class Wake {
 	constructor(place) {
 		this.past = [];
@@ -109,6 +123,7 @@ export class Wake {
 		this.limit = PAGE;
 		this.summary = el("p", {class: "summary"});
 		this.states = el("div");
+		this.matrix = el("div");
 		this.spread = new Spread();
 		this.cores = el("div");
 		this.caption = el("p", {class: "muted"});
@@ -118,7 +133,7 @@ export class Wake {
 		this.origin = el("p", {class: "muted"});
 		this.notes = el("ul", {class: "notes muted"});
 		this.plotPlace = el("div");
-		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states,
+		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states, this.matrix,
 			el("h2", {}, "Distribution"), this.spread.node, this.points.node, el("h2", {class: "history"}, "History"), this.plotPlace,
 			el("h2", {}, "Per core"), this.cores, this.caption, this.more,
 			el("h2", {}, "Rejected wake-ups"), this.rejected, this.origin, this.notes);
@@ -183,6 +198,7 @@ export class Wake {
 			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
 		const runs = [...this.spreads.values()];
 
+		this.matrix.replaceChildren(...runs.length > 1 ? [matrix(this.spreads)] : []);
 		this.spread.draw(runs.length > 1 ? runs.flat().map((state) => ({...state, label: state.name})) : runs[0], this.report.window_ns ?? 0);
 		this.renderCores(all, scale);
 		this.renderRejected();
@@ -213,14 +229,14 @@ export class Wake {
 	}
 
 	renderPlot(states) {
-		const names = states.map((state) => state.name).slice(0, COLORS.length), key = names.join("\0");
+		const names = states.map((state) => state.name), key = names.join("\0");
 
 		if (key !== this.plotted) {
 			this.plotted = key;
 			this.plotPlace.replaceChildren();
 			this.plot = new Plot(this.plotPlace, {label: "Median of the worst core, by state", format: ns, height: 160,
 				range: (low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
-				series: names.map((name, i) => ({label: printable(name), color: COLORS[i]}))});
+				series: names.map((name, i) => ({label: printable(name), color: COLORS[i % COLORS.length]}))});
 		}
 		this.plot.draw([this.past.map((window) => window.time), ...names.map((name) =>
 			this.past.map((window) => window.medians.get(name) ?? null))]);

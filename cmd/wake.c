@@ -115,7 +115,7 @@ static const struct opt options[] = {
 	 OPT_DURATION(struct wake_cmd, wake.budget_ns, 1, NSEC_PER_SEC)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
 	 .words = fail_words, STORE(fail_on)},
-	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
+	{"device", 0, "NAME", "nic: network device (default: the first with a clock and launch time)",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 NIC(OPT_DURATION(struct wake_cmd, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},

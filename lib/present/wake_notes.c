@@ -33,6 +33,15 @@ static void note_sources(const struct wake_window *w, struct report *report)
 				    ? "software ETF: a kernel timer sends, no card is measured"
 				    : w->card.method,
 			    (unsigned long long)w->card.missed);
+	if (w->card.others[0])
+		report_note(report, "source nic: other cards with a clock: %s; --device chooses one",
+			    w->card.others);
+	if (w->card.disciplines[0])
+		report_note(report,
+			    "source nic: %s adjusts clocks during the run; a change of rate between two "
+			    "readings of the card's clock is in no figure, so stop it for the run if the "
+			    "clock stays within 100 us of CLOCK_TAI without it",
+			    w->card.disciplines);
 	if (wake_has(w->sources, WAKE_NIC))
 		note_dma(&w->card, report);
 	if (w->card_chose_cpu)

@@ -2,10 +2,12 @@
 /* Reads a PTP hardware clock through its character device. */
 #include "sys/ptp.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/ptp_clock.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/file.h"
 #include "sys/rtnl.h"
 
 const char *ptp_method_name(enum ptp_method method)
@@ -31,6 +34,33 @@ int ptp_index(const char *device)
 	if (rc)
 		return rc;
 	return info.phc_index < 0 ? -EOPNOTSUPP : info.phc_index;
+}
+
+void ptp_disciplines(const char *root, char *buf, size_t size)
+{
+	/* As in /proc/PID/comm, which has 15 characters at most. */
+	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
+	char path[PATH_MAX], comm[32];
+	struct dirent *entry;
+	unsigned int found = 0;
+	size_t used = 0;
+	DIR *dir = sys_path(root, "/proc", path, sizeof(path)) ? NULL : opendir(path);
+
+	buf[0] = '\0';
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", entry->d_name);
+		if (sys_read_file(root, path, comm, sizeof(comm)) < 0)
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			found |= !strcmp(comm, names[i]) << i;
+	}
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < size; i++)
+		if (found >> i & 1)
+			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "", names[i]);
 }
 
 int ptp_open(int index, struct err *err)

@@ -4,6 +4,7 @@
 #define SUBTICK_SYS_PTP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -27,6 +28,11 @@ struct ptp_reading {
 
 /* The index of @device's clock; -ENODEV if there is no such device, -EOPNOTSUPP without a clock. */
 int ptp_index(const char *device);
+/*
+ * Names the running programs that adjust clocks, such as "chronyd, phc2sys", each once; "" without
+ * any. @root as in sys/file.h.
+ */
+void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN. */
 int ptp_open(int index, struct err *err);
 /*

@@ -48,6 +48,7 @@ struct wake_nic {
 	struct journal *journal;
 	unsigned int deep_from; /* first state whose wake-up includes the DMA read (8) */
 	char device[IFNAMSIZ];
+	char others[WAKE_CARD_OTHERS]; /* other cards with a clock: "eth1 (no link)" */
 	int ifindex;
 	int phc; /* descriptor, -1 without one */
 	int socket;
@@ -91,31 +92,6 @@ static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct
 	return rc ? err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
 			    strerror(-rc))
 		  : 0;
-}
-
-/* The first device with a hardware clock, or the one that was named. */
-static int find_device(struct wake_nic *nic, struct err *err)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (nic->opts.device) {
-		snprintf(nic->device, sizeof(nic->device), "%s", nic->opts.device);
-		return 0;
-	}
-	dir = sys_path(nic->root, "/sys/class/net", path, sizeof(path)) ? NULL : opendir(path);
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && strlen(entry->d_name) < sizeof(nic->device) &&
-		    ptp_index(entry->d_name) >= 0) {
-			strcpy(nic->device, entry->d_name);
-			break;
-		}
-	if (dir)
-		closedir(dir);
-	if (nic->device[0])
-		return 0;
-	return err_unsupported(err, -ENODEV, CARD, "no network device here has a hardware clock");
 }
 
 static int open_clock(struct wake_nic *nic, struct err *err)
@@ -244,25 +220,29 @@ static int find_dma(struct wake_nic *nic, struct err *err)
 	return nic->dma.median_ns < 0 ? wake_dma_measure(&card, nic->journal, &nic->dma, err) : 0;
 }
 
-void wake_nic_close(struct wake_nic *nic)
+static void close_card(struct wake_nic *nic)
 {
-	if (!nic)
-		return;
 	if (nic->socket >= 0)
 		close(nic->socket);
 	if (nic->phc >= 0)
 		close(nic->phc);
+	nic->socket = nic->phc = -1;
+}
+
+void wake_nic_close(struct wake_nic *nic)
+{
+	if (!nic)
+		return;
+	close_card(nic);
 	free(nic->launch_dev_ns);
 	free(nic);
 }
 
-static int open_parts(struct wake_nic *nic, unsigned int cpu, struct err *err)
+/* Opens the card nic->device. The queue is the last check: a card without launch time refuses it. */
+static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	int rc;
 
-	rc = find_device(nic, err);
-	if (rc)
-		return rc;
 	nic->ifindex = if_nametoindex(nic->device);
 	if (!nic->ifindex)
 		return err_set(err, -ENODEV, "no network device %s", nic->device);
@@ -270,13 +250,68 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, struct err *err)
 	if (!rc)
 		rc = check_link(nic, err);
 	if (!rc)
-		rc = wake_nic_aim(nic, cpu, err);
-	if (!rc)
 		rc = set_queue(nic, err);
+	if (!rc)
+		rc = wake_nic_aim(nic, cpu, err);
 	if (rc)
 		return rc;
 	nic->socket = txtime_open(nic->ifindex, QDISC_ETF_PRIORITY, err);
 	return nic->socket < 0 ? nic->socket : find_dma(nic, err);
+}
+
+/* Network devices with a hardware clock, by name. */
+static int has_clock(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && strlen(entry->d_name) < IFNAMSIZ &&
+	       ptp_index(entry->d_name) >= 0;
+}
+
+static void add_other(struct wake_nic *nic, const char *device, const char *why)
+{
+	size_t used = strlen(nic->others);
+
+	snprintf(nic->others + used, sizeof(nic->others) - used, "%s%s (%s)", used ? ", " : "", device,
+		 why);
+}
+
+/* Opens the first card that fits. nic->others names the other cards, with the reason. */
+static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
+{
+	struct dirent **entries = NULL;
+	struct err why = {0};
+	char path[PATH_MAX];
+	bool opened = false;
+	int nr = sys_path(nic->root, "/sys/class/net", path, sizeof(path))
+			 ? 0
+			 : scandir(path, &entries, has_clock, alphasort);
+
+	for (int i = 0; i < nr; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (opened) {
+			add_other(nic, name, "not tried");
+			continue;
+		}
+		strcpy(nic->device, name);
+		why = (struct err){0};
+		opened = !open_card(nic, cpu, &why);
+		if (!opened) {
+			close_card(nic);
+			add_other(nic, name, why.what);
+		}
+	}
+	for (int i = 0; i < nr; i++)
+		free(entries[i]);
+	free(entries);
+	if (opened)
+		return 0;
+	if (nr <= 0)
+		return err_unsupported(err, -ENODEV, CARD,
+				       "no network device here has a hardware clock");
+	if (nr > 1)
+		return err_unsupported(err, why.code, CARD, "no network card fits: %s", nic->others);
+	*err = why;
+	return why.code;
 }
 
 int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned int cpu,
@@ -297,8 +332,14 @@ int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned i
 		nic->opts.irq_offset_ns = 0;
 	nic->max_batch = max_batch;
 	nic->launch_dev_ns = calloc(max_batch ? max_batch : 1, sizeof(uint64_t));
-	rc = nic->launch_dev_ns ? open_parts(nic, cpu, err)
-				: err_set(err, -ENOMEM, "out of memory");
+	if (!nic->launch_dev_ns) {
+		rc = err_set(err, -ENOMEM, "out of memory");
+	} else if (opts->device) {
+		snprintf(nic->device, sizeof(nic->device), "%s", opts->device);
+		rc = open_card(nic, cpu, err);
+	} else {
+		rc = open_first(nic, cpu, err);
+	}
 	if (rc)
 		wake_nic_close(nic);
 	else
@@ -428,4 +469,6 @@ void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 		.dma_given = nic->opts.dma_ns >= 0,
 	};
 	strcpy(ret_card->device, nic->device);
+	strcpy(ret_card->others, nic->others);
+	ptp_disciplines(nic->root, ret_card->disciplines, sizeof(ret_card->disciplines));
 }

@@ -14,7 +14,7 @@
 struct journal;
 
 struct wake_nic_opts {
-	const char *device;    /* network device; NULL: the first with a hardware clock */
+	const char *device;    /* network device; NULL: the first that fits */
 	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
 	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states (9); negative: measure it */
 	bool software;		/* ETF without offload: a kernel timer sends, no card is measured */

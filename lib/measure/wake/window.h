@@ -108,9 +108,13 @@ struct wake_residency {
 	double ratio; /* of the sweep */
 };
 
+#define WAKE_CARD_OTHERS 512
+
 /* The card of source nic. */
 struct wake_card {
 	char device[IFNAMSIZ];
+	char others[WAKE_CARD_OTHERS]; /* other cards with a clock: "eth1 (no link)" */
+	char disciplines[96];	       /* running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* how its clock was read */
 	uint64_t half_window_ns; /* worst half-window of these readings */

@@ -101,6 +101,9 @@ static const struct opt options[] = {
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
 	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
 	 STORE(wake.force.each)},
+	{"each-preference", 0, NULL,
+	 "each energy performance preference (EPP) or bias (EPB), then as before",
+	 STORE(wake.force.preferences)},
 	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
 	{"breakdown", 'b', NULL,
 	 "also show the time from launch to interrupt, switch and user code",
@@ -139,22 +142,27 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (!!cmd->wake.force.state + !!cmd->wake.force.deepest + cmd->wake.force.each > 1)
 		return err_set(err, -EINVAL,
 			       "--state, --deepest and --each-state exclude each other");
+	if (cmd->wake.force.preferences && (cmd->wake.force.each || cmd->wake.budget_ns))
+		return err_set(err, -EINVAL,
+			       "--each-preference excludes --each-state and --budget");
 	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
 		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
 	if (sweep->from_ns > sweep->to_ns)
 		return err_set(err, -EINVAL, "--from must not be above --to");
 	if (passive && (cmd->points_file || cmd->plot_file || cmd->against_file ||
-			cmd->wake.breakdown || cmd->quick || cmd->wake.force.each))
+			cmd->wake.breakdown || cmd->quick || cmd->wake.force.each ||
+			cmd->wake.force.preferences))
 		return err_set(err, -EINVAL,
 			       "--source passive keeps no single points: it excludes --points, "
-			       "--plot, --against, --breakdown, --quick and --each-state");
+			       "--plot, --against, --breakdown, --quick, --each-state and "
+			       "--each-preference");
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL,
 			       "[interval [count]] goes with --source passive; other sources end "
 			       "by themselves");
 	/* A budget needs the figures of every state. */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
-		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.cpus) > 1;
+		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
 	if (cmd->quick && !cmd->points_given) {
 		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 

@@ -16,7 +16,7 @@
 /* Confidence of all intervals together. */
 #define CONFIDENCE  0.95
 #define MAX_FIGURES 16
-#define MAX_NAMES   4
+#define MAX_NAMES   5
 
 enum kind {
 	SHARE,
@@ -85,8 +85,8 @@ static const struct subject {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
 	{"runq", {"groups"}, {NULL}, runq_figures, "windows", false},
 	{"noise", {"cores"}, {"cpu"}, noise_figures, "windows", false},
-	{"wake", {"states"}, {"cpu", "source", "forced", "name"}, wake_figures, "windows", false},
-	{"wake.points", {"points"}, {"cpu", "source", "forced", "name"}, point_figures, "points", false},
+	{"wake", {"states"}, {"cpu", "source", "preference", "forced", "name"}, wake_figures, "windows", false},
+	{"wake.points", {"points"}, {"cpu", "source", "preference", "forced", "name"}, point_figures, "points", false},
 	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 

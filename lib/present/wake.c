@@ -60,7 +60,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 
 struct state_row {
 	struct wake_state s;
-	const char *source, *verdict, *forced;
+	const char *source, *verdict, *forced, *preference;
 	uint64_t near_max, entered, package_slept;
 	double near_max_ratio, entered_ratio;
 };
@@ -74,6 +74,7 @@ static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
 	STATE(M_WAKE_SOURCE, source),
 	STATE(M_WAKE_FORCED, forced),
+	STATE(M_WAKE_PREFERENCE, preference),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_NAME, s.name),
 	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
@@ -119,6 +120,7 @@ static struct state_row state_row(const struct wake_state *s)
 		.source = wake_source_names[s->source],
 		.verdict = wake_verdict_names[s->verdict],
 		.forced = s->forced[0] ? s->forced : NULL,
+		.preference = s->preference[0] ? s->preference : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
 		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
@@ -136,7 +138,8 @@ static void hide_unused(const struct wake_window *w, struct table *t)
 	for (size_t i = 0; i < w->nr_states; i++)
 		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
 	t->cols[table_metric(t, M_WAKE_ENTERED_RATIO)].data_only = !known;
-	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2;
+	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2 || w->by_preference;
+	t->cols[table_metric(t, M_WAKE_PREFERENCE)].data_only = !w->by_preference;
 }
 
 static void add_states(const struct wake_window *w, struct report *report)

@@ -218,5 +218,7 @@ static const struct column_spec machine_columns[] = {
 	TEXT(M_MACHINE_EPP, energy_perf_preference),
 	TEXT(M_MACHINE_CPUFREQ_DRIVER, cpufreq_driver),
 	TEXT(M_MACHINE_CPUFREQ_GOVERNOR, cpufreq_governor),
+	COLUMN(struct machine, M_MACHINE_SOCKETS, sockets, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
+	COLUMN(struct machine, M_MACHINE_SMT, smt, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
 };
 const struct table_spec wake_machine_table = TABLE("", NULL, machine_columns);

@@ -16,7 +16,7 @@ struct point_row {
 	double latency_ns, irq_ns;
 	uint32_t cpu, index;
 	int8_t entered, package;
-	const char *source, *name, *order, *rejected, *forced;
+	const char *source, *name, *order, *rejected, *forced, *preference;
 };
 
 static const struct column_spec point_columns[] = {
@@ -36,6 +36,7 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_ORDER, order),
 	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
 	COLUMN(struct point_row, M_WAKE_FORCED, forced),
+	COLUMN(struct point_row, M_WAKE_PREFERENCE, preference),
 	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
 	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
 };
@@ -51,13 +52,16 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* The state forced in @round. Every round with a point that counts has a row. */
-static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
-			       unsigned int round)
+/* The state or preference of @round. Every round with a point that counts has a row. */
+static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			      unsigned int round, bool preference)
 {
-	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++)
+	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++) {
+		const char *name = preference ? w->states[i].preference : w->states[i].forced;
+
 		if (w->states[i].round == round)
-			return w->states[i].forced[0] ? w->states[i].forced : NULL;
+			return name[0] ? name : NULL;
+	}
 	return NULL;
 }
 
@@ -92,7 +96,8 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
 		.order = taken ? wake_order_names[p->order] : NULL,
 		.rejected = taken ? NULL : wake_reject_names[p->reject],
-		.forced = forced_name(w, cpu, p->round),
+		.forced = round_name(w, cpu, p->round, false),
+		.preference = round_name(w, cpu, p->round, true),
 		.entered = taken ? tristate(p->entered) : -1,
 		.package = tristate(p->package),
 	};

@@ -347,6 +347,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
 	  "idle state that alone was allowed; null: those that were allowed before")              \
+	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT,                               \
+	  "energy performance preference or bias that was set; null: as before")                  \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
 	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
 	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
@@ -457,6 +459,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
 	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
 	  "energy performance preference of the measured CPUs, or mixed")                         \
+	X(M_MACHINE_SOCKETS, "machine.sockets_total", "sockets", UNIT_COUNT, "packages with an online CPU") \
+	X(M_MACHINE_SMT, "machine.smt", "SMT", UNIT_BOOL, "whether hyperthreads are in use")      \
 	X(M_MACHINE_CPUFREQ_DRIVER, "machine.cpufreq_driver", "cpufreq", UNIT_TEXT,               \
 	  "cpufreq driver of the measured CPUs, or mixed")                                        \
 	X(M_MACHINE_CPUFREQ_GOVERNOR, "machine.cpufreq_governor", "cpufreq governor", UNIT_TEXT,  \

@@ -3,10 +3,12 @@
 #include "sys/machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "sys/cpu.h"
 #include "sys/file.h"
 
 /* Value of the first line "key\t: value", without blanks around it; "" without one. */
@@ -77,10 +79,31 @@ static void read_setting(const char *root, const struct cpuset *cpus, const char
 	}
 }
 
+/* Counts CPUs that are the first online CPU of their package. */
+static uint32_t count_sockets(const char *root)
+{
+	struct cpuset online;
+	char path[96], list[4096];
+	unsigned int cpu;
+	uint32_t nr = 0;
+
+	if (cpu_set(root, CPU_ONLINE, &online, NULL))
+		return UINT32_MAX;
+	cpuset_for_each(cpu, &online) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/core_siblings_list",
+			 cpu);
+		if (sys_read_file(root, path, list, sizeof(list)) < 0)
+			return UINT32_MAX;
+		nr += strtoul(list, NULL, 10) == cpu;
+	}
+	return nr;
+}
+
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine)
 {
 	struct machine m = {0};
 	struct utsname name = {0};
+	uint64_t smt;
 
 	uname(&name);
 	snprintf(m.host, sizeof(m.host), "%.64s", name.nodename);
@@ -93,5 +116,7 @@ void machine_read(const char *root, const struct cpuset *cpus, struct machine *r
 	SETTING(cpufreq_driver, "cpufreq/scaling_driver");
 	SETTING(cpufreq_governor, "cpufreq/scaling_governor");
 #undef SETTING
+	m.sockets = count_sockets(root);
+	m.smt = sys_read_u64(root, "/sys/devices/system/cpu/smt/active", &smt) ? -1 : smt == 1;
 	*ret_machine = m;
 }

@@ -3,6 +3,8 @@
 #ifndef SUBTICK_SYS_MACHINE_H
 #define SUBTICK_SYS_MACHINE_H
 
+#include <stdint.h>
+
 #include "base/cpuset.h"
 
 /* "" for what is unknown; "mixed" for a setting that differs between the CPUs asked for. */
@@ -16,6 +18,8 @@ struct machine {
 	char energy_perf_preference[32];
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
+	uint32_t sockets; /* packages with an online CPU; UINT32_MAX if unknown */
+	int8_t smt;	  /* hyperthreads are in use; -1 if unknown */
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);

@@ -42,7 +42,15 @@ TEST_WITH(test_x86, tree_setup, tree_teardown)
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "intel_pstate\n");
+	/* Three online CPUs in two packages; CPU 1 is a hyperthread of CPU 0. */
+	tree_file(tree, "/sys/devices/system/cpu/online", "0-1,5\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/topology/core_siblings_list", "0-1\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu1/topology/core_siblings_list", "0-1\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu5/topology/core_siblings_list", "5\n");
+	tree_file(tree, "/sys/devices/system/cpu/smt/active", "1\n");
 	machine_read(tree->root, &cpus, &m);
+	assert_int_equal(m.sockets, 2);
+	assert_int_equal(m.smt, 1);
 	assert_string_equal(m.cpu_model, "Intel(R) Xeon(R) Platinum 8170M CPU @ 2.10GHz");
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
@@ -61,6 +69,9 @@ TEST_WITH(test_arm64, tree_setup, tree_teardown)
 
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "");
+	/* Unknown, not 0. */
+	assert_int_equal(m.sockets, UINT32_MAX);
+	assert_int_equal(m.smt, -1);
 	tree_file(tree, "/proc/cpuinfo", arm);
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "implementer 0x41 part 0xd0c variant 0x3 revision 1");

@@ -413,6 +413,37 @@ TEST_WITH(test_budget, setup, teardown)
 	free(points);
 }
 
+/* Rounds by preference: rows and points have the preference, no state is forced. */
+TEST_WITH(test_preferences, setup, teardown)
+{
+	static const char preferences[2][WAKE_PREFERENCE] = {"performance", "power"};
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	b->run.plan.nr_rounds = 3;
+	b->run.plan.preferences = preferences;
+	b->worker.plan = &b->run.plan;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 1 : i < 100 ? 0 : 2;
+	report = report_of(b, NULL);
+	assert_null(report_find(report, "by_state"));
+	t = report_find(report, "states");
+	assert_int_equal(t->nr_rows, 3);
+	assert_string_equal(text(t, 0, "preference"), "performance");
+	assert_string_equal(text(t, 1, "preference"), "power");
+	assert_int_equal(table_get(t, 2, "preference")->kind, VALUE_NULL);
+	assert_int_equal(table_get(t, 0, "forced")->kind, VALUE_NULL);
+	assert_false(t->cols[table_find(t, "preference")].data_only);
+	assert_true(t->cols[table_find(t, "forced")].data_only);
+	report_free(report);
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_string_equal(text(t, 1, "preference"), "power");
+	assert_int_equal(table_get(t, 198, "preference")->kind, VALUE_NULL);
+	report_free(report);
+}
+
 static char *drawn(const struct report *report);
 
 /* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */

@@ -168,6 +168,7 @@ static void begin(struct wake_window *w, const struct wake_plan *plan, bool pass
 	w->failed = false;
 	w->sources = plan->sources;
 	w->nr_rounds = wake_run_rounds(plan);
+	w->by_preference = plan->preferences != NULL;
 	w->overhead_ns = w->uncertainty_ns = 0;
 	w->asked = w->taken = 0;
 	memset(w->rejected, 0, sizeof(w->rejected));

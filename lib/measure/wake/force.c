@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forces idle states through cpuidle's `disable` files and takes cores offline, through the journal. */
+/* Forces idle states, sets energy preferences and takes cores offline, through the journal. */
 #include "measure/wake/force.h"
 
 #include <errno.h>
@@ -10,10 +10,14 @@
 
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
+#include "sys/file.h"
+
+#define CPU_DIR "/sys/devices/system/cpu/cpu%u"
 
 bool wake_force_wanted(const struct wake_force *force)
 {
-	return force->state || force->deepest || force->each || force->alone;
+	return force->state || force->deepest || force->each || force->preferences ||
+	       force->alone;
 }
 
 static int set_state(struct journal *journal, unsigned int cpu, int state, bool off,
@@ -21,8 +25,7 @@ static int set_state(struct journal *journal, unsigned int cpu, int state, bool 
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%d/disable", cpu,
-		 state);
+	snprintf(path, sizeof(path), CPU_DIR "/cpuidle/state%d/disable", cpu, state);
 	return journal_set(journal, path, off ? "1" : "0", err);
 }
 
@@ -99,7 +102,7 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 
 		if (cpuset_has(measured, cpu) || cpu == keep)
 			continue;
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+		snprintf(path, sizeof(path), CPU_DIR "/online", cpu);
 		rc = journal_set(journal, path, "0", err);
 		/* The boot CPU of many machines has no such file and stays online. */
 		if (rc == -ENOENT && !cpu)
@@ -125,24 +128,80 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 	return force->alone ? take_offline(journal, root, measured, keep, err) : 0;
 }
 
-unsigned int wake_rounds_nr(const char *root, const struct cpuset *cpus)
+/* The values of a CPU's preference, or of its bias where it has no preference. 0 if it has neither. */
+static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
-	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	int nr = cpuidle_states(root, cpuset_count(cpus) ? cpuset_next(cpus, 0) : 0, states);
+	/* Names of the kernel for 0, 4, 6, 8 and 15: performance to power. */
+	static const char *const biases[] = {"0", "4", "6", "8", "15"};
+	char path[128], text[256], *word, *rest;
+	unsigned int nr = 0;
 
+	snprintf(path, sizeof(path), CPU_DIR "/cpufreq/energy_performance_available_preferences", cpu);
+	rounds->file = "cpufreq/energy_performance_preference";
+	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
+		word = strtok_r(text, " ", &rest);
+		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
+			/* The default is one of the others. */
+			if (strcmp(word, "default"))
+				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
+		return nr;
+	}
+	rounds->file = "power/energy_perf_bias";
+	snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
+	for (; sys_exists(root, path) && nr < sizeof(biases) / sizeof(biases[0]); nr++)
+		strcpy(rounds->values[nr], biases[nr]);
+	return nr;
+}
+
+unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
+			    const struct cpuset *cpus)
+{
+	unsigned int first = cpuset_count(cpus) ? cpuset_next(cpus, 0) : 0;
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	struct wake_rounds rounds;
+	int nr;
+
+	if (force->preferences)
+		return read_preferences(root, first, &rounds) + 1;
+	nr = cpuidle_states(root, first, states);
 	return nr > 0 ? nr + 1 : 1;
 }
 
+static int open_preferences(struct wake_rounds *rounds, struct err *err)
+{
+	char path[128];
+	unsigned int cpu;
+	int rc;
+
+	cpuset_for_each(cpu, &rounds->cpus) {
+		rounds->nr = read_preferences(rounds->root, cpu, rounds);
+		if (!rounds->nr)
+			return err_unsupported(
+				err, -EOPNOTSUPP,
+				"run on a machine with intel_pstate or amd-pstate in active mode, or "
+				"with an Intel processor that has EPB",
+				"CPU %u has neither an energy performance preference nor a bias", cpu);
+		snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
+		rc = sys_read_file(rounds->root, path, rounds->was[cpu], WAKE_PREFERENCE);
+		if (rc < 0)
+			return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	}
+	return 0;
+}
+
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
-		     const struct cpuset *cpus, struct err *err)
+		     const struct wake_force *force, const struct cpuset *cpus, struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	unsigned int cpu;
 
 	*rounds = (struct wake_rounds){.journal = journal, .root = root, .cpus = *cpus};
 	rounds->allowed = calloc(cpuset_end(cpus), sizeof(*rounds->allowed));
-	if (!rounds->allowed)
+	rounds->was = calloc(cpuset_end(cpus), sizeof(*rounds->was));
+	if (!rounds->allowed || !rounds->was)
 		return err_set(err, -ENOMEM, "out of memory");
+	if (force->preferences)
+		return open_preferences(rounds, err);
 	cpuset_for_each(cpu, cpus) {
 		int nr = read_states(root, cpu, states, err);
 
@@ -151,8 +210,8 @@ int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const 
 		for (int i = 0; i < nr; i++)
 			if (!states[i].disabled)
 				rounds->allowed[cpu] |= 1u << i;
-		if (nr > rounds->nr_states)
-			rounds->nr_states = nr;
+		if (nr > (int)rounds->nr)
+			rounds->nr = nr;
 	}
 	return 0;
 }
@@ -164,6 +223,16 @@ static uint16_t allowed_in(const struct wake_rounds *rounds, unsigned int cpu, u
 	return (int)round < nr ? 1u << round : rounds->allowed[cpu];
 }
 
+static int set_preference(const struct wake_rounds *rounds, unsigned int cpu, unsigned int round,
+			  struct err *err)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
+	return journal_set(rounds->journal, path,
+			   round < rounds->nr ? rounds->values[round] : rounds->was[cpu], err);
+}
+
 int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 {
 	struct wake_rounds *rounds = arg;
@@ -172,9 +241,11 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 	int rc = 0;
 
 	cpuset_for_each(cpu, &rounds->cpus) {
-		int nr = cpuidle_states(rounds->root, cpu, states);
+		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
 		uint16_t allowed = allowed_in(rounds, cpu, round, nr);
 
+		if (rounds->file && !rc)
+			rc = set_preference(rounds, cpu, round, err);
 		/* First what is allowed: a CPU without any state would poll meanwhile. */
 		for (int i = 0; i < nr && !rc; i++)
 			if (allowed >> i & 1)
@@ -189,5 +260,6 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 void wake_rounds_close(struct wake_rounds *rounds)
 {
 	free(rounds->allowed);
+	free(rounds->was);
 	*rounds = (struct wake_rounds){0};
 }

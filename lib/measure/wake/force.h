@@ -14,6 +14,7 @@ struct wake_force {
 	const char *state;   /* only this one, or NULL */
 	const char *deepest; /* none deeper than this one, or NULL */
 	bool each;	     /* each state alone, one after the other, then all */
+	bool preferences;    /* each energy performance preference or bias, then as before */
 	bool alone;	     /* all CPUs but the measured ones go offline */
 };
 
@@ -22,22 +23,33 @@ bool wake_force_wanted(const struct wake_force *force);
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 
-/* Rounds of --each-state: one per idle state, and one with those that were allowed before. */
+#define WAKE_PREFERENCE	     32 /* characters */
+#define WAKE_MAX_PREFERENCES 8
+
+/*
+ * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. One more
+ * round has what was set before.
+ */
 struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	int nr_states;	   /* most of any CPU */
-	uint16_t *allowed; /* by CPU: bit per state that was not disabled */
+	unsigned int nr; /* without the last */
+	uint16_t *allowed; /* states, by CPU: bit per state that was not disabled */
+	/* Preferences: the file below cpuN/, its values by round, and by CPU the value before. */
+	const char *file;
+	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
+	char (*was)[WAKE_PREFERENCE];
 };
 
-/* Reads which states there are and allowed now. */
+/* Reads the states or preferences of @cpus, and how they are set now. */
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
-		     const struct cpuset *cpus, struct err *err);
+		     const struct wake_force *force, const struct cpuset *cpus, struct err *err);
 /* For round_begin of struct wake_plan; @arg is the struct wake_rounds. */
 int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
 void wake_rounds_close(struct wake_rounds *rounds);
-/* How many there would be on the first of @cpus: 1 without idle states to choose from. */
-unsigned int wake_rounds_nr(const char *root, const struct cpuset *cpus);
+/* Number of rounds on the first of @cpus, the last included; 1 if there is nothing to choose from. */
+unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
+			    const struct cpuset *cpus);
 
 #endif

@@ -128,7 +128,9 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 						       .round = round};
 				size_t nr;
 
-				if (round + 1 < w->nr_rounds)
+				if (round + 1 < w->nr_rounds && w->by_preference)
+					strcpy(s.preference, worker->plan->preferences[round]);
+				else if (round + 1 < w->nr_rounds)
 					snprintf(s.forced, sizeof(s.forced), "%s",
 						 wake_env_name(env, worker->cpu, round));
 				nr = gather(worker, &s, latency, silent);
@@ -198,7 +200,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 
 	for (unsigned int i = 0; i < run->nr_workers; i++)
 		max += run->workers[i].nr;
-	if (w->nr_rounds < 2 || !run->nr_workers)
+	if (w->nr_rounds < 2 || w->by_preference || !run->nr_workers)
 		return;
 	latency = malloc(2 * max * sizeof(*latency));
 	w->failed |= !latency;

@@ -122,8 +122,9 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	if (!rc)
 		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
 				      sender_to_keep(m), err);
-	if (!rc && m->opts.force.each)
-		rc = wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.cpus, err);
+	if (!rc && (m->opts.force.each || m->opts.force.preferences))
+		rc = wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.force,
+				      &m->opts.cpus, err);
 	return rc;
 }
 
@@ -189,8 +190,9 @@ static int open_run(struct wake_meter *m, struct err *err)
 	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
-	if (m->opts.force.each) {
-		plan.nr_rounds = m->rounds.nr_states + 1;
+	if (m->rounds.nr) {
+		plan.nr_rounds = m->rounds.nr + 1;
+		plan.preferences = m->opts.force.preferences ? m->rounds.values : NULL;
 		plan.round_begin = wake_rounds_begin;
 		plan.round_arg = &m->rounds;
 	}
@@ -326,7 +328,9 @@ static unsigned int passes_per_round(const struct wake_opts *opts)
 
 unsigned int wake_passes(const struct wake_opts *opts)
 {
-	unsigned int rounds = opts->force.each ? wake_rounds_nr(opts->root, &opts->cpus) : 1;
+	unsigned int rounds = opts->force.each || opts->force.preferences
+				      ? wake_rounds_nr(opts->root, &opts->force, &opts->cpus)
+				      : 1;
 
 	return rounds * passes_per_round(opts);
 }

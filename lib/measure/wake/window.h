@@ -34,6 +34,7 @@ struct wake_state {
 	char name[32];
 	uint32_t round;	     /* of the experiment */
 	char forced[32];     /* the only allowed state; "" in the last round */
+	char preference[32]; /* energy preference of the round; "" in the last round */
 	uint64_t claimed_ns; /* exit latency by the driver */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
@@ -162,6 +163,7 @@ struct wake_window {
 	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
+	bool by_preference; /* rounds set energy preferences, not idle states */
 	bool failed; /* sticky: out of memory */
 };
 

@@ -13,6 +13,7 @@
 #include "base/cpuset.h"
 #include "base/err.h"
 #include "measure/wake/depth.h"
+#include "measure/wake/force.h"
 #include "stats/wake.h"
 
 struct wake_nic;
@@ -27,9 +28,10 @@ struct wake_plan {
 	const char *root;
 	/*
 	 * The sweep runs this often (0 is 1), each time after round_begin(), which allows other
-	 * idle states. The last round has those that were allowed before.
+	 * idle states or sets another preference. The last round has what was set before.
 	 */
 	unsigned int nr_rounds;
+	const char (*preferences)[WAKE_PREFERENCE]; /* by round; NULL: rounds are idle states */
 	int (*round_begin)(void *arg, unsigned int round, struct err *err);
 	void *round_arg;
 	uint32_t delay_ns; /* tests: our timer is due this much after the launch */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks of files that commands write and read, for tests/suites/cli: full disks and named pipes."""
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -33,6 +34,32 @@ def check_pipe_interrupted():
                 yield f"{args}: success without the other end of the pipe"
         if os.listdir(folder) != ["pipe"]:
             yield f"left behind: {os.listdir(folder)}"
+
+
+def blocks_written(*args):
+    """Exit code of a command whose output is read through a pipe, and the blocks that it wrote to disks."""
+    child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    text = child.stdout.read()
+    child.stdout.close()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, text, usage.ru_oublock
+
+
+def check_remote_log():
+    """Run through a pipe, as ssh does, wake writes nothing to the measured machine's disks."""
+    short = ["wake", "--json", "--points", "2", "--from", "300us", "--to", "300us"]
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        code, _, blocks = blocks_written(*short, "--points", os.path.join(folder, "points.json"))
+        if code == 77:
+            raise tap.Skip("wake is not supported here")
+        if not blocks:
+            raise tap.Skip("this kernel or file system does not count blocks that a process writes")
+    code, text, blocks = blocks_written(*short)
+    if code or json.loads(text)["schema"] != "subtick.wake/1":
+        yield f"exit {code}, {text[:100]!r}"
+    if blocks:
+        yield f"{blocks} blocks were written"
 
 
 def check_full_disk_file():
@@ -69,4 +96,5 @@ def check_full_disk_file():
 CHECKS = [
     ("a file that does not fit on its disk is not written", check_full_disk_file),
     ("a signal ends the wait for a named pipe", check_pipe_interrupted),
+    ("wake --json through a pipe writes nothing to disks", check_remote_log),
 ]

@@ -177,15 +177,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "whether the interval excludes 0; null with too few windows, points or rounds on a side") \
 	X(M_DIFF_BEFORE_FILE, "before_file", "before", UNIT_TEXT, "the first file")                \
 	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
-	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT,             \
-	  "windows of the first file")                                                             \
-	X(M_DIFF_AFTER_WINDOWS, "after_windows_total", "windows after", UNIT_COUNT,                \
-	  "windows of the second file")                                                            \
-	X(M_DIFF_COMPARED, "compared_total", "compared", UNIT_COUNT,                               \
-	  "figures with enough windows on both sides to tell whether they changed")                \
+	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT, "windows of the first file") \
+	X(M_DIFF_AFTER_WINDOWS, "after_windows_total", "windows after", UNIT_COUNT, "windows of the second file") \
+	X(M_DIFF_COMPARED, "compared_total", "compared", UNIT_COUNT, "figures with enough windows on both sides to tell whether they changed") \
 	X(M_DIFF_CHANGED_TOTAL, "changed_total", "changed", UNIT_COUNT, "those of them that changed") \
-	X(M_DIFF_CONFIDENCE, "confidence_ratio", "confidence", UNIT_RATIO,                         \
-	  "probability that all intervals together contain the true changes")                      \
+	X(M_DIFF_CONFIDENCE, "confidence_ratio", "confidence", UNIT_RATIO, "probability that all intervals together contain the true changes") \
 	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
 	  "whether the ranges of the rounds do not overlap")                                       \
 	X(M_CRIT_CLOCK_NS, "clock_ns", "clock", UNIT_NS,                                           \
@@ -347,8 +343,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
 	  "idle state that alone was allowed; null: those that were allowed before")              \
-	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT,                               \
-	  "energy performance preference or bias that was set; null: as before")                  \
+	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT, "energy performance preference or bias that was set; null: as before") \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
 	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
 	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
@@ -441,15 +436,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
 	X(M_WAKE_BUDGET_NS, "budget_ns", "budget", UNIT_NS, "wake latency that 99.9 % of the wake-ups may take") \
-	X(M_WAKE_BUDGET_FITS, "fits", "fits", UNIT_BOOL,                                           \
-	  "whether an idle state fits the budget; null: none has enough points for a p99.9")       \
+	X(M_WAKE_BUDGET_FITS, "fits", "fits", UNIT_BOOL, "whether an idle state fits the budget; null: none has enough points for a p99.9") \
 	X(M_WAKE_BUDGET_NAME, "name", "deepest", UNIT_TEXT, "deepest idle state that fits")        \
-	X(M_WAKE_BUDGET_LIMIT_NS, "limit_ns", "limit", UNIT_NS,                                    \
-	  "latency limit that allows this state and no deeper one; null: none is needed or possible") \
-	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT,                                      \
-	  "file and value of that limit for this CPU")                                             \
-	X(M_WAKE_BUDGET_DEEPER, "deeper_ratio", "lost idle", UNIT_RATIO,                           \
-	  "share of idle time in deeper states, which the limit forbids: since boot, or in the window of passive") \
+	X(M_WAKE_BUDGET_LIMIT_NS, "limit_ns", "limit", UNIT_NS, "latency limit that allows this state and no deeper one; null: none is needed or possible") \
+	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT, "file and value of that limit for this CPU") \
+	X(M_WAKE_BUDGET_DEEPER, "deeper_ratio", "lost idle", UNIT_RATIO, "share of idle time in deeper states, which the limit forbids: since boot, or in the window of passive") \
 	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
 	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
 	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The plots of wake: by core, source, idle state and run. */
+#include "wake_bench.h"
+
+#include "view/svg/wake.h"
+
+/* How often a cumulative count falls back, which begins another curve. */
+static unsigned int curves(const struct table *t)
+{
+	unsigned int nr = t->nr_rows > 0;
+
+	for (size_t i = 1; i < t->nr_rows; i++)
+		nr += cell(t, i, "count") < cell(t, i - 1, "count");
+	return nr;
+}
+
+static char *drawn(const struct report *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(wake_plot(out, report, NULL), 0);
+	fclose(out);
+	return text;
+}
+
+/* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */
+TEST_WITH(test_rounds_plot, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	char *svg;
+
+	b->run.plan.nr_rounds = 4;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_string_equal(text(t, 0, "name"), "C1");
+	assert_string_equal(text(t, t->nr_rows - 1, "name"), "C6");
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), 100);
+	assert_true(cell(t, 0, "le_ns") < 2000 && cell(t, t->nr_rows - 1, "le_ns") > 50000);
+	t = report_find(report, "boxes");
+	/* Three states by two sources, five values each; C1 alone by timer is the second. */
+	assert_int_equal(t->nr_rows, 30);
+	assert_string_equal(text(t, 5, "name"), "C1");
+	assert_int_equal(cell(t, 5, "latency_ns"), 1000);
+	assert_int_equal(cell(t, 6, "latency_ns"), 1025);
+	assert_int_equal(cell(t, 8, "latency_ns"), 1074);
+	assert_int_equal(cell(t, 9, "latency_ns"), 1098);
+	svg = drawn(report);
+	assert_non_null(strstr(svg, ">C1</text>"));
+	assert_non_null(strstr(svg, ">C6</text>"));
+	assert_non_null(strstr(svg, "quartiles"));
+	assert_null(strstr(svg, "timer"));
+	free(svg);
+	report_free(report);
+}
+
+/* However many cores and sources: every point is in one curve, and each curve is drawn. */
+TEST_WITH(test_distribution, setup, teardown)
+{
+	struct wake_worker workers[WAKE_PLOT_CORES + 4];
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	char *svg;
+
+	for (size_t i = 0; i < sizeof(workers) / sizeof(workers[0]); i++) {
+		workers[i] = b->worker;
+		workers[i].cpu = i;
+	}
+	b->env.cpus = calloc(WAKE_PLOT_CORES + 4, sizeof(*b->env.cpus));
+	b->run.workers = workers;
+	b->run.nr_workers = 2;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_int_equal(curves(t), 2);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
+	svg = drawn(report);
+	assert_true(strstr(svg, "timer") && strstr(svg, "remote"));
+	free(svg);
+	report_free(report);
+
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].source = WAKE_TIMER;
+	b->run.plan.sources = 1u << WAKE_TIMER;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_int_equal(curves(t), 2);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
+	assert_int_equal(cell(t, t->nr_rows - 1, "cpu"), 1);
+	svg = drawn(report);
+	assert_true(strstr(svg, "CPU 0") && strstr(svg, "CPU 1"));
+	free(svg);
+	report_free(report);
+
+	b->run.nr_workers = WAKE_PLOT_CORES + 4;
+	report = points_of(b);
+	t = report_find(report, "distribution");
+	assert_int_equal(curves(t), 1);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
+	svg = drawn(report);
+	assert_null(strstr(svg, "CPU 1"));
+	free(svg);
+	report_free(report);
+	free(b->env.cpus);
+}
+
+/* Points of the bench on another machine: C6 counted there, 10 ns more each. */
+static struct report *other_machine(struct bench *b, uint32_t *ns)
+{
+	struct report *report;
+
+	for (int i = 0; i < POINTS; i++) {
+		ns[i] = 100000 + i;
+		b->points[i].latency_ns += 10;
+	}
+	b->worker.depth.ns = ns;
+	b->worker.depth.nr_columns = 1;
+	strcpy(b->worker.depth.name[0], "C6");
+	strcpy(b->env.machine.machine.host, "sklep0");
+	report = points_of(b);
+	b->worker.depth.nr_columns = 0;
+	return report;
+}
+
+static unsigned int times(const char *text, const char *word)
+{
+	unsigned int nr = 0;
+
+	for (text = strstr(text, word); text; text = strstr(text + 1, word))
+		nr++;
+	return nr;
+}
+
+/* Figures 5 and 6 of the thesis: latency and residency of two machines by silent time. */
+TEST_WITH(test_two_machines, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *here = points_of(b), *there;
+	uint32_t ns[POINTS];
+	char *text, *svg;
+	size_t length;
+	FILE *out;
+
+	there = other_machine(b, ns);
+	assert_null(wake_depth_key(report_find(here, "points")));
+	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
+	text = drawn(here);
+	assert_int_equal(times(text, "Residency against"), 0);
+	assert_int_equal(times(text, "by run"), 0);
+	free(text);
+	text = drawn(there);
+	assert_true(times(text, "Residency against silent time") > 0);
+	free(text);
+	text = drawn(here);
+	out = open_memstream(&svg, &length);
+	assert_int_equal(wake_plot(out, here, there), 0);
+	fclose(out);
+	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
+	assert_true(times(svg, "Residency against silent time, by run") > 0);
+	assert_true(times(svg, "sklep0 (a model): c6") > 0);
+	assert_int_equal(times(svg, "run 1 (a model): no residency counter"), 1);
+	/* Each point of both runs, once more in each plot by run that has it. */
+	assert_int_equal(times(svg, "<circle") - times(text, "<circle"), 3 * POINTS);
+	free(text);
+	free(svg);
+	report_free(here);
+	report_free(there);
+}
+
+TEST_MAIN()

@@ -10,7 +10,7 @@
 /* Loops per delay in the paper. Figures of this machine are scaled to the same number. */
 #define LOOPS 1e7
 
-/* Table 1 of the paper, in seconds. Its row of 50 us is printed there between those of 40 and 60 us. */
+/* Table 1 of the paper, in seconds. Its text has "20" for the row between 40 and 60 us, read here as 50. */
 static const struct published {
 	uint64_t delay_us;
 	double run, user, system;
@@ -25,7 +25,7 @@ static const struct published {
 
 struct paper_row {
 	uint64_t delay_ns, slack_ns, iterations;
-	double paper_run, paper_user, paper_system; /* NaN: the paper has no such row */
+	double paper_run, paper_user, paper_system; /* NaN if the paper lacks this row */
 	double estimated, run, user, system, truth;
 };
 

@@ -36,8 +36,8 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* This kernel has no kfuncs: what helps on it is the module. */
-	if (rc == -EOPNOTSUPP && err && module_err.code == -ENOENT)
+	/* This kernel has no kfuncs or no BTF: what helps on it is the module. */
+	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
 }

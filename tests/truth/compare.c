@@ -28,7 +28,7 @@
 #define PERIOD_NS    NSEC_PER_MSEC
 #define NR_FIGURES   96
 /*
- * Allowed difference of any time per wait: a third of the instructions of one switch program. Two versions that
+ * Allowed difference of any time per wait: less than half of one switch program. Two versions that
  * learn the clock's lag at the same switches differ by 107 ns.
  */
 #define PROGRAM_NS 150

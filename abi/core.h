@@ -37,11 +37,26 @@ enum core_filled {
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
 	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
 	RUNQ_FILLED_BLAME,
-	RUNQ_FILLED_SAMPLE,
-	RUNQ_FILLED_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
-	RUNQ_FILLED_OLD,   /* a kernel without some of the fields; see quick_runnable() */
+	RUNQ_FILLED_SOME, /* enum runq_some */
+	RUNQ_FILLED_GATE, /* enum runq_gate */
 	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, fewer bits in a sample */
 	CORE_FILLED_END,
+};
+
+/* Which waits count. */
+enum runq_some {
+	RUNQ_SOME_ALL,
+	RUNQ_SOME_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
+	RUNQ_SOME_SAMPLE,
+};
+
+/* Without causes, some waits. OLD: a kernel without some of the fields; see quick_runnable(). */
+enum runq_gate {
+	RUNQ_GATE_SAMPLE,
+	RUNQ_GATE_FILTER,
+	RUNQ_GATE_SAMPLE_OLD,
+	RUNQ_GATE_FILTER_OLD,
+	RUNQ_GATE_LOAD, /* added to the others: the switches of load are counted, too */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

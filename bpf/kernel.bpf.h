@@ -105,12 +105,12 @@ struct cfs_rq___own {
 
 struct sched_entity {
 	u64 exec_start;
+	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
 	unsigned int depth; /* 0: in the root group */
 };
 
 struct sched_info {
-	unsigned long pcount;
 	unsigned long long run_delay;
 	unsigned long long last_queued;
 };

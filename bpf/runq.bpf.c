@@ -301,7 +301,8 @@ static __noinline int rest_plain(struct task_struct *prev, struct task_struct *n
 
 static __noinline int rest_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
-	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame},
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame,
+					.sample = want_sample},
 			  prev, next, false, mono);
 }
 
@@ -354,72 +355,88 @@ int runq_general(u64 *ctx)
  * A filter or a sample without causes: most switches have neither end of a wait that counts. In a sample,
  * each of the two tasks decides for itself. Twice: for kernels with all fields, and for others.
  */
-#define RUNQ_SOME(name, ...)                                                                        \
-	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)     \
-	{                                                                                           \
-		const struct mode mode = {.some = true, __VA_ARGS__};                               \
-                                                                                                    \
-		if (quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                         \
-			return 0;                                                                   \
-		return rest_plain(prev, next, bpf_ktime_get_ns());                                  \
-	}                                                                                           \
-                                                                                                    \
-	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,      \
-					   bool counts)                                             \
-	{                                                                                           \
-		const struct mode mode = {.some = true, __VA_ARGS__};                               \
-		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                         \
-		struct core_block *core = core_masked(cpu);                                         \
-                                                                                                    \
-		if (!counts ? quick_leaves(mode, prev, next, mono) :                                \
-		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :        \
-				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))         \
-			return 0;                                                                   \
-		return rest_plain(prev, next, mono);                                                \
-	}                                                                                           \
-                                                                                                    \
-	static __always_inline int name##_switch(u64 *ctx)                                          \
-	{                                                                                           \
-		const struct mode mode = {.some = true, __VA_ARGS__};                               \
-		struct task_struct *prev, *next;                                                    \
-                                                                                                    \
-		switch_tasks(ctx, false, &prev, &next);                                             \
-		if (!FILLED(RUNQ_FILLED_SAMPLE)) {                                                  \
-			if (quick_outside(mode, prev, next))                                        \
-				return 0;                                                           \
-		} else if (!task_sampled(next)) {                                                   \
-			if (!task_sampled(prev))                                                    \
-				return 0;                                                           \
-			if (quick_runnable(mode, prev))                                             \
-				return name##_awake(prev, next, false);                             \
-			task_at(prev->pid)->delay = task_delay(prev, 0);                            \
-			return 0;                                                                   \
-		} else if (!quick_runnable(mode, prev) && task_sampled(prev)) {                     \
-			task_at(prev->pid)->delay = task_delay(prev, 0);                            \
-		}                                                                                   \
-		return quick_runnable(mode, prev) ? name##_awake(prev, next, true)                  \
-						  : name##_asleep(prev, next);                      \
+#define RUNQ_SOME(name, ...)                                                                       \
+	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
+	{                                                                                          \
+		const struct mode mode = {.some = true, __VA_ARGS__};                              \
+                                                                                                   \
+		if (!task_ran_or_drawn(next) ||                                                    \
+		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                        \
+			return 0;                                                                  \
+		return rest_plain(prev, next, bpf_ktime_get_ns());                                 \
+	}                                                                                          \
+                                                                                                   \
+	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,     \
+					   bool counts)                                            \
+	{                                                                                          \
+		const struct mode mode = {.some = true, __VA_ARGS__};                              \
+		u64 mono, cpu;                                                                     \
+		struct core_block *core;                                                           \
+                                                                                                   \
+		if (!task_ran_or_drawn(next)) {                                                    \
+			if (!prev->pid)                                                            \
+				return 0;                                                          \
+			counts = false;                                                            \
+		}                                                                                  \
+		mono = bpf_ktime_get_ns();                                                         \
+		cpu = quick_cpu(mode, next);                                                       \
+		core = core_masked(cpu);                                                           \
+		if (!counts ? quick_leaves(mode, prev, next, mono) :                               \
+		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :       \
+				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))        \
+			return 0;                                                                  \
+		return rest_plain(prev, next, mono);                                               \
+	}                                                                                          \
+                                                                                                   \
+	static __always_inline int name##_switch(u64 *ctx, bool by_sample)                         \
+	{                                                                                          \
+		const struct mode mode = {.some = true, __VA_ARGS__};                              \
+		struct task_struct *prev, *next;                                                   \
+                                                                                                   \
+		switch_tasks(ctx, false, &prev, &next);                                            \
+		if (by_sample ? !task_drawn(next) : quick_outside(mode, prev, next)) {             \
+			if (!by_sample || !task_drawn(prev))                                       \
+				return 0;                                                          \
+			if (quick_runnable(mode, prev))                                            \
+				return name##_awake(prev, next, false);                            \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                           \
+			return 0;                                                                  \
+		}                                                                                  \
+		if (quick_runnable(mode, prev))                                                    \
+			return name##_awake(prev, next, true);                                     \
+		if (by_sample && task_drawn(prev))                                                 \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                           \
+		return name##_asleep(prev, next);                                                  \
 	}
 
 RUNQ_SOME(some, .modern = true)
 RUNQ_SOME(some_old, .modern = false)
 
-static __always_inline int some_any_switch(u64 *ctx)
+static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 {
-	return FILLED(RUNQ_FILLED_OLD) ? some_old_switch(ctx) : some_switch(ctx);
+	if (gate == RUNQ_GATE_SAMPLE)
+		return some_switch(ctx, true);
+	if (gate == RUNQ_GATE_FILTER)
+		return some_switch(ctx, false);
+	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
 /* Not inlined: keeping @ctx costs runq alone a register. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
-	return some_any_switch(ctx);
+	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
+/* One operand for all questions: each takes an instruction. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
-	return FILLED(CORE_FILLED_LOAD) ? some_with_load(ctx) : some_any_switch(ctx);
+	u64 gate = FILLED(RUNQ_FILLED_GATE);
+
+	if (gate < RUNQ_GATE_LOAD)
+		return some_any_switch(ctx, gate);
+	return some_with_load(ctx);
 }
 
 /*
@@ -449,8 +466,7 @@ int runq_some(u64 *ctx)
                                                                                                   \
 		if (FILLED(CORE_FILLED_LOAD))                                                     \
 			switch_to_task(&core->load, prev, next, mono);                              \
-		if (quick_left_out(mode, prev, next, FROM_IDLE, mono, core) ||                    \
-		    quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
+		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -460,8 +476,7 @@ int runq_some(u64 *ctx)
 		const struct mode mode = {__VA_ARGS__};                                           \
 		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
                                                                                                   \
-		if (quick_left_out(mode, prev, next, FROM_TASK, mono, core_masked(cpu)) ||        \
-		    quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core_masked(cpu)))       \
+		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core_masked(cpu)))       \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
@@ -476,8 +491,7 @@ int runq_some(u64 *ctx)
 			/* With causes there are not enough registers to keep it. */              \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
-			if (quick_left_out(mode, prev, next, FROM_SLEEP, 0, core) ||              \
-			    quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
+			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
 				return 0;                                                         \
 			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
 		}                                                                                 \

@@ -91,19 +91,30 @@ static __always_inline u64 quick_key(struct task_struct *task)
 }
 
 /*
- * Whether the next dispatch of a task that waits or leaves the core is in the sample. Between its
- * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
- * nothing is kept of waits outside the sample. The square of a number that grows by the same with
- * each dispatch is as good as random: how far it is from the last one changes each time. It grows by
- * more than the nanoseconds between the starts of a pool's threads: else they would share numbers,
- * and decide alike. The factor is another one in each run. The idle task is dispatched without being
- * counted: its number stays, and must not be in the sample at each of its switches.
+ * True if the next dispatch of @task may be in the sample; false positives are tasks that never ran. The runtime of a
+ * task is constant from the switch at which it leaves the core to its next dispatch, so both ends of a wait decide
+ * alike. The square of its product with a random factor decorrelates dispatches after equal runtimes. The idle task is
+ * in no sample.
  */
+static __always_inline bool task_drawn(struct task_struct *task)
+{
+	u64 w = task->se.sum_exec_runtime;
+
+	w *= sample.factor;
+	return w * w < sample.below && task->pid;
+}
+
+/* With a runtime of 0 the start time decides. */
+static __always_inline bool task_ran_or_drawn(struct task_struct *task)
+{
+	u64 w = task->start_time * sample.factor;
+
+	return task->se.sum_exec_runtime || w * w < sample.below;
+}
+
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	u64 w = (((u64)task->sched_info.pcount << 16) + task->start_time) * sample.factor;
-
-	return w * w < sample.below && task->pid;
+	return task_drawn(task) && task_ran_or_drawn(task);
 }
 
 /*
@@ -390,29 +401,29 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 }
 
 /*
- * With a filter and causes: no wait of a group that was not requested is counted. The segment of the core
- * is recorded, and where the wait of @prev begins. False for other tasks, and if it is for the other path.
+ * With causes, a wait that is not counted: of a group that was not requested, or outside the sample. Only the segment of
+ * the core is recorded, where the wait of @prev begins, and for a sample the run_delay of @next. False if it is for the
+ * other path.
  */
-static __always_inline bool quick_left_out(struct mode mode, struct task_struct *prev,
-					   struct task_struct *next, enum from from, u64 mono,
-					   struct core_block *core)
+static __always_inline bool quick_segment(struct mode mode, struct task_struct *prev,
+					  struct task_struct *next, enum from from, u64 mono,
+					  struct core_block *core)
 {
 	struct quick_wait w = {.next = next, .core = core};
+	u64 queued = next->sched_info.last_queued, learn = queued;
 	u32 place = RUNQ_PLACE_UNWANTED;
-	u64 learn;
 
-	if (!mode.causes || !FILLED(RUNQ_FILLED_FILTER) || !next->pid || !quick_unwanted(next))
-		return false;
 	w.clock = quick_clock(mode, next);
-	if (from == FROM_SLEEP) {
-		learn = next->sched_info.last_queued;
-		if (learn == w.clock)
-			return false;
-		FILLED_AND(learn, RUNQ_FILLED_LEARN);
-		if (!learn)
-			return false;
-	} else if (!quick_late(&w, mono, false)) {
+	FILLED_AND(learn, RUNQ_FILLED_LEARN);
+	if (!next->pid || (from == FROM_SLEEP ? queued == w.clock || !learn : !quick_late(&w, mono, false)))
 		return false;
+	if (FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {
+		w.entry = task_at(next->pid);
+		w.group = w.entry->group;
+		if (!queued || (u32)w.group != (u32)quick_key(next))
+			return false;
+		w.entry->delay = task_delay(next, w.clock - queued);
+		place = w.group >> 32;
 	}
 	if (from == FROM_TASK)
 		task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
@@ -420,6 +431,16 @@ static __always_inline bool quick_left_out(struct mode mode, struct task_struct 
 		place = RUNQ_WHO_KTHREAD;
 	seg_switch(core, w.clock + w.late_ns, RUNQ_RAN(place, next->pid));
 	return true;
+}
+
+/* True if the wait of @task is not counted, by an operand that is 0 if all waits are. */
+static __always_inline bool quick_skips(struct task_struct *task)
+{
+	u64 some = FILLED(RUNQ_FILLED_SOME);
+
+	if (some == RUNQ_SOME_FILTER)
+		return quick_unwanted(task);
+	return some == RUNQ_SOME_SAMPLE && !task_sampled(task);
 }
 
 /*
@@ -434,6 +455,8 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	void *tasks;
 	u64 queued, last_ns, delay, learn;
 
+	if (mode.causes && quick_skips(next))
+		return quick_segment(mode, prev, next, from, mono, core);
 	w.clock = quick_clock(mode, w.next);
 	if (from != FROM_SLEEP &&
 	    rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode))))

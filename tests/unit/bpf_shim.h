@@ -115,11 +115,11 @@ struct task_struct {
 	char comm[16];
 	struct {
 		u64 exec_start;
+		u64 sum_exec_runtime;
 		struct cfs_rq *cfs_rq;
 		unsigned int depth;
 	} se;
 	struct {
-		unsigned long pcount;
 		unsigned long long run_delay;
 		unsigned long long last_queued;
 	} sched_info;

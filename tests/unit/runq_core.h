@@ -101,12 +101,10 @@ static u64 shim_filled(u32 mark)
 		return layout.kind & RUNQ_STEPS;
 	case RUNQ_FILLED_BLAME:
 		return want_blame;
-	case RUNQ_FILLED_FILTER:
-		return want_filter;
-	case RUNQ_FILLED_SAMPLE:
-		return want_sample;
-	case RUNQ_FILLED_OLD:
-		return fake.old;
+	case RUNQ_FILLED_SOME:
+		return want_filter ? RUNQ_SOME_FILTER : want_sample ? RUNQ_SOME_SAMPLE : 0;
+	case RUNQ_FILLED_GATE:
+		return !want_sample + fake.old * RUNQ_GATE_SAMPLE_OLD + want_load * RUNQ_GATE_LOAD;
 	case CORE_FILLED_CPU_MASK:
 		return NR_CPUS - 1;
 	case CORE_FILLED_LOAD:
@@ -410,8 +408,6 @@ static inline void fake_dequeue(struct task_struct *task)
 /* What getting the core does; kernel/sched/stats.h. */
 static inline void fake_arrive(struct task_struct *task)
 {
-	if (task->sched_info.last_queued)
-		task->sched_info.pcount++;
 	fake_dequeue(task);
 }
 
@@ -443,6 +439,10 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	fake.yields = !fake.yields;
 	shim_cpu = cpu;
 	shim_current = prev;
+	/* As update_curr() before the tracepoint. */
+	if (prev->pid && prev->se.exec_start)
+		prev->se.sum_exec_runtime +=
+			fake.rq[cpu].clock - fake.subtracted - prev->se.exec_start;
 	next->cpu = next->thread_info.cpu = cpu;
 	if (next->pid)
 		next->se.exec_start = next->se.cfs_rq->rq->clock - fake.subtracted;

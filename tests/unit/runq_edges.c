@@ -468,7 +468,7 @@ static void idle_in_no_sample(void **state)
 	want_causes = want_blame = false;
 	want_sample = true;
 	/* Its number is 0, and that of the task is not below 1. */
-	assert_int_equal(idle.start_time + idle.sched_info.pcount, 0);
+	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);

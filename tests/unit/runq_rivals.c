@@ -127,7 +127,7 @@ static void clock_jumps(u64 jump_ns)
 /* A new task with the pid of one that has exited. */
 static void born_again(u64 ns, struct task_struct *who)
 {
-	who->sched_info.run_delay = who->sched_info.pcount = 0;
+	who->sched_info.run_delay = who->se.sum_exec_runtime = 0;
 	who->start_time += 1000;
 	wake(ns, who);
 	runq_wakeup_new(NULL, who);

@@ -77,8 +77,6 @@ static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 		return skel->progs.runq_general;
 	if (!ro->want_causes && (ro->want_filter || ro->want_sample))
 		return skel->progs.runq_some;
-	if (ro->want_sample)
-		return skel->progs.runq_general;
 	if (!ro->want_causes)
 		return modern(btf) ? skel->progs.runq_plain : skel->progs.runq_plain_old;
 	return modern(btf) ? skel->progs.runq_causes : skel->progs.runq_causes_old;
@@ -110,9 +108,13 @@ static int open_filled(struct core *core, const struct runq_opts *opts,
 	CORE_FILL(core, RUNQ_FILLED_SHARED) = shape->stripes < shape->cpus;
 	CORE_FILL(core, RUNQ_FILLED_STEPS) = shape->steps;
 	CORE_FILL(core, RUNQ_FILLED_BLAME) = opts->blame;
-	CORE_FILL(core, RUNQ_FILLED_SAMPLE) = samples(opts);
-	CORE_FILL(core, RUNQ_FILLED_FILTER) = runq_opts_filter(opts);
-	CORE_FILL(core, RUNQ_FILLED_OLD) = !modern(btf);
+	CORE_FILL(core, RUNQ_FILLED_SOME) = runq_opts_filter(opts) ? RUNQ_SOME_FILTER :
+					    samples(opts)	   ? RUNQ_SOME_SAMPLE :
+								     RUNQ_SOME_ALL;
+	CORE_FILL(core, RUNQ_FILLED_GATE) =
+		(samples(opts) ? RUNQ_GATE_SAMPLE : RUNQ_GATE_FILTER) +
+		(modern(btf) ? 0 : RUNQ_GATE_SAMPLE_OLD) +
+		(CORE_FILL(core, CORE_FILLED_LOAD) ? RUNQ_GATE_LOAD : 0);
 	CORE_FILL(core, RUNQ_FILLED_LEARN) = learn_bits(opts);
 	return core_open(core, shape->cpus);
 }

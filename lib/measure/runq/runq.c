@@ -259,7 +259,7 @@ static void window_ratios(struct runq_meter *m)
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
 			: runq_schedstat_ratio(&m->was, &w->losses);
-	w->unbooked_ratio = w->losses.delay_ns && !w->filtered
+	w->unbooked_ratio = w->losses.delay_ns && !w->filtered && m->opts.sample_ratio <= 0.0
 				    ? runq_unbooked_ratio(&m->was, &w->losses)
 				    : NAN;
 }

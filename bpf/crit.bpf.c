@@ -102,10 +102,7 @@ static __noinline int crit_work(struct crit_slot *slot)
 		bpf_ktime_get_ns() - start_;                                                       \
 	})
 
-/*
- * One program per operation. The overheads are sampled between the pairs, so that a change such as
- * that of the core's frequency affects all three equally.
- */
+/* One program per operation. Overheads are sampled between pairs, so frequency changes cancel out. */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \
 	{                                                                                          \

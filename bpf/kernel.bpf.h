@@ -226,10 +226,7 @@ struct bpf_iter__task {
 		(void *)__arg;                                                                     \
 	})
 
-/*
- * The two tasks of sched_switch. In plain C, clang merges the two cases into one load at a
- * computed offset, which the verifier forbids on a context.
- */
+/* Tasks of sched_switch. In plain C, clang makes one load at an offset that the verifier forbids. */
 static __always_inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
 	if (state_first)
@@ -261,10 +258,7 @@ static __always_inline u64 cpu_number(void)
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
-/*
- * Operands that user space fills in before opening the object (sys_bpf_open_filled()). A constant in
- * read-only data would take a load and its address, up to four instructions.
- */
+/* Operands filled by sys_bpf_open_filled(): a constant in read-only data takes a load and its address. */
 #define FILLED(mark)                                           \
 	({                                                     \
 		u64 __filled;                                  \

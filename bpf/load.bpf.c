@@ -9,10 +9,7 @@
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
-/*
- * An interrupt inside the idle period has ended idle already. What follows it and the idle loop are
- * one part of the time, so that the open interval is renamed and no clock is read.
- */
+/* An interrupt ended idle: the open interval becomes the idle loop, and no clock is read. */
 static __always_inline void tail_to_loop(struct load_slot *s)
 {
 	s->moving = LOAD_LOOP + 1;
@@ -63,10 +60,7 @@ static __noinline int idle_timer(struct core_block *core)
 			     FILLED(LOAD_FILLED_ONE_STATE));
 }
 
-/*
- * The event is always about the CPU that it comes from. The arguments have 32 bits, and the kernel extends
- * them with zeroes.
- */
+/* The event is about the CPU that it comes from. Its 32-bit arguments are zero-extended. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u64 state, u64 cpu)
 {
@@ -125,10 +119,7 @@ static __always_inline u32 softirq_under(const struct load_slot *s)
 	return base_ctx(s) == LOAD_SOFTIRQ_TASK ? LOAD_TASK : s->under;
 }
 
-/*
- * Anything but a softirq on top of a task. Where it begins in a context that is not the one below it,
- * that is corrected first.
- */
+/* Anything but a softirq on top of a task. Corrects the context below it first. */
 static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
@@ -305,10 +296,7 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 	return 0;
 }
 
-/*
- * arm64: ipi_entry follows irq_handler_entry of a line called "IPI", in every interrupt flow since 5.10
- * (SGI, pseudo-NMI, GICv5). So it is no edge of its own: it only renames the line.
- */
+/* arm64: ipi_entry follows irq_handler_entry since 5.10, so it only renames the line. */
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
 {
@@ -368,10 +356,7 @@ int BPF_PROG(load_hotplug_exit, u32 target)
 	return 0;
 }
 
-/*
- * A NO_HZ core may have no event for seconds. If a CPU has had none when it is read, the task that
- * this walk found there has been running all the time; if it found no task, the CPU is idle.
- */
+/* A NO_HZ core may have no event for seconds: until then it runs the task found here, or is idle. */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)
 {

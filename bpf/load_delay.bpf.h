@@ -14,10 +14,7 @@ static __always_inline struct noise_cpu *noise_here(void)
 	return bpf_map_lookup_elem(&noise, &cpu);
 }
 
-/*
- * With interrupts off. A raise between the moment when the kernel takes all pending vectors and the run of
- * this one is not seen: the run after that one has no delay.
- */
+/* Interrupts are off. A raise after the kernel took the pending vectors is not seen: no delay. */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(load_softirq_raise_noise, u64 vec)
 {
@@ -57,10 +54,7 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay(s, now, vec) : 0;
 }
 
-/*
- * The word of the work that @arg, an argument of a tracepoint, points to, and the bits of its hash above the
- * time. The verifier allows no arithmetic with such a pointer, but reading it as a number.
- */
+/* The word of the work that @arg points to, and its tag. The verifier allows no arithmetic on @arg. */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
 	u64 hash;
@@ -109,10 +103,7 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
-/*
- * CPU time of a work so far, without the interrupts on top of it. Task time in a thread; in a softirq
- * everything but hardirqs. An interrupt between the reads is seen by its edge.
- */
+/* CPU time of a work without interrupts: task time in a thread, all but hardirqs in a softirq. */
 static __always_inline u64 work_clock(const struct load_slot *s)
 {
 	u64 edge, ns = 0;

@@ -44,10 +44,7 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
 }
 
-/*
- * The entry of a key in a table of @mask + 1 entries of @size bytes, or an unused one; else NULL. Where
- * @id is the constant 0, all entries have 0.
- */
+/* The entry of @key among @mask + 1 of @size bytes, or an unused one, or NULL. @id 0: not compared. */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {

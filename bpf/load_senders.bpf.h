@@ -10,10 +10,7 @@ MAPPED_ARRAY(sends, struct noise_sends);
 /* Words of a cpumask that can have a core. */
 const volatile __u32 send_words = 1;
 
-/*
- * Where @program counts what this core sends to @target for @key; NULL if there is no room. An IPI
- * that is sent by an interrupt inside another program must not touch that one's table.
- */
+/* The counter of @program for @target and @key, or NULL. Each program has a table: IPIs can nest. */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
 	u32 sender = bpf_get_smp_processor_id();
@@ -88,10 +85,7 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/*
- * The generic events have no name: only a reschedule has nothing to call. A core that sends such an
- * IPI to itself has work for an interrupt of its own: its own function calls need none.
- */
+/* Only a reschedule has no callback. An IPI to the own core is irq_work: own calls need none. */
 static __always_inline u64 send_kind(u32 target, const void *callback)
 {
 	if (!callback)
@@ -99,10 +93,7 @@ static __always_inline u64 send_kind(u32 target, const void *callback)
 	return target == bpf_get_smp_processor_id() ? LOAD_LINE_IRQ_WORK : LOAD_LINE_CALL_FUNCTION;
 }
 
-/*
- * A function that @target shall run. The kernel looks up its symbol, once per entry, so that neither
- * /proc/kallsyms nor the right to see addresses is needed.
- */
+/* A function that @target runs. The kernel looks up its symbol, once per entry. */
 static __always_inline int send_call(u32 target, u64 function)
 {
 	struct noise_send *send = send_entry(NOISE_SEND_CALL, target, function);

@@ -17,10 +17,7 @@ const volatile __u32 first_idle = LOAD_HALT;
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
 __u64 hotplug_steps SEC(".data");
 
-/*
- * A global variable needs no map lookup. It is the only one in .bss, which user space shrinks to the
- * CPUs of the machine.
- */
+/* Needs no map lookup. The only variable in .bss, which user space shrinks to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -189,10 +186,7 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 	return *(const u8 *)&s->hirq;
 }
 
-/*
- * Task time of this core, without hardirqs, as the reader of the slot sees it: after a switch no
- * interval is open.
- */
+/* Task time of this core without hardirqs. After a switch no interval is open. */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {
 	return s->base_ns[LOAD_TASK] + s->base_ns[LOAD_KSOFTIRQD] - s->hirq_ns[LOAD_TASK] -

@@ -7,10 +7,7 @@
 #include "load_noise.bpf.h"
 #include "load_tasks.bpf.h"
 
-/*
- * PREEMPT_RT runs softirqs in threads that can be preempted: the running vector is saved when its
- * task is switched out and restored when it runs again.
- */
+/* PREEMPT_RT preempts softirqs: the vector is saved when its task leaves, and restored later. */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
 	u32 vec = s->vec;
@@ -56,10 +53,7 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 	return ran;
 }
 
-/*
- * From task to task the context stays, and the open interval goes on: no clock is read. Except if a
- * handler's exit was lost, or a preempted softirq may resume.
- */
+/* The open interval goes on from task to task, unless an exit was lost or a softirq may resume. */
 static __always_inline bool task_goes_on(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
@@ -122,10 +116,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	return noise_switch(s, prev, next);
 }
 
-/*
- * True if the open interval goes on over this switch. The idle task has the flag of kernel threads. For noise,
- * kernel threads are measured one by one: a switch from or to one of them closes the open interval.
- */
+/* True if the open interval goes on. Noise measures kernel threads one by one; idle has their flag. */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
 					   struct task_struct *next)
 {

@@ -9,10 +9,7 @@ static __always_inline void seg_ends(struct mode mode, struct runq_cpu *pc)
 		pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS] = pc->now;
 }
 
-/*
- * Notes who runs from now on. Written before the wait is charged, so that its values need no
- * registers until then.
- */
+/* Records who runs from now on, before the wait is charged: its values then need no registers. */
 static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64 now, u32 who,
 				      u32 pid)
 {
@@ -40,10 +37,7 @@ static __always_inline bool sched_info_there(void)
 	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
 }
 
-/*
- * Of a sample without causes only who is in it next, whatever it does: nothing was noted when it
- * got the core.
- */
+/* Sampling without causes: only the next dispatch decides; nothing was recorded at the previous one. */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
 {
@@ -88,10 +82,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/*
- * When the wait of the dispatched task began, and how long it waited on other cores before that.
- * False if the start is unknown, such as for a task that was preempted on its way to sleep.
- */
+/* Start of the wait, and time waited on other cores before it. False if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -174,10 +165,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->now = d->clock + d->late_ns;
 }
 
-/*
- * All look-ups come first: the compiler treats each as a call, which clobbers registers; after
- * them the rest has all registers.
- */
+/* All look-ups come first: each clobbers registers like a call. */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
@@ -188,10 +176,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
 		return;
 	slot = slot_get(d->place);
-	/*
-	 * The CPU number is kept in a 64-bit register from here on: read back from 32 bits on the
-	 * stack, it has no bounds for the verifiers of 5.10 and 6.1.
-	 */
+	/* In 64 bits: from 32 bits on the stack the verifiers of 5.10 and 6.1 have no bounds. */
 	asm volatile("" : "+r"(cpu));
 	if (rarely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
@@ -212,10 +197,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
-	/*
-	 * From here on those two are read back from memory. With 64 bytes of stack or more, newer
-	 * kernels give the program a private stack, which costs a longer prologue.
-	 */
+	/* Read back from memory: with 64 bytes of stack, newer kernels add a private stack. */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
@@ -289,10 +271,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	return task_wakes(task);
 }
 
-/*
- * For what the quick path leaves: cgroups, by sched_info, every wait. Each setting that is not asked for
- * saves some instructions.
- */
+/* The slow path of the programs with a quick path: cgroups by sched_info. */
 static __noinline int rest_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
@@ -351,10 +330,7 @@ int runq_general(u64 *ctx)
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-/*
- * A filter or a sample without causes: most switches have neither end of a wait that counts. In a sample,
- * each of the two tasks decides for itself. Twice: for kernels with all fields, and for others.
- */
+/* A filter or a sample without causes: most switches have neither end of a wait that counts. */
 #define RUNQ_SOME(name, ...)                                                                       \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
 	{                                                                                          \

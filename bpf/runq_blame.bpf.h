@@ -10,10 +10,7 @@ static __always_inline struct runq_row *row_at(u32 row)
 	return AREA(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
-/*
- * A row that no pair has; false if there is none. A counter of those that were never taken would need
- * an addition that returns what was there, which Linux 5.10 lacks; the queue has a lock.
- */
+/* A free row; false if there is none. A queue: 5.10 has no addition that returns the old value. */
 static __always_inline bool row_take(u32 *ret_row)
 {
 	u32 next;
@@ -58,20 +55,14 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 	return 0;
 }
 
-/*
- * A global function is verified once and on its own, not again on every path that leads to it. It
- * takes numbers only: kernels before 5.12 allow no pointers there.
- */
+/* Global: verified once, not on every path to it. Numbers only: no pointers before 5.12. */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
 	struct runq_row *row;
 	u32 *known;
 
-	/*
-	 * Tested here: a test in the walk doubles the paths through it at each step. Without blame there
-	 * are no rows, and some verifiers look at this function all the same.
-	 */
+	/* Tested here: a test in the walk doubles the paths through it at each step. */
 	if (!want_blame || !victim || !ns)
 		return 0;
 	known = bpf_map_lookup_elem(&row_of, &pair);

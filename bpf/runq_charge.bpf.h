@@ -21,10 +21,7 @@ struct dispatch {
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/*
- * Global, as blame_add() is. Begins the walk if @first is 0, and ends it with the last part. 0: the
- * walk is over.
- */
+/* Global, as blame_add(). @first 0 begins the walk; returns 0 after its last part. */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
@@ -75,10 +72,7 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
-	/*
-	 * First dispatch of the group here. A group that was never throttled (total 1) is not now.
-	 * Of any other group it is unknown whether this wait was throttled.
-	 */
+	/* First dispatch of the group here: whether it was throttled is unknown if it ever was. */
 	if (cell->held_clock || total > 1) {
 		slot_cold(books, cpu)->held_ns =
 			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
@@ -194,10 +188,7 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
 }
 
-/*
- * The slow path; looks up again what the fast path did not keep. Without @booked nothing is
- * counted: a long wait that is not in the sample is for the stream only.
- */
+/* The slow path; looks up everything again. Without @booked the wait is for the stream only. */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
 				  bool held, bool booked)
 {

@@ -21,10 +21,7 @@
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
 
-/*
- * Learns how fast the two drift apart from the least distances of two epochs some seconds apart. A
- * distance that changed by more than 0.4 % of the time is no drift: a clock was set.
- */
+/* Learns the drift from the least distances of two epochs. Above 0.4 % a clock was set. */
 static __always_inline void clock_learn(struct runq_clock *c)
 {
 	u64 past = c->low_at - c->anchor_at, size;
@@ -47,10 +44,7 @@ static __always_inline void clock_learn(struct runq_clock *c)
 	c->anchor_at = c->low_at;
 }
 
-/*
- * Ends an epoch: its least distance is the reference from here on, also if it is greater than the
- * one before, because the drift is not known exactly.
- */
+/* Ends an epoch: its least distance is the new reference, also if it grew: drift is inexact. */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
 	if (!c)

@@ -69,10 +69,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	return 0;
 }
 
-/*
- * On the waker's core, before the IPI that ends the idle state. The run queue's own stamp comes
- * later: an idle core puts the task into its queue itself, once it is awake.
- */
+/* On the waker's core, before the IPI: an idle core enqueues the task itself once it is awake. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(runq_idle_waking, struct task_struct *task)
 {

@@ -21,10 +21,7 @@ const volatile __u8 le_in[HIST_NR];
 /* How many boundaries lie in buckets below that one. */
 const volatile __u8 le_before[HIST_NR];
 
-/*
- * What a program for sched_switch does. Constant in the programs for the common cases, so that the
- * compiler drops the rest; MODE_ANY, read from the settings, in the program for all others.
- */
+/* What a switch program does: constant for the common cases, MODE_ANY for all others. */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
@@ -56,10 +53,7 @@ __u64 slot_changes SEC(".data"); /* how often a slot got a group, or its group e
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
-/*
- * The point of slot 0 for the quick path and for the other one: each at its distance from what is
- * before it, which is the table of buckets and slot 0, so that neither needs an addition.
- */
+/* Slot 0 for the quick and the slow path, each at its distance from the table before it. */
 static char near_before[RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.near")
 	__attribute__((used));
 static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.near")
@@ -101,10 +95,7 @@ MAP(stamps, ARRAY, 0, 1, u32, u64);
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
-/*
- * The tag of a delay, which is added to it: the pid, shifted so that what tells apart two pids of
- * one entry is in the same bits as above. Only differences of delays with it are of use.
- */
+/* The tag added to a delay: the pid, so that two pids of one entry differ in the bits above. */
 #define DELAY_TAG(pid) ((u64)(u32)(pid) << (TAG_SHIFT - 16))
 _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple of that");
 
@@ -126,10 +117,7 @@ struct {
 	__type(value, u32);
 } free_rows SEC(".maps");
 
-/*
- * Rows that were never taken, in as many lanes as there are CPUs: of each the next row. A core has
- * at most one lane in hand: there is one for every other core, until the last rows are taken.
- */
+/* Rows never taken, in one lane per CPU: the next row of each. A core holds at most one lane. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);

@@ -91,10 +91,7 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 		__sync_fetch_and_add(&times[to], -stamp);
 }
 
-/*
- * Changes one group; returns the one above it. Global, so that its many ways are verified once rather
- * than for each group of a path.
- */
+/* Changes one group; returns its parent. Global: verified once, not per group of a path. */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
 	struct runq_pressure_group *g = group_at(group);
@@ -124,10 +121,7 @@ static __always_inline u64 own_unit(u64 own)
 	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
 }
 
-/*
- * Changes the counts of a cgroup's tasks, and if it counts as something else then, those of it and of
- * all above. Global for the same reason.
- */
+/* Changes the counts of a cgroup's tasks, and of all above if its state changes. Global, too. */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
@@ -158,10 +152,7 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 	g->gone = 0;
 	g->key = key;
 	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
-		/*
-		 * A task that exits may outlive its cgroup. Asked only now: one that is removed
-		 * later finds the number.
-		 */
+		/* A task may outlive its cgroup. A later rmdir finds the number. */
 		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
 			g->gone = 1;
 		return group;
@@ -211,10 +202,7 @@ struct change {
 	u32 group;
 };
 
-/*
- * The task is now at @at. Whoever takes a word out of the table takes what it stands for out of the
- * counts, also if it is another task's.
- */
+/* The task is now at @at. A word taken out of the table is taken out of the counts. */
 static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
 {
 	u32 pid = task->pid, group;
@@ -335,10 +323,7 @@ int BPF_PROG(runq_pressure_new, struct task_struct *task)
 	return task_woken(task);
 }
 
-/*
- * Those that ran or waited when the other programs were attached. Only who has had no change since
- * then: its entry is empty, and will be filled under this program's hands if it has one now.
- */
+/* Tasks that ran or waited at the start: only those without a change since, whose entry is empty. */
 SEC("iter/task")
 int runq_pressure_tasks(struct bpf_iter__task *ctx)
 {

@@ -22,19 +22,13 @@ enum from {
 /* For how long a core's clock need not be looked at again: 20 ns at a drift of 20 ppm. */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
-/*
- * Each question about the kernel costs an instruction, though its answer is constant. So kernels with all
- * of these fields have programs of their own, and user space asks.
- */
+/* Each field question costs an instruction, so kernels with all fields have their own programs. */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
 	return mode.modern ? !((struct task_struct___new *)task)->__state : task_runnable(task);
 }
 
-/*
- * True if one function handles all switches: no second frame when a task loses the core. With causes there
- * are too few registers. With a filter or a sample, most switches return before any of it.
- */
+/* True if one function handles all switches. With causes there are too few registers. */
 static __always_inline bool quick_alone(struct mode mode)
 {
 	return !mode.causes && !mode.some;
@@ -245,10 +239,7 @@ static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
 	return w->cell + RUNQ_QUICK_TO_CELLS;
 }
 
-/*
- * The lag of the clock, which goes to @w; false if it must be learned again. With @keep the other
- * path finds @mono in memory: it needs no register after the first test.
- */
+/* Stores the clock's lag in @w; false if it must be learned. @keep: @mono also goes to memory. */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep)
 {
 	struct runq_cpu *pc = &w->core->runq;
@@ -373,10 +364,7 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
-/*
- * A task goes to sleep and the core goes idle: only the segment ends. False if it is for the other path: the
- * clock must be learned, or prev waits from now on, as with quota.
- */
+/* To idle: only the segment ends. False: the clock must be learned, or quota holds prev. */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
 {
@@ -443,10 +431,7 @@ static __always_inline bool quick_skips(struct task_struct *task)
 	return some == RUNQ_SOME_SAMPLE && !task_sampled(task);
 }
 
-/*
- * False if it is for the other path. @mono is CLOCK_MONOTONIC; not used if a task goes to sleep. @cpu is
- * quick_cpu(), and @core its block.
- */
+/* False: take the slow path. @mono is not used if a task sleeps; @core is the block of @cpu. */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
 					 struct core_block *core)

@@ -35,10 +35,7 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	return (key ^ key >> 32) >> 2 | 1; /* not 0, and below the keys that are no group */
 }
 
-/*
- * A number that is not reused while the machine is up: the serial number of the cgroup's css, which
- * takes two loads less than the cgroup's id; or pid and start time.
- */
+/* Never reused while the machine is up: the serial number of the css, or pid and start time. */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
 	switch (mode.per) {

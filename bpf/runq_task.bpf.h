@@ -5,10 +5,7 @@
 
 #include "task.bpf.h"
 
-/*
- * The key of the task's cgroup. The root of v2 has number 0; 1 is that of a controller's root, which
- * is no cgroup of that hierarchy.
- */
+/* The key of the task's cgroup. The root of v2 has number 0, which becomes 1, a v1 root's. */
 static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 {
 	if (!v2)

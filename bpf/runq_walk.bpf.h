@@ -63,10 +63,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	return false;
 }
 
-/*
- * For waits that are throttled, moved or longer than a segment: begins a walk through every segment
- * that the wait overlaps, newest first. pc->walk has the result after walk_end().
- */
+/* Begins a walk over the segments of a wait, newest first. pc->walk has the result. */
 static __always_inline void walk_begin(struct runq_walk *w)
 {
 	u64 held = w->held_to - w->held_from;

@@ -68,10 +68,7 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 	return true;
 }
 
-/*
- * Of a task that quota keeps from the core: for how long its group was throttled so far. 0 if the kernel
- * does not tell: before 6.6 that is if the quota is that of a group above.
- */
+/* How long the group of a throttled task was held; 0 if unknown, as of a parent before 6.6. */
 static __always_inline u64 held_so_far(struct task_struct *task)
 {
 	struct cfs_rq *cfs_rq;

@@ -31,10 +31,7 @@ static __always_inline u32 in_group(struct task_struct *task, bool any)
 	return !any || bpf_core_field_exists(((struct sched_entity *)0)->depth) ? task->se.depth : 0;
 }
 
-/*
- * As it is in TRACE_WHAT(). A task that was preempted on its way to sleep still runs: the event's first
- * argument says so. Quota takes the core only from a task that can run.
- */
+/* The state for TRACE_WHAT(). A task preempted on its way to sleep still runs. */
 static __always_inline u64 switch_state(struct task_struct *prev, bool preempted, bool any)
 {
 	u64 state = preempted ? 0 : TRACE_WHAT(0, 0, task_state(prev, any));
@@ -79,10 +76,7 @@ int trace_switch(u64 *ctx)
 	return FILLED(TRACE_FILLED_ANY) ? put_switch(ctx, true) : put_switch(ctx, false);
 }
 
-/*
- * Where this core had the task last, the wake-up follows with interrupts off, or the migration does,
- * and has the same waker and the time.
- */
+/* If this core had the task last, the wake-up or migration follows, with the same waker and time. */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
 	u64 cpu = cpu_number();
@@ -104,10 +98,7 @@ int BPF_PROG(trace_waking, struct task_struct *task)
 	return FILLED(TRACE_FILLED_ANY) ? put_waking(task, true) : put_waking(task, false);
 }
 
-/*
- * All that the task tells before any call, or it would have to be kept across that. Interrupts are off,
- * but where a task wakes itself.
- */
+/* Reads the task before any call. Interrupts are off, except where a task wakes itself. */
 static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
 {
 	u64 what = TRACE_WHAT((u32)task->pid, 0, cpu_of(task, any)), now;
@@ -245,10 +236,7 @@ int BPF_PROG(trace_tick, struct hrtimer *timer)
 	return (u64)timer->function == setup.tick_function ? put_edge(TRACE_TICK, 0, true) : 0;
 }
 
-/*
- * Walked once at the start: who has which pid, and who has which core. Once more for each reason of an IPI
- * in the trace: a program can read the kernel's string, user space cannot.
- */
+/* At the start: names, and who has which core. Later: the name of an IPI's reason. */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)
 {

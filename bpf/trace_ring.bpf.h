@@ -78,10 +78,7 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 	return 0;
 }
 
-/*
- * After an event: each core may add so many edges. The first that has done so freezes all, so that all
- * rings end at the same time and what led to the event is still there.
- */
+/* After an event each core may add some edges. The first to finish freezes all rings. */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
 	if (frozen)
@@ -217,10 +214,7 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	return now;
 }
 
-/*
- * The usual way, with as few instructions as possible. @interrupts: they may be on. Returns 0, as the
- * program does; @ret_now is the time by CLOCK_MONOTONIC, or TRACE_NEVER for what is not recorded.
- */
+/* The fast path. @interrupts: may be on. @ret_now is CLOCK_MONOTONIC, or TRACE_NEVER. */
 static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what, bool interrupts,
 				    u64 *ret_now)
 {
@@ -268,10 +262,7 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 	return unusual_add(ring, kind, what);
 }
 
-/*
- * Quota keeps a task that can run from the core. Its entry is marked, so that the switch to it need not
- * look for more than the wrong pid. Not inlined, as it is rare.
- */
+/* Quota holds a runnable task: its entry is marked, so that the switch to it sees a wrong pid. */
 static __noinline int hold_begins(struct task_struct *task)
 {
 	struct trace_task *entry = name_at(task->pid);
@@ -285,10 +276,7 @@ static __noinline int hold_begins(struct task_struct *task)
 	return 0;
 }
 
-/*
- * A task gets the core whose entry does not have its pid: it has no name yet, or quota kept it. How long
- * is in the kernel's total, unless it was moved to another core, whose total is another.
- */
+/* The entry has another pid: the task has no name yet, or quota held it on this core. */
 static __noinline int task_comes(struct trace_task *entry, struct task_struct *task)
 {
 	u64 total;
@@ -316,10 +304,7 @@ static __always_inline void wait_begins(u64 what, u64 now)
 		entry->queued = now << 1 | 1;
 }
 
-/*
- * Notes whether the task that gets the core is in the cgroup or below it, before the clock is read, so
- * that the switch need not keep the task until its wait is known.
- */
+/* Records whether next is in the cgroup or below it, before the clock is read. */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {
 	struct cgroup_subsys_state *css = task_css(next, setup.group_v2);

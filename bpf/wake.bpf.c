@@ -50,10 +50,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	return 0;
 }
 
-/*
- * Calibration: two programs run one right after the other on the same event. The time from one
- * stamp to the next is the cost of calling a program and of its stamp.
- */
+/* Calibration: the time between the stamps of two programs on one event is the cost of one. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
 {

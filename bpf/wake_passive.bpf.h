@@ -27,10 +27,7 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/*
- * The window of a timer. Without a cpuidle driver there is one row per CPU, whatever state the kernel
- * reports; else @nr_states.
- */
+/* The window of a timer. Without a cpuidle driver there is one row per CPU; else @nr_states. */
 static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
 					 bool one_state)
 {
@@ -72,10 +69,7 @@ static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/*
- * A line that devices share runs a handler of each, with an event of its own: one interrupt. The first
- * handler of a line follows none, so it is never taken for a later one.
- */
+/* Handlers of a shared line are one interrupt. The first handler of a line follows none. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -84,10 +78,7 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 	return same;
 }
 
-/*
- * A handler that another one calls counts as an interrupt, too: a timer that runs after either of them was
- * not the first.
- */
+/* A nested handler counts, too: a timer after either of them was not the first. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
 	/* Also if it is still idle: the earlier interrupt did not end the idle state. */

@@ -17,27 +17,12 @@ static __always_inline __u32 hist_msb(__u64 v)
 {
 	__u32 bit = 0;
 
-	if (v >> 32) {
-		v >>= 32;
-		bit = 32;
-	}
-	if (v >> 16) {
-		v >>= 16;
-		bit += 16;
-	}
-	if (v >> 8) {
-		v >>= 8;
-		bit += 8;
-	}
-	if (v >> 4) {
-		v >>= 4;
-		bit += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		bit += 2;
-	}
-	return bit + (v >> 1);
+	for (__u32 half = 32; half; half /= 2)
+		if (v >> half) {
+			v >>= half;
+			bit += half;
+		}
+	return bit;
 }
 
 #define HIST_4(n)  n, n, n, n
@@ -50,11 +35,7 @@ static const __u8 hist_msb_of[256] = {
 	HIST_16(4), HIST_16(5), HIST_16(5), HIST_64(6), HIST_64(7), HIST_64(7),
 };
 
-/*
- * Two or three predictable branches, then a table; a binary search down to the bit, as in
- * hist_msb(), has a dozen branches. Saves 3 to 20 ns per call in runq on a Neoverse N1, more on a
- * busy machine: probably mispredicted branches, but the machine has no counters to confirm it.
- */
+/* Two or three predictable branches and a table save 3 to 20 ns over hist_msb() on a Neoverse N1. */
 static __always_inline __u32 hist_bucket(__u64 v)
 {
 	__u32 byte, shift;

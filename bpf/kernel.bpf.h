@@ -21,6 +21,7 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define CSS_ONLINE (1 << 1)
+#define PWR_EVENT_EXIT ((u32)-1)
 #define PF_EXITING   0x00000004
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
@@ -203,16 +204,7 @@ struct task_struct___allowed {
 	struct cpumask cpus_mask;
 };
 
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-	u64 session_id;
-	u64 seq_num;
-};
-
 struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
 
@@ -227,19 +219,8 @@ struct bpf_iter__task {
 	})
 
 /* Tasks of sched_switch. In plain C, clang makes one load at an offset that the verifier forbids. */
-static __always_inline struct task_struct *switch_prev(u64 *args, bool state_first)
-{
-	if (state_first)
-		return TP_ARG(args, 16);
-	return TP_ARG(args, 8);
-}
-
-static __always_inline struct task_struct *switch_next(u64 *args, bool state_first)
-{
-	if (state_first)
-		return TP_ARG(args, 24);
-	return TP_ARG(args, 16);
-}
+#define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
+#define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
 
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)

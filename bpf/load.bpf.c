@@ -7,18 +7,6 @@
 #include "load_switch.bpf.h"
 #include "vectors.bpf.h"
 
-#define PWR_EVENT_EXIT ((u32)-1)
-
-/* An interrupt ended idle: the open interval becomes the idle loop, and no clock is read. */
-static __always_inline void tail_to_loop(struct load_slot *s)
-{
-	s->moving = LOAD_LOOP + 1;
-	barrier();
-	s->base += LOAD_LOOP - LOAD_TAIL;
-	barrier();
-	s->moving = 0;
-}
-
 /* Not inlined: what is asked for rarely shall not cost the others a register. */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
@@ -26,6 +14,13 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 	/* By the stamp of the change, also if the clock stepped back: readers compare the two. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
+	return 0;
+}
+
+/* Out of line: only the first event of a core reads the constant. */
+static __noinline int base_first_idle(struct load_slot *s)
+{
+	s->base = first_idle;
 	return 0;
 }
 
@@ -37,7 +32,8 @@ static __always_inline int idle_exit(struct load_slot *s)
 		/* If the interrupt had no tracepoint, the core is awake now. */
 		if (FILLED(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
-		tail_to_loop(s);
+		/* The open interval becomes the idle loop, and no clock is read. */
+		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
 	}
 	/* The stamp comes early: what this program does before it counts as idle. */
@@ -47,7 +43,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
-	base_leave_idle(s, now, LOAD_LOOP);
+	MOVING(s, LOAD_LOOP, if (!s->base) base_first_idle(s); base_move(s, now, LOAD_LOOP));
 	burst_begin(s, now);
 	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
@@ -159,7 +155,8 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
-	base_enter_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK);
+	/* Hardirqs change only idle contexts: @base is still right. */
+	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;
 	vec_begin(s, now);
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay_open(s) : 0;
@@ -213,7 +210,7 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
 		softirq_end_under(s, now);
 	else
-		base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
+		MOVING(s, LOAD_TASK, base_move_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK));
 	return with_noise ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
 }
 

@@ -120,58 +120,25 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx)
 	s->base = now << 8 | ctx;
 }
 
-/* The same where interrupts can be on. */
+/* A change to @ctx where interrupts can be on: those of this CPU see it as done. */
+#define MOVING(s, ctx, change)           \
+	do {                             \
+		(s)->moving = (ctx) + 1; \
+		barrier();               \
+		change;                  \
+		barrier();               \
+		(s)->moving = 0;         \
+	} while (0)
+
 static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 {
-	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
-	s->moving = ctx + 1;
-	barrier();
-	base_move(s, now, ctx);
-	barrier();
-	s->moving = 0;
-}
-
-/*
- * The same between a task and a softirq on top of it, which is the usual case: @base is what was read
- * of it before, as hardirqs change only idle contexts, and the two contexts are constants.
- */
-static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
-{
-	s->moving = ctx + 1;
-	barrier();
-	base_move_from(s, base, now, from, ctx);
-	barrier();
-	s->moving = 0;
-}
-
-/* Out of line: only the first event of a core reads the constant. */
-static __noinline int base_first_idle(struct load_slot *s)
-{
-	s->base = first_idle;
-	return 0;
-}
-
-/* As base_enter_first() at an idle exit. */
-static __always_inline void base_leave_idle(struct load_slot *s, u64 now, u32 ctx)
-{
-	s->moving = ctx + 1;
-	barrier();
-	if (!s->base)
-		base_first_idle(s);
-	base_move(s, now, ctx);
-	barrier();
-	s->moving = 0;
+	MOVING(s, ctx, base_move(s, now, ctx));
 }
 
 /* As base_enter() for what may be the first event: an interrupt in between is never the first. */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
-	s->moving = ctx + 1;
-	barrier();
-	base_first(s, before);
-	base_move(s, now, ctx);
-	barrier();
-	s->moving = 0;
+	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));
 }
 
 /* The open context, as one byte. LOAD_HALT before the first event, too: then `base` is 0. */

@@ -6,15 +6,8 @@
 #include "load_noise.bpf.h"
 
 /* Two, so that the reader can empty one while the cores write the other; see task_turn. */
-struct task_sums {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct load_task_key);
-	__type(value, struct load_task_sum);
-};
-
-struct task_sums tasks_even SEC(".maps");
-struct task_sums tasks_odd SEC(".maps");
+MAP(tasks_even, HASH, 0, 1, struct load_task_key, struct load_task_sum);
+MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 

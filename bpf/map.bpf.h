@@ -12,6 +12,14 @@
 		__type(value, value_type);                    \
 	} name SEC(".maps")
 
+#define QUEUE(name, kind, entries, value_type)     \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_##kind); \
+		__uint(max_entries, entries);      \
+		__uint(key_size, 0);               \
+		__type(value, value_type);         \
+	} name SEC(".maps")
+
 /* User space maps the memory of this one. */
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 

@@ -2,35 +2,6 @@
 /* Counts every wait for a core in the group of the task that waited, by cause and by culprit. */
 #include "runq_quick.bpf.h"
 
-/* The segment that runs until now goes to the ring, where the walk looks. */
-static __always_inline void seg_ends(struct mode mode, struct runq_cpu *pc)
-{
-	if (mode.causes)
-		pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS] = pc->now;
-}
-
-/* Records who runs from now on, before the wait is charged: its values then need no registers. */
-static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64 now, u32 who,
-				      u32 pid)
-{
-	if (!mode.causes)
-		return;
-	pc->next.start_ns = now;
-	pc->next.ran = RUNQ_RAN(who, pid);
-}
-
-/* After that: it runs. Idle waits for nothing, and runs at once. */
-static __always_inline void seg_begins(struct mode mode, struct runq_cpu *pc, bool idle, u64 now)
-{
-	if (!mode.causes)
-		return;
-	if (idle)
-		pc->now = (struct runq_seg){.start_ns = now, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
-	else
-		pc->now = pc->next;
-	pc->head += RUNQ_SEG_STEP;
-}
-
 static __always_inline bool sched_info_there(void)
 {
 	return bpf_core_field_exists(((struct task_struct *)0)->sched_info) &&
@@ -126,26 +97,17 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }
 
-/*
- * The kernel's clock lags only if a wake-up requested the switch. It does not if a task goes to
- * sleep by itself and the next one was queued before the clock's last update: a wake-up would have
- * updated it.
- */
-static __always_inline bool clock_surely_fresh(const struct dispatch *d)
-{
-	u64 queued = d->next->sched_info.last_queued;
-
-	return d->leaves_asleep && queued && queued != d->clock;
-}
-
 /* The time of the switch, by the clock that starts of waits are in, and the kernel clock's lag. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	bool fresh = false;
+	u64 queued;
 
 	if (sched_info_there()) {
 		d->clock = d->next->se.cfs_rq->rq->clock;
-		fresh = !mode.by_wakeup && clock_surely_fresh(d);
+		queued = d->next->sched_info.last_queued;
+		/* A wake-up that requests the switch skips the clock's update: not if prev goes to sleep. */
+		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
 	/* Of a sample, every one: there are few. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
@@ -156,8 +118,11 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (!sched_info_there())
 		return;
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
-	if (!mode.by_wakeup)
-		quick_learn(pc, d, d->now);
+	if (!mode.by_wakeup) {
+		/* For the quick path, in the next milliseconds. */
+		pc->off = d->now - d->clock - d->late_ns;
+		pc->until = d->now + QUICK_UNTIL_NS;
+	}
 	/* Measured only to learn: what is above the least is the way here, which others lack. */
 	if (fresh)
 		d->late_ns = 0;
@@ -172,7 +137,11 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot;
 	bool known;
 
-	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
+	/* Before the wait is charged: the values then need no registers. */
+	if (mode.causes)
+		pc->next = (struct runq_seg){
+			.start_ns = d->now,
+			.ran = RUNQ_RAN(d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid)};
 	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
 		return;
 	slot = slot_get(d->place);
@@ -217,7 +186,9 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	if (rarely(pc->skip))
 		return 0;
 	d.leaves_asleep = !task_runnable(d.prev);
-	seg_ends(mode, pc);
+	/* The segment that ends goes to the ring, where the walk looks. */
+	if (mode.causes)
+		pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS] = pc->now;
 	switch_now(mode, pc, &d);
 	if (mode.by_wakeup)
 		prev_stamp(preempt, &d);
@@ -233,7 +204,14 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
-	seg_begins(mode, pc, !d.pid, d.now);
+	if (!mode.causes)
+		return 0;
+	/* Idle waits for nothing, and runs at once. */
+	if (!d.pid)
+		pc->now = (struct runq_seg){.start_ns = d.now, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
+	else
+		pc->now = pc->next;
+	pc->head += RUNQ_SEG_STEP;
 	return 0;
 }
 
@@ -370,7 +348,8 @@ int runq_general(u64 *ctx)
 		struct task_struct *prev, *next;                                                   \
                                                                                                    \
 		switch_tasks(ctx, false, &prev, &next);                                            \
-		if (by_sample ? !task_drawn(next) : quick_outside(mode, prev, next)) {             \
+		if (by_sample ? !task_drawn(next) :                                                \
+		    quick_unwanted(next) && (!quick_runnable(mode, prev) || quick_unwanted(prev))) {\
 			if (!by_sample || !task_drawn(prev))                                       \
 				return 0;                                                          \
 			if (quick_runnable(mode, prev))                                            \

@@ -80,12 +80,7 @@ static char near_area[8] SEC(".data.near");
 /* Further chunks of slots; user space adds them ahead of need. */
 MAP(chunks, ARRAY_OF_MAPS, 0, RUNQ_NR_CHUNKS, u32, u32);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RUNQ_NR_SLOTS);
-	__uint(key_size, 0);
-	__type(value, u32);
-} free_slots SEC(".maps");
+QUEUE(free_slots, QUEUE, RUNQ_NR_SLOTS, u32);
 
 MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
@@ -110,20 +105,10 @@ _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid
 
 MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK);
-	__uint(max_entries, 1);
-	__uint(key_size, 0);
-	__type(value, u32);
-} free_rows SEC(".maps");
+QUEUE(free_rows, STACK, 1, u32);
 
 /* Rows never taken, in one lane per CPU: the next row of each. A core holds at most one lane. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__uint(key_size, 0);
-	__type(value, u32);
-} new_rows SEC(".maps");
+QUEUE(new_rows, QUEUE, 1, u32);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -32,11 +32,7 @@ __u64 crowded; /* changes at which a count was nearly too large */
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
 /* Numbers of groups that ended; user space adds them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RUNQ_PRESSURE_NR);
-	__type(value, u32);
-} free_groups SEC(".maps");
+QUEUE(free_groups, QUEUE, RUNQ_PRESSURE_NR, u32);
 
 /* A cgroup and those above it while they get their numbers. */
 struct chain {
@@ -49,12 +45,7 @@ enum {
 	NR_CHAINS,
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NR_CHAINS);
-	__type(key, u32);
-	__type(value, struct chain);
-} chains SEC(".maps");
+MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 
 #define rarely(x) __builtin_expect(!!(x), 0)
 
@@ -234,14 +225,6 @@ static __always_inline void change_apply(struct change change, u64 stamp)
 		groups_change(change.group, change.delta, stamp);
 }
 
-/* What whoever is put into this core's queue from now on waits for. */
-static __always_inline u32 core_holds(struct task_struct *next)
-{
-	if (!next->pid)
-		return RUNQ_PRESSURE_AT_IDLE;
-	return next->flags & PF_KTHREAD ? RUNQ_PRESSURE_AT_KTHREAD : RUNQ_PRESSURE_AT_CONTENTION;
-}
-
 static __always_inline u64 stamp_now(void)
 {
 	return bpf_ktime_get_ns() + RUNQ_PRESSURE_STAMP;
@@ -257,7 +240,10 @@ int runq_pressure_switch(u64 *ctx)
 	u32 at;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	at = core_holds(next);
+	/* What a task waits for that is enqueued here from now on. */
+	at = !next->pid			? RUNQ_PRESSURE_AT_IDLE :
+	     next->flags & PF_KTHREAD	? RUNQ_PRESSURE_AT_KTHREAD :
+					  RUNQ_PRESSURE_AT_CONTENTION;
 	cores[bpf_get_smp_processor_id() % RUNQ_PRESSURE_CPUS] = at;
 	if (prev->pid) {
 		/* Also if it is preempted on its way to sleep. */

@@ -49,12 +49,7 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 	return cpu;
 }
 
-/*
- * The run queue's clock at the switch to @task, which is not idle. A task that gets the core is
- * stamped with clock_task, which is the same where neither interrupts nor steal are subtracted
- * from that, and takes one load instead of three. Which kernels subtract is known when the
- * programs are loaded.
- */
+/* The run queue's clock: exec_start unless the kernel subtracts interrupts or steal from that. */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
 	u64 clock;
@@ -111,31 +106,13 @@ static __always_inline bool task_sampled(struct task_struct *task)
 	return task_drawn(task) && task_ran_or_drawn(task);
 }
 
-/*
- * Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none.
- * All of the key is compared, though the entry has its lower half: that takes no mask, and one that
- * is larger is for the other path.
- */
+/* True for idle and if the entry has a group that was not requested. A key above 32 bits: slow path. */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
 	u32 pid = task->pid;
 
 	return !pid || (task_at(pid)->group ^ quick_key(task)) ==
 			       RUNQ_GROUP(RUNQ_PLACE_UNWANTED, RUNQ_FAR_KEY);
-}
-
-/* With a filter: true if no wait that counts begins or ends at this switch. */
-static __always_inline bool quick_outside(struct mode mode, struct task_struct *prev,
-					  struct task_struct *next)
-{
-	return quick_unwanted(next) && (!quick_runnable(mode, prev) || quick_unwanted(prev));
-}
-
-/* What the other path has learned of the clock, for the next milliseconds. */
-static __always_inline void quick_learn(struct runq_cpu *pc, const struct dispatch *d, u64 mono)
-{
-	pc->off = mono - d->clock - d->late_ns;
-	pc->until = mono + QUICK_UNTIL_NS;
 }
 
 /*
@@ -175,16 +152,6 @@ static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
 }
 
-static __always_inline struct runq_hist *quick_hist(void *point, u64 cpu)
-{
-	return quick_stripe(point, cpu, sizeof(struct runq_hist));
-}
-
-static __always_inline struct runq_steps *quick_steps(void *point, u64 cpu)
-{
-	return quick_stripe(point, cpu, sizeof(struct runq_steps));
-}
-
 /* A short wait in a bucket with a boundary, or in a bucket that the table has no number for. */
 static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 at)
 {
@@ -193,7 +160,7 @@ static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 a
 	if (FILLED(RUNQ_FILLED_STEPS) || at >= RUNQ_QUICK_LE)
 		quick_le(point + (RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS), cpu, wait_ns);
 	else
-		quick_add(&quick_hist(point, cpu)
+		quick_add(&((struct runq_hist *)quick_stripe(point, cpu, sizeof(struct runq_hist)))
 				   ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
@@ -218,9 +185,11 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 		return;
 	}
 	if (FILLED(RUNQ_FILLED_STEPS))
-		quick_add(&quick_steps(point, cpu)->count[at]);
+		quick_add(&((struct runq_steps *)quick_stripe(point, cpu, sizeof(struct runq_steps)))
+				   ->count[at]);
 	else
-		quick_add(&quick_hist(point, cpu)->count[RUNQ_QUICK_FIRST + at]);
+		quick_add(&((struct runq_hist *)quick_stripe(point, cpu, sizeof(struct runq_hist)))
+				   ->count[RUNQ_QUICK_FIRST + at]);
 }
 
 /* One wait while it is tested. */

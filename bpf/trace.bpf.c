@@ -5,7 +5,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define PWR_EVENT_EXIT ((u32)-1)
 #define TASK_WAKING    0x200
 
 /*

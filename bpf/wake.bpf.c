@@ -5,10 +5,9 @@
 #include "wake_passive.bpf.h"
 #include "wake_point.bpf.h"
 #include "wake_slot.bpf.h"
+#include "vectors.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-#define PWR_EVENT_EXIT ((u32)-1)
 
 /* An idle window begins: counts the one before it. By now all timers that ended that have run. */
 static __always_inline void passive_enter(struct wake_slot *s)
@@ -116,26 +115,20 @@ int wake_irq_exit(void *ctx)
 	return 0;
 }
 
-#define VECTOR(name, event, kind)                       \
-	SEC("tp_btf/" event) int wake_##name(void *ctx) \
-	{                                               \
-		return irq_enter(kind, 0, NULL);        \
+#define VECTOR(name, entry, exit, line)                             \
+	SEC("tp_btf/" entry) int wake_##name(void *ctx)             \
+	{                                                           \
+		return irq_enter(WAKE_IRQ_OF(line), 0, NULL);       \
 	}
 
-/* arm64 */
-VECTOR(ipi, "ipi_entry", WAKE_IRQ_IPI)
-/* x86: vectors without irq_handler_entry */
-VECTOR(local_timer, "local_timer_entry", WAKE_IRQ_TIMER)
-VECTOR(reschedule, "reschedule_entry", WAKE_IRQ_IPI)
-VECTOR(call_function, "call_function_entry", WAKE_IRQ_IPI)
-VECTOR(call_function_single, "call_function_single_entry", WAKE_IRQ_IPI)
-VECTOR(irq_work, "irq_work_entry", WAKE_IRQ_OTHER)
-VECTOR(platform_ipi, "x86_platform_ipi_entry", WAKE_IRQ_OTHER)
-VECTOR(thermal, "thermal_apic_entry", WAKE_IRQ_OTHER)
-VECTOR(threshold, "threshold_apic_entry", WAKE_IRQ_OTHER)
-VECTOR(deferred_error, "deferred_error_apic_entry", WAKE_IRQ_OTHER)
-VECTOR(error_apic, "error_apic_entry", WAKE_IRQ_OTHER)
-VECTOR(spurious_apic, "spurious_apic_entry", WAKE_IRQ_OTHER)
+/* By the line of a vector. */
+#define WAKE_IRQ_OF(line)                                                                       \
+	((line) == LOAD_LINE_LOCAL_TIMER ? WAKE_IRQ_TIMER :                                     \
+	 (line) >= LOAD_LINE_RESCHEDULE && (line) <= LOAD_LINE_CALL_FUNCTION_SINGLE ? WAKE_IRQ_IPI : \
+										      WAKE_IRQ_OTHER)
+
+VECTOR(ipi, "ipi_entry", "", LOAD_LINE_RESCHEDULE)
+X86_VECTORS(VECTOR)
 
 /* x86 */
 SEC("tp_btf/nmi_handler")

@@ -35,6 +35,7 @@ typedef __s64 s64;
 #define BPF_CORE_READ(from, ...) \
 	SHIM_READ(__VA_ARGS__, SHIM_READ_3, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
 
+#define PWR_EVENT_EXIT ((u32)-1)
 #define CSS_ONLINE (1 << 1)
 #define PF_EXITING   0x00000004
 #define PF_WQ_WORKER 0x00000020

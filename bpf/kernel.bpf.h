@@ -246,6 +246,19 @@ static __always_inline u64 cpu_number(void)
 		asm volatile("%0 = %1" : "=r"(__filled) : "i"(mark)); \
 		__filled;                                      \
 	})
+/*
+ * A flag. The verifier removes jumps to the next instruction, and a test if one of its sides is dead: with such a jump
+ * neither side is shared with other code. Else the test would stay: two instructions.
+ */
+#define FILLED_FLAG(mark)                               \
+	({                                              \
+		bool __flag = FILLED(mark);             \
+		if (__flag)                             \
+			asm volatile("goto +0 # set");  \
+		else                                    \
+			asm volatile("goto +0 # unset"); \
+		__flag;                                 \
+	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
 /* Ends the program if it is not below. */

@@ -87,7 +87,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 	/* Interrupts are off until the core halts. */
 	base_first(s, LOAD_LOOP);
 	base_move(s, now, to);
-	if (FILLED(LOAD_FILLED_BURSTS) || FILLED(LOAD_FILLED_PMU))
+	if (FILLED_FLAG(LOAD_FILLED_BURSTS) || FILLED_FLAG(LOAD_FILLED_PMU))
 		idle_notes(s, bpf_get_smp_processor_id(), now);
 	return 0;
 }

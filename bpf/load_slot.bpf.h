@@ -208,7 +208,7 @@ static __noinline u32 current_ctx(void)
 
 static __always_inline void burst_begin(struct load_slot *s, u64 now)
 {
-	if (FILLED(LOAD_FILLED_BURSTS) && !s->burst_start)
+	if (FILLED_FLAG(LOAD_FILLED_BURSTS) && !s->burst_start)
 		s->burst_start = now;
 }
 

@@ -90,7 +90,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 
 	if (before_start(now))
 		return 0;
-	if (FILLED(LOAD_FILLED_PMU) || (hirq_depth(s) | s->vec | s->nr_paused) || !s->base)
+	if (FILLED_FLAG(LOAD_FILLED_PMU) || (hirq_depth(s) | s->vec | s->nr_paused) || !s->base)
 		return switch_rare(s, prev, next, to, now);
 	base_move(s, now, to);
 	return 0;

@@ -419,7 +419,7 @@ int runq_some(u64 *ctx)
 		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		if (FILLED(CORE_FILLED_LOAD))                                                     \
+		if (FILLED_FLAG(CORE_FILLED_LOAD))                                                \
 			switch_to_task(&core->load, prev, next, mono);                              \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
@@ -486,7 +486,7 @@ int runq_some(u64 *ctx)
 			cpu = quick_cpu(mode, next);                                              \
 			core = core_masked(cpu);                                                  \
 		}                                                                                 \
-		if (FILLED(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {       \
+		if (FILLED_FLAG(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {  \
 			if (!next->pid)                                                           \
 				return name##_to_idle(prev, next);                                \
 			return prev->pid ? name##_edge(prev, next) : name##_idle(prev, next);     \

@@ -460,7 +460,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	/* Each case has an end of its own: the compiler would let one jump into the other's. */
 	if (from == FROM_TASK)
 		asm volatile("");
-	if (mode.causes && FILLED(RUNQ_FILLED_BLAME) && w.wait_ns)
+	if (mode.causes && FILLED_FLAG(RUNQ_FILLED_BLAME) && w.wait_ns)
 		quick_blame(&w);
 	return true;
 }

@@ -301,6 +301,7 @@ static inline u64 cpu_number(void)
 #define ADD_CONST(reg, value)	  ((reg) += (value))
 /* What user space fills in is up to the test that has such programs. */
 #define FILLED(mark)		shim_filled(mark)
+#define FILLED_FLAG(mark)	(!!shim_filled(mark))
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
 #define FILLED_AND(reg, mark)	((reg) &= shim_filled(mark))
 #define FILLED_BELOW(reg, mark)                  \

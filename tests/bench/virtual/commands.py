@@ -42,7 +42,7 @@ ELSEWHERE_WORKLOADS = ("pipe",)
 
 # The rows of the table in docs/methods/runq.md, and what is in each that the one above it lacks.
 RUNQ_ROWS = (
-    ("runq --sample 0.1", "outside the sample: a hash of both tasks, nothing else"),
+    ("runq --sample 0.1", "outside the sample: a hash of the runtime of both tasks, nothing else"),
     ("runq --cgroup /outside", "outside the cgroups asked for: the entries and keys of both tasks, nothing else"),
     ("runq", "every wait: clock, entry of the task, key, slot; sum, maximum, histogram, `le`"),
     ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),

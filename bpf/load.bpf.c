@@ -30,7 +30,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 
 	if (base_ctx(s) == LOAD_TAIL) {
 		/* If the interrupt had no tracepoint, the core is awake now. */
-		if (FILLED(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
+		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
 		/* The open interval becomes the idle loop, and no clock is read. */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
@@ -38,7 +38,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 	}
 	/* The stamp comes early: what this program does before it counts as idle. */
 	now = bpf_ktime_get_ns();
-	if (FILLED(LOAD_FILLED_WAKE))
+	if (FILLED_FLAG(LOAD_FILLED_WAKE))
 		passive_exit(&s->wake, now);
 	now -= s->start_ns;
 	if (before_start(now))
@@ -69,7 +69,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
 	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
 	asm volatile("" : "+r"(to));
-	if (FILLED(LOAD_FILLED_WAKE)) {
+	if (FILLED_FLAG(LOAD_FILLED_WAKE)) {
 		if (s->wake.due_ns)
 			idle_timer(core);
 		else if (s->wake.tbi_ns)
@@ -79,7 +79,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 		s->wake.begun = state;
 	}
 	now = bpf_ktime_get_ns();
-	if (FILLED(LOAD_FILLED_WAKE))
+	if (FILLED_FLAG(LOAD_FILLED_WAKE))
 		s->wake.tbi_ns = now;
 	now -= s->start_ns;
 	if (before_start(now))

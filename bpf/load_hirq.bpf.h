@@ -35,7 +35,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 {
 	u64 hirq, base;
 
-	if (FILLED(LOAD_FILLED_WAKE) && (vector || !same_interrupt(&s->wake, action)))
+	if (FILLED_FLAG(LOAD_FILLED_WAKE) && (vector || !same_interrupt(&s->wake, action)))
 		passive_irq(&s->wake, now, base_ctx(s) <= LOAD_POLL);
 	now -= s->start_ns;
 	if (before_start(now))

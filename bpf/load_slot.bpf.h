@@ -111,7 +111,7 @@ static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 no
 }
 
 /* Closes the open base context and opens @ctx, with interrupts off. */
-static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx)
+static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 {
 	u64 base = s->base;
 

@@ -486,12 +486,11 @@ int runq_some(u64 *ctx)
 			cpu = quick_cpu(mode, next);                                              \
 			core = core_masked(cpu);                                                  \
 		}                                                                                 \
-		if (FILLED_FLAG(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {  \
-			if (!next->pid)                                                           \
-				return name##_to_idle(prev, next);                                \
-			return prev->pid ? name##_edge(prev, next) : name##_idle(prev, next);     \
-		}                                                                                 \
-		return name##_any(prev, next, cpu, core);                                         \
+		if (!FILLED_FLAG(CORE_FILLED_LOAD) || switch_goes_on(&core->load, prev, next))    \
+			return name##_any(prev, next, cpu, core);                                 \
+		if (!next->pid)                                                                   \
+			return name##_to_idle(prev, next);                                        \
+		return prev->pid ? name##_edge(prev, next) : name##_idle(prev, next);             \
 	}
 
 RUNQ_SWITCH(runq_plain, .modern = true)

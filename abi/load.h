@@ -128,6 +128,8 @@ struct load_task_sum {
 	__u64 count;
 	__u32 tgid;
 	__u32 sleeps; /* times that it left the core blocked or dead */
+	__u32 parent; /* tgid of its parent */
+	__u32 pad;
 	__u64 cgroup; /* id of its cgroup when it first left the core, as of noise; 0 without noise */
 	char comm[16];
 };

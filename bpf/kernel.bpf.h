@@ -131,6 +131,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct css_set *cgroups;
+	struct task_struct *real_parent;
 };
 
 /* Renamed in 5.14. */

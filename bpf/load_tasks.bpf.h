@@ -30,7 +30,10 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 {
 	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid,
 				    .sleeps = !task_runnable(task)};
+	const struct task_struct *parent = task->real_parent;
 
+	if (parent)
+		sum.parent = parent->tgid;
 	/* Kernels without cgroups have no noise either. */
 	if (FILLED(LOAD_FILLED_NOISE))
 		sum.cgroup = task_cgroup_id(task, !noise_v1);

@@ -27,9 +27,9 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-static bool is_parent(const struct suspect *s, const void *name)
+static bool has_pid(const struct suspect *s, const void *pid)
 {
-	return s->older && has_name(s, name);
+	return s->pid == *(const uint32_t *)pid;
 }
 
 static bool is_realtime(const struct suspect *s, const void *arg)
@@ -141,20 +141,24 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 {
 	const struct suspect *gone = crew->exited, *parent;
 	struct finding f;
-	char rate[96];
+	char rate[96], by[FINDING_NAME] = "";
 
 	if (!gone)
+		return false;
+	/* Processes inherit the policy of their parent. With SCHED_IDLE nobody waits for them. */
+	parent = find_task(v->o, crew->path, has_pid, &gone->parent);
+	if (parent && parent->policy == SCHED_IDLE)
 		return false;
 	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
 	set_yield(v, crew->path, &f);
-	/* Processes inherit the policy of their parent, which has the same name if it only forks. */
-	parent = find_task(v->o, crew->path, is_parent, gone->name);
-	if (!f.setting[0] && parent && parent->policy == SCHED_OTHER)
+	if (parent)
+		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
+	if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
-	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second) make %s wait %s",
+	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second)%s make %s wait %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, v->name, WAITS);
+		     gone->name, by, v->name, WAITS);
 	return true;
 }
 
@@ -238,12 +242,12 @@ static bool is_modest(const struct victim *v, const struct crew *crew)
 }
 
 /*
- * True if the culprit uses more CPU time than the victim. The waits of the victim after preemptions
- * are else its share of the core.
+ * True if the culprit uses at least half as much CPU time again as the victim. The waits of the
+ * victim after preemptions are else its share of the core.
  */
 static bool takes_more(const struct victim *v, const struct crew *crew)
 {
-	return crew->ns + crew->exited_ns > v->crew.ns + v->crew.exited_ns;
+	return 2 * (crew->ns + crew->exited_ns) > 3 * (v->crew.ns + v->crew.exited_ns);
 }
 
 void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

@@ -16,7 +16,7 @@
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
 /* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
-#define CPU_BOUND_NS 1e8
+#define CPU_BOUND_NS 2e8
 
 static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 					       "raise the quota, or run fewer threads"};
@@ -56,7 +56,8 @@ static void split_waits(struct victim *v)
 		if ((double)s->ns > CPU_BOUND_NS * (double)s->sleeps)
 			continue;
 		wakeups += (double)s->sleeps;
-		sleepers += (double)s->ns;
+		/* Nobody waits for the end of what a kernel thread was preempted in. */
+		sleepers += s->kthread ? 0.0 : (double)s->ns;
 	}
 	if (!(all > 0.0))
 		return;
@@ -202,7 +203,8 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	if (!findings_due(report, &idle_exit, lost))
+	/* One long wait is no wake-up of a core: the hypervisor did not run it. */
+	if (v->group->max_ns >= lost || !findings_due(report, &idle_exit, lost - v->group->max_ns))
 		return;
 	if (state) {
 		f.cpu = state->cpu;

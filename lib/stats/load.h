@@ -82,6 +82,7 @@ struct load_task {
 	uint64_t ns, count; /* how often it left the CPU */
 	uint64_t sleeps;    /* how often of these because it blocked or exited */
 	uint64_t cgroup_id; /* 0: unknown */
+	uint32_t parent;    /* tgid; 0: unknown */
 };
 
 /* Losses of a source since it was opened. LOAD_NO_LOSS: the source has no such counter. */

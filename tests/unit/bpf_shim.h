@@ -104,6 +104,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int on_cpu, on_rq;
+	struct task_struct *real_parent;
 	int nr_cpus_allowed;
 	struct {
 		unsigned long bits[1];

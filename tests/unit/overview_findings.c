@@ -260,7 +260,7 @@ TEST(cpu_bound)
 	       "/batch makes /app wait 955 ms per second, 100 % of its waiting (p99 5 ms): burner "
 	       "(PID 8) uses 0.9 CPUs");
 	/* A culprit that takes less than the victim only delays its wake-ups. */
-	s->ns = 950 * MS;
+	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait 55 ms per second, 100 % of its waiting (p99 5 ms): burner "
 	       "(PID 8) uses 0.9 CPUs");
@@ -309,12 +309,16 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
 	       "second, 100 % of its waiting (p99 5 ms)");
-	/* Without a file: a parent that only forks has the name of its children, and is older. */
+	/* Without a file the parent is given another policy. */
 	scene.window.nr_settings = 0;
-	task(8, "cronjob", "/batch", 10);
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	task(9, "cronjob", "/batch", 10)->older = true;
-	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 9", NULL);
+	s->parent = 7;
+	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
+	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
+	       "make /app wait 300 ms per second, 100 % of its waiting (p99 5 ms)");
+	/* Nobody waits for SCHED_IDLE, which they inherited. */
+	scene.suspects[1].policy = SCHED_IDLE;
+	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -430,6 +434,9 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
+	/* One wait of almost all the time. */
+	scene.groups[0].max_ns = scene.groups[0].cause_ns[RUNQ_IDLE] - 9 * MS;
+	EXPECT(NULL);
 	scene.groups[0].cause_ns[RUNQ_IDLE] = 9 * MS;
 	EXPECT(NULL);
 }

@@ -87,8 +87,8 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	struct load_task list[] = {
 		{.pid = 7, .tgid = 7, .cpu = 0, .ns = 10, .sleeps = 1, .comm = "worker"},
 		{.pid = 7, .tgid = 7, .cpu = 1, .ns = 30, .sleeps = 2, .comm = "worker"},
-		{.pid = 8, .tgid = 8, .cpu = 0, .ns = 5, .comm = "cron", .cgroup_id = 1},
-		{.pid = 9, .tgid = 9, .cpu = 0, .ns = 6, .comm = "cron", .cgroup_id = 1},
+		{.pid = 8, .tgid = 8, .cpu = 0, .ns = 5, .comm = "cron", .cgroup_id = 1, .parent = 3},
+		{.pid = 9, .tgid = 9, .cpu = 0, .ns = 6, .comm = "cron", .cgroup_id = 1, .parent = 3},
 		{.pid = 10, .tgid = 10, .cpu = 0, .ns = 7, .comm = "cron", .cgroup_id = 2},
 		{.pid = 11, .tgid = 11, .cpu = 0, .ns = 3, .comm = "reused"},
 		{.pid = UINT32_MAX, .tgid = UINT32_MAX, .cpu = 0, .ns = 99},
@@ -99,7 +99,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/7/comm", "worker\n");
 	tree_file(tree, "/proc/7/cgroup", "0::/app\n");
 	tree_file(tree, "/proc/11/comm", "another\n");
-	assert_int_equal(suspects_read(tree->root, list, 7, 1000, false, &found), 0);
+	assert_int_equal(suspects_read(tree->root, list, 7, false, &found), 0);
 	assert_int_equal(found.nr, 4);
 	assert_int_equal(found.list[0].pid, 7);
 	assert_int_equal(found.list[0].ns, 40);
@@ -110,6 +110,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_string_equal(found.list[1].name, "cron");
 	assert_int_equal(found.list[1].count, 2);
 	assert_int_equal(found.list[1].cgroup_id, 1);
+	assert_int_equal(found.list[1].parent, 3);
 	assert_int_equal(found.list[2].count, 1);
 	/* A number that another task has now. */
 	assert_int_equal(found.list[3].pid, 0);

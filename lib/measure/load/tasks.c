@@ -117,6 +117,7 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	*task = (struct load_task){
 		.cpu = key->cpu, .pid = key->pid, .tgid = sum->tgid, .ns = sum->ns,
 		.count = sum->count, .sleeps = sum->sleeps, .cgroup_id = sum->cgroup,
+		.parent = sum->parent,
 	};
 	memcpy(task->comm, sum->comm, sizeof(sum->comm));
 	cpu->booked_ns += task->ns;

@@ -85,8 +85,7 @@ static int overview_read(struct meter *meter, struct err *err)
 			rc = o->parts[i]->ops->read(o->parts[i], err);
 	if (rc)
 		return rc;
-	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->load->window_ns,
-			   w->mounts.v1, &w->suspects);
+	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	read_settings(w);

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "sys/affinity.h"
 #include "sys/file.h"
 #include "sys/mountinfo.h"
@@ -85,7 +84,7 @@ static void read_policy(struct suspect *s)
 }
 
 /* False if the task has exited, or runs another program now. */
-static bool read_task(const char *root, bool v1, uint64_t begin_ns, struct suspect *s)
+static bool read_task(const char *root, bool v1, struct suspect *s)
 {
 	char path[64], text[4096];
 	struct pidstat stat;
@@ -96,11 +95,8 @@ static bool read_task(const char *root, bool v1, uint64_t begin_ns, struct suspe
 		return false;
 	snprintf(s->name, sizeof(s->name), "%.63s", text);
 	snprintf(path, sizeof(path), "/proc/%u/stat", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat)) {
+	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat))
 		s->kthread = stat.flags & PF_KTHREAD;
-		s->older = stat.start_ticks * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) <
-			   begin_ns;
-	}
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", s->pid);
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		suspect_cgroup(text, v1 ? "cpu" : NULL, s->cgroup);
@@ -140,10 +136,9 @@ static bool is_live(const char *root, uint32_t pid)
 	return sys_exists(root, path);
 }
 
-int suspects_read(const char *root, const struct load_task *tasks, size_t nr, uint64_t window_ns,
-		  bool v1, struct suspects *ret_suspects)
+int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
+		  struct suspects *ret_suspects)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME) - window_ns;
 	struct load_task *copy = malloc((nr + 1) * sizeof(*copy));
 	size_t live = 0;
 
@@ -157,13 +152,14 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 				      .ns = copy[i].ns,
 				      .count = 1,
 				      .sleeps = copy[i].sleeps,
+				      .parent = copy[i].parent,
 				      .cpu = copy[i].cpu,
 				      .cgroup_id = copy[i].cgroup_id},
 			       *gone;
 
 		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
 		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
-		    read_task(root, v1, begin_ns, &one)) {
+		    read_task(root, v1, &one)) {
 			ret_suspects->list[ret_suspects->nr++] = one;
 			live++;
 			continue;
@@ -175,7 +171,10 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, ui
 		if (gone) {
 			gone->ns += one.ns;
 			gone->sleeps += one.sleeps;
-			gone->count++;
+			if (!gone->count++)
+				gone->parent = one.parent;
+			else if (gone->parent != one.parent)
+				gone->parent = UINT32_MAX;
 		}
 	}
 	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);

@@ -23,11 +23,11 @@ struct suspect {
 	uint64_t cgroup_id;	   /* the same cgroup; 0: unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	bool older;		    /* than the window */
 	int policy, priority, nice; /* of sched_getattr(2) */
 	uint64_t ns;		    /* CPU time in the window */
 	uint64_t sleeps;	    /* how often it left a CPU because it blocked or exited */
 	uint64_t count;		    /* tasks */
+	uint32_t parent;	    /* tgid; 0: unknown; UINT32_MAX: tasks of several parents */
 	uint32_t cpu;		    /* CPU on which it used most of its time */
 	struct cpuset allowed;	    /* affinity; empty if unknown */
 };
@@ -38,11 +38,11 @@ struct suspects {
 };
 
 /*
- * Fills @ret_suspects from the tasks of a load window of @window_ns. @v1: cgroup paths of the v1 controllers.
+ * Fills @ret_suspects from the tasks of a load window. @v1: cgroup paths of the v1 controllers.
  * @root as in sys/file.h. 0 or -ENOMEM.
  */
-int suspects_read(const char *root, const struct load_task *tasks, size_t nr, uint64_t window_ns,
-		  bool v1, struct suspects *ret_suspects);
+int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
+		  struct suspects *ret_suspects);
 
 /* Path in /proc/PID/cgroup of the hierarchy with @controller, or with NULL of v2; "" if none. */
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH]);

@@ -10,6 +10,9 @@
 #define SCHED_DEADLINE 6
 #endif
 
+/* Three steps of nice: a weight of 1024 against 526. */
+#define HALF_WEIGHT 3
+
 static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
 					     "chrt: another policy for the tasks, or another core"};
 static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
@@ -44,10 +47,13 @@ static bool is_sched_idle(const struct suspect *s, const void *arg)
 	return s->policy == SCHED_IDLE;
 }
 
-/* True if the task has a lower priority than the task @top. */
-static bool is_nicer(const struct suspect *s, const void *top)
+/* True if the task has at most half the weight of the task @top, and another name. */
+static bool is_nicer(const struct suspect *s, const void *arg)
 {
-	return s->policy != SCHED_IDLE && s->nice > ((const struct suspect *)top)->nice;
+	const struct suspect *top = arg;
+
+	return s->policy != SCHED_IDLE && s->nice >= top->nice + HALF_WEIGHT &&
+	       !has_name(s, top->name);
 }
 
 static bool may_not_use(const struct suspect *s, const void *cpu)
@@ -156,7 +162,8 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
 	if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
-	findings_add(report, &f, "short-lived processes of %s (%.0f %s per second)%s make %s wait %s",
+	findings_add(report, &f,
+		     "short-lived processes of %s (%.0f %s per second)%s make %s wait %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
 		     gone->name, by, v->name, WAITS);
 	return true;
@@ -261,7 +268,8 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	char rate[96], buf[32], who[FINDING_NAME];
 
 	crew_of(v->o, blame->culprit.group, &crew);
-	lost = (uint64_t)((double)lost_ns * (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
+	lost = (uint64_t)((double)lost_ns *
+			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
 	if (say_realtime(v, &crew, blame, lost_ns, report) || is_modest(v, &crew) ||
 	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
 		return;
@@ -296,7 +304,7 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	struct finding f;
 	char rate[48], victims[FINDING_TEXT], each[32];
 
-	if (top->policy != SCHED_OTHER || (!idle && (!nicer || !strcmp(nicer->name, top->name))))
+	if (top->policy != SCHED_OTHER || (!idle && !nicer))
 		return false;
 	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);

@@ -172,7 +172,8 @@ static void say_quota(const struct victim *v, struct report *report)
 	}
 	user = quota_user(v, level->len, &share);
 	/* A group that uses up a quota and never sleeps is the culprit of the others. */
-	if (!*user && v->delayed + v->rested < RULE_MOST && quota_delays_other(v, level->len, report))
+	if (!*user && v->delayed + v->rested < RULE_MOST &&
+	    quota_delays_other(v, level->len, report))
 		return;
 	if (*user)
 		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);

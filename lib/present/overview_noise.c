@@ -64,8 +64,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 }
 
 /* The task with most time on a CPU, or with @sleeps most sleeps; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu,
-					bool sleeps)
+static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool sleeps)
 {
 	const struct suspect *most = NULL;
 

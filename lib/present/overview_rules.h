@@ -53,7 +53,7 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 /* ": 4 tasks burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
-/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", the p99 only if it is known. */
+/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", or "(no p99: several causes)". */
 const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 

@@ -122,7 +122,9 @@ const char *wait_text(const struct report *report, const struct finding *f, char
 
 	len += (size_t)snprintf(buf + len, size - len, ", %.0f %% of its waiting",
 				100.0 * f->share);
-	if (!isnan(f->p99_ns) && len < size)
+	if (len < size && isnan(f->p99_ns))
+		snprintf(buf + len, size - len, " (no p99: several causes)");
+	else if (len < size)
 		snprintf(buf + len, size - len, " (p99 %.3g ms)", f->p99_ns / 1e6);
 	return buf;
 }

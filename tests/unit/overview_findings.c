@@ -354,6 +354,9 @@ TEST(priorities_in_one_cgroup)
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "service (PID 8 in /app, nice 19) waits 305 ms per second for builder (nice 0)");
+	/* A step or two are no reason. */
+	s->nice = 2;
+	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;
 	s->policy = SCHED_IDLE;
 	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);

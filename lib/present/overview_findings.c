@@ -24,13 +24,6 @@ static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
 					      "subtick runq --idle-states"};
 static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
 
-/* Waits for cores that began with a wake-up, if their cause is known. */
-static uint64_t wakeup_ns(const struct runq_group_window *group)
-{
-	return group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
-	       group->cause_ns[RUNQ_KTHREAD];
-}
-
 /* True if the suspect is a task of the victim, or stands for exited ones. */
 static bool is_of(const struct suspect *s, const struct runq_group *group)
 {
@@ -45,7 +38,7 @@ static bool is_of(const struct suspect *s, const struct runq_group *group)
 static void split_waits(struct victim *v)
 {
 	const struct suspects *tasks = &v->o->suspects;
-	double woken = (double)wakeup_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0, bound;
+	double woken = (double)runq_woken_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0, bound;
 
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
@@ -254,7 +247,7 @@ void overview_findings(const struct overview_window *o, struct report *report)
 	double taken;
 
 	for (size_t i = 0; w && i < w->nr_groups; i++)
-		woken += wakeup_ns(&w->groups[i]);
+		woken += runq_woken_ns(&w->groups[i]);
 	taken = say_noise(o, woken, report);
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, &waits, w->groups[i].sum_ns))

@@ -15,6 +15,8 @@ int runq_report_waits(const struct runq_window *window, struct report **ret_repo
 /* Adds the findings of @window to @report. */
 void runq_findings(const struct runq_window *window, struct report *report);
 
+/* Waits of the group for cores that began with a wake-up, if their cause is known. */
+uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits for cores that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
 /* p99 of a cause with @wait_ns of the group's waiting: NAN unless this cause made almost all of it. */

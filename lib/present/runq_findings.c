@@ -47,10 +47,15 @@ static const struct {
 	[RUNQ_PRESSURE_QUOTA] = {{"pressure", "quota", LEAST, WHICH}, "for CPU quota"},
 };
 
+uint64_t runq_woken_ns(const struct runq_group_window *group)
+{
+	return group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
+	       group->cause_ns[RUNQ_KTHREAD];
+}
+
 double runq_delayed(const struct runq_group_window *group)
 {
-	uint64_t woken = group->cause_ns[RUNQ_SAME] + group->cause_ns[RUNQ_OTHER] +
-			 group->cause_ns[RUNQ_KTHREAD];
+	uint64_t woken = runq_woken_ns(group);
 	uint64_t all = woken + group->cause_ns[RUNQ_PREEMPTED];
 
 	return all ? (double)woken / (double)all : 0.0;

@@ -22,13 +22,12 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	if (!rest)
 		return -EINVAL;
 	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime; */
-	/* 6 more; starttime; 16 more; processor */
+	/* 23 more; processor */
 	got = sscanf(rest + 1,
 		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-		     " %*s %*s %*s %*s %*s %*s %" SCNu64
-		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
 		     &stat.parent, &stat.group, &stat.flags, &stat.user_ticks, &stat.system_ticks,
-		     &stat.start_ticks, &stat.cpu);
+		     &stat.cpu);
 	if (got < 5)
 		return -EINVAL;
 	*ret_stat = stat;

@@ -9,7 +9,6 @@
 struct pidstat {
 	uint64_t user_ticks; /* in units of 1/USER_HZ s */
 	uint64_t system_ticks;
-	uint64_t start_ticks; /* CLOCK_BOOTTIME at which it started */
 	pid_t parent;
 	pid_t group;
 	uint32_t flags; /* PF_ of the kernel's sched.h */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cmp.h"
 #include "sys/affinity.h"
 #include "sys/file.h"
 #include "sys/mountinfo.h"
@@ -21,16 +22,12 @@ static int by_pid(const void *a, const void *b)
 {
 	const struct load_task *left = a, *right = b;
 
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(left->pid, right->pid) ?: CMP(right->ns, left->ns);
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct load_task *left = a, *right = b;
-
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(((const struct load_task *)b)->ns, ((const struct load_task *)a)->ns);
 }
 
 /* Merges the rows of one task on several CPUs into the row with most time. Returns rows left. */
@@ -123,9 +120,7 @@ static struct suspect *exited(struct suspects *list, const struct suspect *one)
 
 static int suspect_by_time(const void *a, const void *b)
 {
-	const struct suspect *left = a, *right = b;
-
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+	return CMP(((const struct suspect *)b)->ns, ((const struct suspect *)a)->ns);
 }
 
 static bool is_live(const char *root, uint32_t pid)

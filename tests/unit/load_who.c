@@ -201,6 +201,29 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	load_tasks_close(&t);
 }
 
+/* A task that leaves the core blocked has slept. */
+TEST_WITH(sleeps_and_parent, reset, NULL)
+{
+	struct task_struct parent = {.tgid = 40};
+	struct load_tasks t;
+
+	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	other.real_parent = &parent;
+	for (int i = 0; i < 3; i++) {
+		to(1000 + 100 * i, &other);
+		other.state = i > 0;
+		to(1050 + 100 * i, &idle);
+	}
+	other.state = 0;
+	other.real_parent = NULL;
+	turn(&t, 2000);
+	assert_int_equal(t.nr_list, 1);
+	assert_int_equal(t.list[0].count, 3);
+	assert_int_equal(t.list[0].sleeps, 2);
+	assert_int_equal(t.list[0].parent, 40);
+	load_tasks_close(&t);
+}
+
 /* A core that has not switched yet runs what it ran at the start. */
 TEST_WITH(tasks_without_a_switch, reset, NULL)
 {

@@ -151,7 +151,7 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 
 	if (!gone)
 		return false;
-	/* Processes inherit the policy of their parent. With SCHED_IDLE nobody waits for them. */
+	/* Processes inherit the policy of their parent. No task waits for SCHED_IDLE. */
 	parent = find_task(v->o, crew->path, has_pid, &gone->parent);
 	if (parent && parent->policy == SCHED_IDLE)
 		return false;

@@ -56,7 +56,7 @@ static void split_waits(struct victim *v)
 		return;
 	v->rested = sleepers / all * (1.0 - v->delayed);
 	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
-	/* Of a longer list of tasks the end is missing. */
+	/* A longer list of tasks is cut. */
 	if (bound < woken && tasks->nr < SUSPECTS_LIVE)
 		v->delayed *= bound / woken;
 }
@@ -131,7 +131,7 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 	return false;
 }
 
-/* Of several quotas above the victim, the one that throttled longest. */
+/* The quota above the victim that throttled longest; NULL if there is none. */
 static const struct settings_level *quota_level(const struct victim *v)
 {
 	const struct settings_level *found = NULL;

@@ -306,7 +306,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
-		.stays = "advice: time of subtick, which is in / as well, counts as theirs",
+		.advised = true,
 	},
 	{
 		.name = "fork-bomb",

@@ -30,6 +30,25 @@ static bool is_of(const struct suspect *s, const struct runq_group *group)
 	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
 }
 
+static bool is_cpu_bound(uint64_t ns, uint64_t sleeps)
+{
+	return (double)ns > CPU_BOUND_NS * (double)sleeps;
+}
+
+/* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
+static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
+{
+	double wakeups = 0.0;
+
+	for (size_t i = 0; i < o->load->nr_tasks; i++) {
+		const struct load_task *task = &o->load->tasks[i];
+
+		if (task->cgroup_id == cgroup_id && !is_cpu_bound(task->ns, task->sleeps))
+			wakeups += (double)task->sleeps;
+	}
+	return o->noise ? wakeups : INFINITY;
+}
+
 /*
  * Splits the victim's waits for cores: waits from wake-ups, and waits after a preemption of tasks
  * that sleep. runq books the rest of a wait after a migration as a wait from a wake-up, and the
@@ -38,7 +57,8 @@ static bool is_of(const struct suspect *s, const struct runq_group *group)
 static void split_waits(struct victim *v)
 {
 	const struct suspects *tasks = &v->o->suspects;
-	double woken = (double)runq_woken_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0, bound;
+	double woken = (double)runq_woken_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0,
+	       bound;
 
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
@@ -46,7 +66,7 @@ static void split_waits(struct victim *v)
 		if (!is_of(s, v->group->party.group))
 			continue;
 		all += (double)s->ns;
-		if ((double)s->ns > CPU_BOUND_NS * (double)s->sleeps)
+		if (is_cpu_bound(s->ns, s->sleeps))
 			continue;
 		wakeups += (double)s->sleeps;
 		/* Nobody waits for the end of what a kernel thread was preempted in. */
@@ -55,9 +75,11 @@ static void split_waits(struct victim *v)
 	if (!(all > 0.0))
 		return;
 	v->rested = sleepers / all * (1.0 - v->delayed);
+	/* A longer list is cut. */
+	if (tasks->nr >= SUSPECTS_LIVE)
+		wakeups = wakeups_of(v->o, v->group->party.group->cgroup_id);
 	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
-	/* A longer list of tasks is cut. */
-	if (bound < woken && tasks->nr < SUSPECTS_LIVE)
+	if (bound < woken)
 		v->delayed *= bound / woken;
 }
 

@@ -26,7 +26,7 @@ struct scene {
 	struct noise_sender senders[2];
 	struct noise_window noise;
 	struct overview_window window;
-	struct suspect suspects[8];
+	struct suspect suspects[SUSPECTS_MAX];
 	struct settings settings[4];
 };
 
@@ -243,6 +243,9 @@ TEST(fair_share)
 /* The rest of a wait after a migration looks like a wait from a wake-up. */
 TEST(cpu_bound)
 {
+	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
+				   {.ns = 500 * MS, .sleeps = 500, .cgroup_id = 2},
+				   {.ns = MS, .sleeps = 1, .cgroup_id = 1}};
 	struct suspect *s;
 
 	begin();
@@ -254,6 +257,14 @@ TEST(cpu_bound)
 	/* One wake-up with a p99 of 5 ms. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
+	/* The list of tasks is cut: all of load's are counted. */
+	scene.load.tasks = rows;
+	scene.load.nr_tasks = 3;
+	scene.window.suspects.nr = SUSPECTS_LIVE;
+	EXPECT(NULL);
+	rows[1].cgroup_id = 1;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
+	scene.window.suspects.nr = 3;
 	/* A run of 50 ms for each request: preemptions delay it as well. */
 	s->sleeps = 10;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",

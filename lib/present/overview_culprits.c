@@ -285,7 +285,8 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 	}
 	set_yield(v, path, &f);
 	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
-	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER)
+	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER &&
+	    (double)crew.top_ns >= RULE_MOST / 2 * (double)(crew.ns + crew.exited_ns))
 		suspects_command(v->o, path, has_name, crew.top->name, "chrt -i -p 0", f.command);
 	if (is_above(path, v->path) && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);

@@ -15,6 +15,8 @@
 #define LEAST_P99_NS 100000.0
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
+/* No idle state takes longer to leave. */
+#define IDLE_EXIT_MAX_NS 100000000
 /* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
 #define CPU_BOUND_NS 2e8
 
@@ -219,8 +221,9 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	/* One long wait is no wake-up of a core: the hypervisor did not run it. */
-	if (v->group->max_ns >= lost || !findings_due(report, &idle_exit, lost - v->group->max_ns))
+	/* One long wait of half the time is no idle exit: the hypervisor did not run the core. */
+	if (!findings_due(report, &idle_exit, lost) ||
+	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;
 	if (state) {
 		f.cpu = state->cpu;

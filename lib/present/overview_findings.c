@@ -71,8 +71,8 @@ static void split_waits(struct victim *v)
 		if (is_cpu_bound(s->ns, s->sleeps))
 			continue;
 		wakeups += (double)s->sleeps;
-		/* Nobody waits for the end of what a kernel thread was preempted in. */
-		sleepers += s->kthread ? 0.0 : (double)s->ns;
+		/* Kernel threads and processes that exit serve no requests. */
+		sleepers += s->pid && !s->kthread ? (double)s->ns : 0.0;
 	}
 	if (!(all > 0.0))
 		return;

@@ -348,7 +348,7 @@ TEST(short_lived_victims)
 	struct suspect *s;
 
 	begin();
-	wait_for("/app", 300, 0);
+	wait_for("/app", 300, 600);
 	s = task(0, "bomb", "", 1000);
 	s->count = 2000;
 	s->cgroup_id = 1;

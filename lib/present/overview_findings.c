@@ -221,7 +221,7 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	/* One long wait of half the time is no idle exit: the hypervisor did not run the core. */
+	/* One long wait is half of it: no idle exit, but perhaps a core that a hypervisor stopped. */
 	if (!findings_due(report, &idle_exit, lost) ||
 	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;

@@ -15,6 +15,8 @@
 #define LEAST_P99_NS 100000.0
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define LEAST_SHARE 0.05
+/* No idle state takes longer to leave. */
+#define IDLE_EXIT_MAX_NS 100000000
 /* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
 #define CPU_BOUND_NS 2e8
 
@@ -69,8 +71,8 @@ static void split_waits(struct victim *v)
 		if (is_cpu_bound(s->ns, s->sleeps))
 			continue;
 		wakeups += (double)s->sleeps;
-		/* Nobody waits for the end of what a kernel thread was preempted in. */
-		sleepers += s->kthread ? 0.0 : (double)s->ns;
+		/* Kernel threads and processes that exit serve no requests. */
+		sleepers += s->pid && !s->kthread ? (double)s->ns : 0.0;
 	}
 	if (!(all > 0.0))
 		return;
@@ -219,8 +221,9 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	/* One long wait is no wake-up of a core: the hypervisor did not run it. */
-	if (v->group->max_ns >= lost || !findings_due(report, &idle_exit, lost - v->group->max_ns))
+	/* One long wait is half of it: no idle exit, but perhaps a core that a hypervisor stopped. */
+	if (!findings_due(report, &idle_exit, lost) ||
+	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;
 	if (state) {
 		f.cpu = state->cpu;

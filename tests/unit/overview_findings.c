@@ -348,7 +348,7 @@ TEST(short_lived_victims)
 	struct suspect *s;
 
 	begin();
-	wait_for("/app", 300, 0);
+	wait_for("/app", 300, 600);
 	s = task(0, "bomb", "", 1000);
 	s->count = 2000;
 	s->cgroup_id = 1;
@@ -452,8 +452,11 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/* One wait of almost all the time. */
-	scene.groups[0].max_ns = scene.groups[0].cause_ns[RUNQ_IDLE] - 9 * MS;
+	/* One wait of more than half the time, and longer than any idle exit. */
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 300 * MS;
+	scene.groups[0].max_ns = 140 * MS;
+	EXPECT("idle_exit", "/app", "", "", "", NULL);
+	scene.groups[0].max_ns = 160 * MS;
 	EXPECT(NULL);
 	scene.groups[0].cause_ns[RUNQ_IDLE] = 9 * MS;
 	EXPECT(NULL);

@@ -159,7 +159,8 @@ int main(void)
 
 	ns = by_trace(w, free_pid, &both, &waits);
 	live_ok(ns > 2 * NSEC_PER_MSEC && waits >= ROUNDS,
-		"both cores allowed: %llu ns avoidable, in %llu waits", (unsigned long long)ns, (unsigned long long)waits);
+		"both cores allowed: %llu ns avoidable, in %llu waits",
+		(unsigned long long)ns, (unsigned long long)waits);
 	judge("both cores allowed", free_group, "avoidable_ns", root, ns, waits);
 	judge("both cores allowed", free_group, "avoidable_most_ns", root, ns, waits);
 	judge("both cores allowed", free_group, "excluded_ns", root, 0, waits);

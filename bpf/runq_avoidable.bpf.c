@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Adds up, by cgroup, the time that tasks wait while another core that they may use is idle. */
-#include "runq_task.bpf.h"
 #include "runq_avoidable.bpf.h"
+#include "runq_task.bpf.h"
 #include "map.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -14,30 +14,30 @@ struct runq_avoidable_task tasks[RUNQ_AVOIDABLE_TASKS];
 
 MAP(avoidable_waits, HASH, 0, RUNQ_AVOIDABLE_NR, u64, struct runq_avoidable_waits);
 
-static __always_inline struct runq_avoidable_task *task_entry(u32 pid)
+static __always_inline struct runq_avoidable_task *avoid_entry(u32 pid)
 {
 	return &tasks[pid & (RUNQ_AVOIDABLE_TASKS - 1)];
 }
 
-static __always_inline struct rq___state *task_rq(struct task_struct *task)
+static __always_inline struct rq___state *avoid_rq(struct task_struct *task)
 {
 	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq);
 }
 
 /* True if the core of @task is online. A core that is offline runs its idle task, too. */
-static __always_inline bool is_online(struct task_struct *task)
+static __always_inline bool avoid_online(struct task_struct *task)
 {
-	struct rq___state *rq = task_rq(task);
+	struct rq___state *rq = avoid_rq(task);
 
 	return BPF_CORE_READ(rq, online);
 }
 
-static __noinline int count_wait(struct task_struct *next, u32 cpu, u64 now)
+static __noinline int avoid_count(struct task_struct *next, u32 cpu, u64 now)
 {
 	struct runq_avoidable_waits none = {}, more, *waits;
 	u64 key = task_cgroup(next, cgroup_v2);
 
-	wait_ends(task_entry(next->pid), next, cpu, now, &more);
+	avoid_ends(avoid_entry(next->pid), next, cpu, now, &more);
 	if (!more.most_ns && !more.excluded_ns)
 		return 0;
 	waits = bpf_map_lookup_elem(&avoidable_waits, &key);
@@ -47,8 +47,8 @@ static __noinline int count_wait(struct task_struct *next, u32 cpu, u64 now)
 		waits = bpf_map_lookup_elem(&avoidable_waits, &key);
 	}
 	if (!waits) {
-		core_of(cpu)->lost++;
-		core_of(cpu)->full++;
+		avoid_core(cpu)->lost++;
+		avoid_core(cpu)->full++;
 		return 0;
 	}
 	__sync_fetch_and_add(&waits->least_ns, more.least_ns);
@@ -63,22 +63,22 @@ static __noinline int count_wait(struct task_struct *next, u32 cpu, u64 now)
 	return 0;
 }
 
-static __noinline int begin(struct task_struct *task, u64 now)
+static __noinline int avoid_begin(struct task_struct *task, u64 now)
 {
-	wait_begins(task_entry(task->pid), task, now);
+	avoid_begins(avoid_entry(task->pid), task, now);
 	return 0;
 }
 
-static __always_inline void dispatch(struct task_struct *next, u32 cpu, u64 now)
+static __always_inline void avoid_dispatch(struct task_struct *next, u32 cpu, u64 now)
 {
-	struct runq_avoidable_task *entry = task_entry(next->pid);
+	struct runq_avoidable_task *entry = avoid_entry(next->pid);
 
-	if (core_of(cpu)->unwanted)
+	if (avoid_core(cpu)->unwanted)
 		;
 	else if (entry->pid != (u32)next->pid || !entry->since_ns)
-		core_of(cpu)->lost++;
+		avoid_core(cpu)->lost++;
 	else
-		count_wait(next, cpu, now);
+		avoid_count(next, cpu, now);
 	if (entry->pid == (u32)next->pid)
 		entry->since_ns = 0;
 }
@@ -95,30 +95,30 @@ int avoidable_switch(u64 *ctx)
 		core_leave(cpu, now);
 	/* ctx[0]: preempted, also on its way to sleep. */
 	else if (ctx[0] || task_runnable(prev))
-		begin(prev, now);
-	else if (task_entry(prev->pid)->pid == (u32)prev->pid)
-		task_entry(prev->pid)->since_ns = 0;
+		avoid_begin(prev, now);
+	else if (avoid_entry(prev->pid)->pid == (u32)prev->pid)
+		avoid_entry(prev->pid)->since_ns = 0;
 	if (next->pid)
-		dispatch(next, cpu, now);
+		avoid_dispatch(next, cpu, now);
 	/* A core that goes offline switches from a kernel thread to its idle task. */
-	else if (!(prev->flags & PF_KTHREAD) || is_online(next))
+	else if (!(prev->flags & PF_KTHREAD) || avoid_online(next))
 		core_enter(cpu, now, false);
 	return 0;
 }
 
-static __always_inline int task_woken(struct task_struct *task)
+static __always_inline int avoid_woken(struct task_struct *task)
 {
-	struct runq_avoidable_task *entry = task_entry(task->pid);
+	struct runq_avoidable_task *entry = avoid_entry(task->pid);
 
 	/* Woken again while it waits: the wait goes on. */
 	if (entry->pid != (u32)task->pid || !entry->since_ns)
-		begin(task, bpf_ktime_get_ns());
+		avoid_begin(task, bpf_ktime_get_ns());
 	return 0;
 }
 
 /*
- * Finds the cores that are idle and the tasks that wait at the start. Run once, after sched_switch is attached. Each core
- * has kernel threads of its own, so the tasks lead to all run queues.
+ * Finds the cores that are idle and the tasks that wait at the start. Run once, after sched_switch
+ * is attached. Each core has kernel threads of its own, so the tasks lead to all run queues.
  */
 SEC("iter/task")
 int avoidable_start(struct bpf_iter__task *ctx)
@@ -128,34 +128,34 @@ int avoidable_start(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	rq = task_rq(task);
-	if (!BPF_CORE_READ(rq, curr, pid) && is_online(task))
+	rq = avoid_rq(task);
+	if (!BPF_CORE_READ(rq, curr, pid) && avoid_online(task))
 		core_enter(task_cpu(task), bpf_ktime_get_ns(), true);
 	/* A task that goes to sleep may stay in the queue (delayed dequeue). */
 	if (task->on_rq && !task->on_cpu && task_runnable(task))
-		task_woken(task);
+		avoid_woken(task);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(avoidable_wakeup, struct task_struct *task)
 {
-	return task_woken(task);
+	return avoid_woken(task);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(avoidable_wakeup_new, struct task_struct *task)
 {
 	/* What is there belongs to an earlier task with this pid. */
-	return begin(task, bpf_ktime_get_ns());
+	return avoid_begin(task, bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(avoidable_migrate, struct task_struct *task, int to)
 {
-	struct runq_avoidable_task *entry = task_entry(task->pid);
+	struct runq_avoidable_task *entry = avoid_entry(task->pid);
 
 	if (entry->pid == (u32)task->pid && entry->since_ns)
-		wait_moves(entry, task, to, bpf_ktime_get_ns());
+		avoid_moves(entry, task, to, bpf_ktime_get_ns());
 	return 0;
 }

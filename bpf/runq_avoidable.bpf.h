@@ -31,19 +31,19 @@ static __always_inline u64 accumulator_at(u64 word, u64 now)
 	return ((word - open) >> RUNQ_AVOIDABLE_SHIFT) + open * now;
 }
 
-static __always_inline struct runq_avoidable_cpu *core_of(u64 cpu)
+static __always_inline struct runq_avoidable_cpu *avoid_core(u64 cpu)
 {
 	return &cpus[cpu & (RUNQ_AVOIDABLE_CPUS - 1)];
 }
 
-static __always_inline u64 set_at(u32 set, u64 now)
+static __always_inline u64 avoid_set_idle(u32 set, u64 now)
 {
 	return set < RUNQ_AVOIDABLE_SETS ? accumulator_at(sets[set].idle, now) : 0;
 }
 
-static __always_inline u64 core_at(u32 cpu, u64 now)
+static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 {
-	return accumulator_at(core_of(cpu)->idle, now);
+	return accumulator_at(avoid_core(cpu)->idle, now);
 }
 
 /*
@@ -76,7 +76,7 @@ __noinline int sets_leave(u64 in, u64 now)
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
-	struct runq_avoidable_cpu *core = core_of(cpu);
+	struct runq_avoidable_cpu *core = avoid_core(cpu);
 
 	for (u32 i = 0; i <= RUNQ_AVOIDABLE_SETS; i++) {
 		u64 old = core->flags, member = old >> RUNQ_AVOIDABLE_MEMBER & RUNQ_AVOIDABLE_ALL_SETS;
@@ -97,7 +97,7 @@ __noinline int core_enter(u64 cpu, u64 now, bool first)
 /* The core leaves its idle task. SEEN comes first: after it no other core can set IDLE. */
 __noinline int core_leave(u64 cpu, u64 now)
 {
-	struct runq_avoidable_cpu *core = core_of(cpu);
+	struct runq_avoidable_cpu *core = avoid_core(cpu);
 	u64 old;
 
 	if (!(core->flags & RUNQ_AVOIDABLE_SEEN))
@@ -113,7 +113,7 @@ __noinline int core_leave(u64 cpu, u64 now)
 /* Adds a core to a set; an idle core counts at once. Returns 0 if its flags changed at each attempt. */
 __noinline int set_join(u64 cpu, u64 set, u64 now)
 {
-	struct runq_avoidable_cpu *core = core_of(cpu);
+	struct runq_avoidable_cpu *core = avoid_core(cpu);
 	u64 in = 1ULL << (set & 15), member = in << RUNQ_AVOIDABLE_MEMBER;
 
 	for (u32 i = 0; i < 8; i++) {
@@ -209,7 +209,7 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 	return SET_UNKNOWN;
 }
 
-static __always_inline u64 task_held(struct task_struct *task)
+static __always_inline u64 avoid_held(struct task_struct *task)
 {
 	u64 total;
 
@@ -219,54 +219,54 @@ static __always_inline u64 task_held(struct task_struct *task)
 }
 
 /* A wait begins. */
-static __always_inline void wait_begins(struct runq_avoidable_task *entry, struct task_struct *task,
+static __always_inline void avoid_begins(struct runq_avoidable_task *entry, struct task_struct *task,
 					u64 now)
 {
 	u32 cpu = task_cpu(task);
-	u64 core = core_at(cpu, now);
+	u64 core = avoid_core_idle(cpu, now);
 
 	entry->pid = task->pid;
 	entry->cpu = cpu;
 	entry->set = task_set(task, now);
-	entry->all = set_at(0, now) - core;
-	entry->own = set_at(entry->set, now) - core;
-	entry->held = task_held(task);
+	entry->all = avoid_set_idle(0, now) - core;
+	entry->own = avoid_set_idle(entry->set, now) - core;
+	entry->held = avoid_held(task);
 	if (task_throttled(task))
 		entry->held += held_so_far(task);
 	entry->since_ns = now;
 }
 
 /* A task that waits is moved from its core to @to. */
-static __always_inline void wait_moves(struct runq_avoidable_task *entry, struct task_struct *task,
+static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struct task_struct *task,
 				       u32 to, u64 now)
 {
-	u64 shift = core_at(task_cpu(task), now) - core_at(to, now);
+	u64 shift = avoid_core_idle(task_cpu(task), now) - avoid_core_idle(to, now);
 	u64 base = entry->held == HELD_ELSEWHERE ? 1 : entry->held;
 
 	entry->all += shift;
 	entry->own += shift;
 	/* The other core has a total of its own, whose value at this time is unknown. */
-	entry->held = base == task_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
+	entry->held = base == avoid_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
 }
 
 /* Growth of an accumulator in a wait; races of readers leave it some ns outside. */
-static __always_inline u64 grown(u64 from, u64 to, u64 wait_ns)
+static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {
 	s64 ns = (s64)((to - from) << RUNQ_AVOIDABLE_SHIFT) >> RUNQ_AVOIDABLE_SHIFT;
 
 	return ns <= 0 ? 0 : (u64)ns < wait_ns ? (u64)ns : wait_ns;
 }
 
-static __always_inline u64 less(u64 ns, u64 by)
+static __always_inline u64 avoid_less(u64 ns, u64 by)
 {
 	return ns > by ? ns - by : 0;
 }
 
 /* 1 + the core of a set that went idle last, if it was idle in the wait; else 0. */
-static __always_inline u32 idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
+static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
 {
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
-	struct runq_avoidable_cpu *core = core_of(last);
+	struct runq_avoidable_cpu *core = avoid_core(last);
 
 	/* The idle time of the core that the task is queued on is no reason. */
 	if (last == cpu && cpu == entry->cpu)
@@ -275,35 +275,37 @@ static __always_inline u32 idle_core(const struct runq_avoidable_task *entry, u3
 }
 
 /* A wait ends on @cpu. */
-static __always_inline void wait_ends(const struct runq_avoidable_task *entry,
+static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 				      struct task_struct *task, u32 cpu, u64 now,
 				      struct runq_avoidable_waits *ret_waits)
 {
-	u64 wait_ns = less(now, entry->since_ns), core = core_at(cpu, now), held_ns = 0;
-	u64 all_ns = grown(entry->all, set_at(0, now) - core, wait_ns), own_ns, total;
+	u64 wait_ns = avoid_less(now, entry->since_ns), core = avoid_core_idle(cpu, now), held_ns = 0;
+	u64 all_ns = avoid_grown(entry->all, avoid_set_idle(0, now) - core, wait_ns), own_ns, total;
 	u32 set = task_set(task, now);
 	bool exact = set == entry->set && set != SET_UNKNOWN;
 
-	own_ns = set >= RUNQ_AVOIDABLE_SETS ? 0 : grown(entry->own, set_at(set, now) - core, wait_ns);
+	own_ns = set >= RUNQ_AVOIDABLE_SETS
+			 ? 0
+			 : avoid_grown(entry->own, avoid_set_idle(set, now) - core, wait_ns);
 	if (own_ns > all_ns)
 		own_ns = all_ns;
-	total = task_held(task);
+	total = avoid_held(task);
 	if (entry->held < HELD_ELSEWHERE) {
-		held_ns = less(total, entry->held);
+		held_ns = avoid_less(total, entry->held);
 		if (held_ns > wait_ns)
 			held_ns = wait_ns;
 	/* After a move it is unknown, unless quota never throttled the group on this core. */
 	} else if (entry->held == HELD_UNKNOWN || total != 1) {
 		exact = false;
 	}
-	ret_waits->least_ns = exact ? less(own_ns, held_ns) : 0;
+	ret_waits->least_ns = exact ? avoid_less(own_ns, held_ns) : 0;
 	ret_waits->most_ns = exact ? own_ns : all_ns;
 	if (ret_waits->most_ns > wait_ns - held_ns)
 		ret_waits->most_ns = wait_ns - held_ns;
 	ret_waits->excluded_ns =
-		exact && set && set != SET_FIXED ? less(all_ns - own_ns, held_ns) : 0;
-	ret_waits->cpu = idle_core(entry, set, cpu);
-	ret_waits->excluded_cpu = idle_core(entry, 0, cpu);
+		exact && set && set != SET_FIXED ? avoid_less(all_ns - own_ns, held_ns) : 0;
+	ret_waits->cpu = avoid_idle_core(entry, set, cpu);
+	ret_waits->excluded_cpu = avoid_idle_core(entry, 0, cpu);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "abi/noise.h"
+#include "measure/runq/avoidable.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
 #include "stats/hist.h"
@@ -42,6 +43,8 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 	if (config_collects(config, CONFIG_COLLECT_runq)) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
+		if (config->avoidable)
+			needs.map_bytes += RUNQ_AVOIDABLE_BYTES;
 		if (config->pressure) {
 			needs.map_bytes += RUNQ_PRESSURE_BYTES;
 			needs.heap_bytes += config->cgroup_limit * PRESSURE_BYTES;

@@ -349,7 +349,7 @@ static void fixed(void **state)
 		waits->task.__state = 0;
 		avoidable_wakeup(NULL, &waits->task);
 		shim_now += 1000;
-		count_wait(&waits->task, 0, shim_now);
+		avoid_count(&waits->task, 0, shim_now);
 		assert_int_equal(waits->sum.most_ns, 0);
 		assert_int_equal(waits->sum.excluded_ns, i == 2 ? 1000 : 0);
 		tasks[waits->task.pid].since_ns = 0;

@@ -64,7 +64,10 @@ static int load(struct runq_avoidable *a, const struct runq_opts *opts,
 			cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu);
 	}
 	rc = runq_avoidable_bpf__load(skel);
-	if (rc)
+	if (rc == -EACCES)
+		rc = err_unsupported(err, rc, "use Linux 6.12 or later, or leave out --avoidable",
+				     "the verifier of this kernel refuses the programs for avoidable waits");
+	else if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the programs for avoidable waits");
 out:
 	kbtf_close(btf);

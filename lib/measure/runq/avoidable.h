@@ -11,6 +11,9 @@
 
 struct runq_avoidable;
 
+/* Kernel memory, about: tasks, cores, and the table of groups. */
+#define RUNQ_AVOIDABLE_BYTES (4ULL << 20)
+
 /* The hierarchy of @opts is the one in use, never AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);

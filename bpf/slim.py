@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Removes line numbers and labels of basic blocks from a BPF object: half of its bytes, which neither libbpf
 nor the kernel needs. bpftool gen object then compacts the file. Usage: slim.py FROM TO"""
 import struct

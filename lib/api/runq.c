@@ -1,338 +1,314 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq_latency API on top of the runq measurement. */
+/* The public functions of runq. */
 #include "subtick/runq.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "measure/runq/runq.h"
-#include "stats/runq.h"
+#include "sys/bpf.h"
 
-struct runq_latency {
-	struct meter *meter;
-	bool all; /* no cgroup was asked for by name */
-	struct runq_latency_group *groups;
-	struct runq_latency_pressure *pressures;
-	struct runq_latency_blame *blames;
-};
+_Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
+		       (int)SUBTICK_PER_CPU == (int)RUNQ_PER_CPU &&
+		       SUBTICK_PER_QOS - SUBTICK_PER_POD == ROLLUP_QOS - ROLLUP_POD &&
+		       (int)SUBTICK_PARTY_EXCLUDED == (int)RUNQ_PARTY_EXCLUDED &&
+		       (int)SUBTICK_PARTY_QUOTA == (int)RUNQ_PARTY_QUOTA &&
+		       SUBTICK_UNKNOWN_NS - SUBTICK_IDLE_EXIT_NS == RUNQ_UNKNOWN &&
+		       SUBTICK_THROTTLED_NS - SUBTICK_IDLE_EXIT_NS == RUNQ_THROTTLED,
+	       "the public numbers are the internal numbers");
 
-static __thread struct err last_err;
+#define ALL_FLAGS \
+	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES)
 
-/* Begins a call; false with -EINVAL in last_err if one of the two pointers that it needs is NULL. */
-static bool begin(const void *one, const void *two)
+/* Counters of options that are off have no row. */
+#define AT(member) offsetof(struct runq_window, member)
+#define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member)},
+#define IDLE_ROW(member, key, ...) {#key "_total", AT(member)},
+#define PRESSURE_ROW(member, key, ...) {#key "_total", AT(pressure_losses.member)},
+static const struct loss_row always_losses[] = {RUNQ_LOSSES(ALWAYS_ROW)};
+static const struct loss_row idle_losses[] = {RUNQ_IDLE_LOSSES(IDLE_ROW)};
+static const struct loss_row pressure_losses[] = {RUNQ_PRESSURE_LOSSES(PRESSURE_ROW)};
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+static const void *window_of(const struct meter *meter)
 {
-	last_err = (struct err){0};
-	if (!one || !two)
-		err_set(&last_err, -EINVAL, "a pointer is NULL");
-	return one && two;
+	return runq_window(meter);
 }
 
-/* Index in @words, 0 for NULL. */
-static int word_index(const char *word, const char *const *words, const char *what)
+static size_t rows(const void *window, enum subtick_list list)
 {
-	int index = word ? opt_index(words, word) : 0;
+	const struct runq_window *w = window;
 
-	return index < 0 ? err_set(&last_err, -EINVAL, "unknown %s %s", what, word) : index;
+	switch (list) {
+	case SUBTICK_WINDOW: return 1;
+	case SUBTICK_LOSSES:
+		return NR(always_losses) + (w->has_idle_states ? NR(idle_losses) : 0) +
+		       (w->has_pressure ? NR(pressure_losses) : 0);
+	case SUBTICK_GROUPS: return w->nr_groups;
+	case SUBTICK_BLAME:
+	case SUBTICK_BLAME_BY: return w->nr_blame;
+	case SUBTICK_PRESSURE: return w->nr_pressed;
+	case SUBTICK_IDLE_STATES: return w->nr_idle_states;
+	case SUBTICK_LONG_WAITS:
+	case SUBTICK_LONG_WAITS_BY: return w->nr_long_waits;
+	default: return 0;
+	}
 }
 
-static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *to)
+static void get_loss(const struct runq_window *w, size_t row, enum subtick_key key,
+		     struct figure *ret)
 {
-	int source = word_index(from->source, runq_source_names, "source");
-	int hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
-	int per = word_index(from->per, runq_per_names, "kind of group");
+	if (row < NR(always_losses))
+		return figure_loss(w, &always_losses[row], key, ret);
+	row -= NR(always_losses);
+	if (w->has_idle_states && row < NR(idle_losses))
+		return figure_loss(w, &idle_losses[row], key, ret);
+	row -= w->has_idle_states ? NR(idle_losses) : 0;
+	figure_loss(w, &pressure_losses[row], key, ret);
+}
 
-	if (source < 0 || hierarchy < 0 || per < 0)
-		return -EINVAL;
-	if ((from->nr_cgroups && !from->cgroups) || (from->nr_le && !from->le_ns))
-		return err_set(&last_err, -EINVAL, "a list of cgroups or boundaries is NULL");
-	for (size_t i = 0; i < from->nr_cgroups; i++)
-		if (!from->cgroups[i])
-			return err_set(&last_err, -EINVAL, "cgroup %zu is NULL", i);
-	if (from->nr_le > RUNQ_NR_LE)
-		return err_set(&last_err, -EINVAL, "at most %d boundaries", RUNQ_NR_LE);
+static void get_window(const struct runq_window *w, enum subtick_key key, struct figure *ret)
+{
+	switch (key) {
+	case SUBTICK_WINDOW_NS: return figure_u64(ret, w->window_ns);
+	case SUBTICK_TIME_UNIX_NS: return figure_u64(ret, w->time_unix_ns);
+	case SUBTICK_SOURCE:
+		ret->text = runq_source_names[w->source];
+		return figure_u64(ret, w->source);
+	case SUBTICK_HIERARCHY:
+		ret->text = runq_hierarchy_names[w->hierarchy];
+		return figure_u64(ret, w->hierarchy);
+	case SUBTICK_SAMPLE_RATIO: return figure_real(ret, w->sample_ratio);
+	case SUBTICK_SCHEDSTAT_RATIO: return figure_real(ret, w->schedstat_ratio);
+	default: return;
+	}
+}
+
+static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
+{
+	static const struct runq_group_names no_names;
+	const struct runq_group *group = party->group;
+	const struct runq_group_names *names = group && group->names ? group->names : &no_names;
+
+	if (key == SUBTICK_PARTY)
+		figure_u64(ret, party->kind);
+	if (key == SUBTICK_PARTY || key == SUBTICK_CGROUP)
+		ret->text = runq_party_path(party);
+	switch (key) {
+	case SUBTICK_CGROUP_ID:
+		return figure_u64(ret, group && group->cgroup_id ? group->cgroup_id : UINT64_MAX);
+	case SUBTICK_PID: return figure_u64(ret, group && group->pid ? group->pid : UINT64_MAX);
+	case SUBTICK_TGID: return figure_u64(ret, group && group->tgid ? group->tgid : UINT64_MAX);
+	case SUBTICK_POD_UID: ret->text = group ? group->pod_uid : NULL; return;
+	case SUBTICK_CONTAINER_ID: ret->text = group ? group->container_id : NULL; return;
+	case SUBTICK_QOS: ret->text = group ? group->qos : NULL; return;
+	case SUBTICK_COMM: ret->text = group ? group->comm : NULL; return;
+	case SUBTICK_NAMESPACE: ret->text = names->namespace; return;
+	case SUBTICK_POD: ret->text = names->pod; return;
+	case SUBTICK_CONTAINER: ret->text = names->container; return;
+	case SUBTICK_IMAGE: ret->text = names->image; return;
+	default: return;
+	}
+}
+
+static void get_group(const struct runq_window *w, const struct runq_group_window *g,
+		      enum subtick_key key, struct figure *ret)
+{
+	if (key >= SUBTICK_IDLE_EXIT_NS && key <= SUBTICK_UNKNOWN_NS) {
+		unsigned int cause = key - SUBTICK_IDLE_EXIT_NS;
+
+		return figure_u64(ret, w->causes_known >> cause & 1 ? g->cause_ns[cause] : UINT64_MAX);
+	}
+	switch (key) {
+	case SUBTICK_CPU:
+		return figure_u64(ret, w->per == RUNQ_PER_CPU && g->party.group ? g->party.group->cpu
+										: UINT64_MAX);
+	case SUBTICK_ENDED: return figure_u64(ret, g->ended);
+	case SUBTICK_COUNT: return figure_u64(ret, g->count);
+	case SUBTICK_SUM_NS: return figure_u64(ret, g->sum_ns);
+	case SUBTICK_AVG_NS: return figure_real(ret, g->avg_ns);
+	case SUBTICK_MAX_NS: return figure_u64(ret, g->count ? g->max_ns : UINT64_MAX);
+	case SUBTICK_COUNT_STDERR_RATIO: return figure_real(ret, g->count_stderr_ratio);
+	case SUBTICK_SUM_STDERR_RATIO: return figure_real(ret, g->sum_stderr_ratio);
+	default: return get_party(&g->party, key, ret);
+	}
+}
+
+static void get_pressure(const struct runq_pressed *p, enum subtick_key key, struct figure *ret)
+{
+	static const enum runq_pressure_cause causes[] = {
+		RUNQ_PRESSURE_CONTENTION, RUNQ_PRESSURE_KTHREAD, RUNQ_PRESSURE_IDLE,
+		RUNQ_PRESSURE_QUOTA};
+
+	if (key > SUBTICK_WAITING_NS && key < SUBTICK_STALLED_NS)
+		return figure_u64(ret, p->times.waiting_ns[causes[key - SUBTICK_WAITING_NS - 1]]);
+	if (key > SUBTICK_STALLED_NS && key < SUBTICK_PSI_WAITING_NS)
+		return figure_u64(ret, p->times.stalled_ns[causes[key - SUBTICK_STALLED_NS - 1]]);
+	switch (key) {
+	case SUBTICK_WAITING_NS: return figure_u64(ret, runq_pressure_sum(p->times.waiting_ns));
+	case SUBTICK_STALLED_NS: return figure_u64(ret, runq_pressure_sum(p->times.stalled_ns));
+	case SUBTICK_PSI_WAITING_NS: return figure_u64(ret, p->psi_waiting_ns);
+	case SUBTICK_PSI_STALLED_NS: return figure_u64(ret, p->psi_stalled_ns);
+	default:
+		return get_party(&(struct runq_party){RUNQ_PARTY_GROUP, p->group}, key, ret);
+	}
+}
+
+static void get_blame(const struct runq_blame *b, bool culprit, enum subtick_key key,
+		      struct figure *ret)
+{
+	switch (key) {
+	case SUBTICK_WAIT_NS: return figure_u64(ret, b->wait_ns);
+	case SUBTICK_COUNT: return figure_u64(ret, b->count);
+	default: return get_party(culprit ? &b->culprit : &b->victim, key, ret);
+	}
+}
+
+static void get_idle_state(const struct runq_idle_state *s, enum subtick_key key, struct figure *ret)
+{
+	switch (key) {
+	case SUBTICK_STATE: ret->text = s->name; return figure_u64(ret, s->index);
+	case SUBTICK_CLAIMED_NS: return figure_u64(ret, s->claimed_ns);
+	case SUBTICK_COUNT: return figure_u64(ret, s->count);
+	case SUBTICK_WAIT_NS: return figure_u64(ret, s->wait_ns);
+	default: return get_party(&s->party, key, ret);
+	}
+}
+
+/* The task of a wait, or the previous task and the group that ran for the largest part of the wait. */
+static void get_long_wait(const struct runq_long_wait *wait, bool culprit, enum subtick_key key,
+			  struct figure *ret)
+{
+	switch (key) {
+	case SUBTICK_CPU: return figure_u64(ret, wait->cpu);
+	case SUBTICK_PID: return figure_u64(ret, culprit ? wait->prev_pid : wait->pid);
+	case SUBTICK_TGID: return figure_u64(ret, culprit ? UINT64_MAX : wait->tgid);
+	case SUBTICK_COMM: ret->text = culprit ? wait->prev_comm : wait->comm; return;
+	case SUBTICK_WAIT_NS:
+		return figure_u64(ret, !culprit		 ? wait->wait_ns
+				       : wait->culprit_ns ? wait->culprit_ns
+							  : UINT64_MAX);
+	case SUBTICK_END_NS: return figure_u64(ret, wait->end_ns);
+	default: return get_party(culprit ? &wait->culprit : &wait->victim, key, ret);
+	}
+}
+
+static void get(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
+		struct figure *ret)
+{
+	const struct runq_window *w = window;
+
+	switch (list) {
+	case SUBTICK_WINDOW: return get_window(w, key, ret);
+	case SUBTICK_LOSSES: return get_loss(w, row, key, ret);
+	case SUBTICK_GROUPS: return get_group(w, &w->groups[row], key, ret);
+	case SUBTICK_BLAME:
+	case SUBTICK_BLAME_BY: return get_blame(&w->blame[row], list == SUBTICK_BLAME_BY, key, ret);
+	case SUBTICK_PRESSURE: return get_pressure(&w->pressed[row], key, ret);
+	case SUBTICK_IDLE_STATES: return get_idle_state(&w->idle_states[row], key, ret);
+	case SUBTICK_LONG_WAITS:
+	case SUBTICK_LONG_WAITS_BY:
+		return get_long_wait(&w->long_waits[row], list == SUBTICK_LONG_WAITS_BY, key, ret);
+	default: return;
+	}
+}
+
+static const struct api_view view = {window_of, rows, get};
+
+/* Reads @nr strings; a NULL among them is an error. */
+static int check_list(const char *const *list, size_t nr, const char *what, struct err *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!list || !list[i])
+			return err_set(err, -EINVAL, "%s %zu is NULL", what, i);
+	return 0;
+}
+
+static int convert_rules(const struct subtick_runq_opts *from, struct runq_rules *rules,
+			 struct err *err)
+{
+	int rc = check_list(from->rules, from->nr_rules, "rule", err);
+
+	for (size_t i = 0; i < from->nr_rules && !rc; i++) {
+		const char *rule = from->rules[i];
+
+		rc = rule[0] == '+' || rule[0] == '-'
+			     ? runq_rules_add(rules, rule[0] == '+', rule + 1, err)
+			     : err_set(err, -EINVAL, "a rule begins with + or -");
+		if (rc)
+			err_prefix(err, "rule \"%s\"", rule);
+	}
+	return rc;
+}
+
+static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *to, struct err *err)
+{
+	bool named = from->nr_cgroups || from->depth || from->per;
+	int rc;
+
+	if (from->source > SUBTICK_RUNQ_WAKEUP || from->hierarchy > RUNQ_HIERARCHY_V2 ||
+	    from->per > SUBTICK_PER_QOS || from->flags & ~(uint32_t)ALL_FLAGS || from->reserved)
+		return err_set(err, -EINVAL,
+			       "unknown number in flags, source, hierarchy, per or reserved");
+	rc = check_list(from->cgroups, from->nr_cgroups, "cgroup", err);
+	if (rc)
+		return rc;
+	if (from->nr_le > RUNQ_NR_LE || (from->nr_le && !from->le_ns))
+		return err_set(err, -EINVAL, "boundaries are NULL, or more than %d", RUNQ_NR_LE);
 	*to = (struct runq_opts){
-		.source = source,
-		.hierarchy = hierarchy,
+		.source = from->source,
+		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
 		/* Every cgroup already has its own group unless cgroups are named or summed. */
-		.tree = from->tree && (from->nr_cgroups || from->depth || per),
+		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,
 		.sample_ratio = from->sample_ratio,
 		.depth = from->depth,
-		.pressure = from->pressure,
+		.pressure = from->flags & SUBTICK_RUNQ_PRESSURE,
+		.idle_states = from->flags & SUBTICK_RUNQ_IDLE_STATES,
 		.blame = from->blame,
 		.blame_rows = from->blame,
-		.causes = from->causes || from->blame,
+		.causes = from->flags & SUBTICK_RUNQ_CAUSES || from->blame,
+		.threshold_ns = from->threshold_ns,
 	};
 	if (from->nr_le)
 		memcpy(to->le_ns, from->le_ns, from->nr_le * sizeof(*to->le_ns));
-	runq_opts_per(to, per);
-	if (to->per != RUNQ_PER_CGROUP)
-		return err_set(&last_err, -EINVAL, "groups of kind %s are for subtick runq only",
-			       from->per);
-	if (runq_opts_check(to, &last_err))
-		opt_plain(&last_err);
-	return last_err.code;
+	runq_opts_per(to, from->per);
+	return api_cpus(from->cpus, &to->cpus, err);
 }
 
-int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts)
+int subtick_runq_open(struct subtick **ret, const struct subtick_runq_opts *opts)
 {
-	struct runq_latency_opts own = {.size = sizeof(own)};
-	struct runq_opts runq = {0};
-	struct runq_latency *ctx;
+	struct err *err = api_err();
+	struct subtick_runq_opts own;
+	struct runq_opts runq;
+	struct subtick *ctx;
 	int rc;
 
-	if (!begin(ret, ret))
-		return -EINVAL;
-	if (opts) {
-		/* Fields this library does not know must not have been asked for. */
-		if (opts->size > sizeof(own) || opts->size < sizeof(opts->size))
-			return err_set(&last_err, -E2BIG,
-				       "struct runq_latency_opts of another version");
-		memcpy(&own, opts, opts->size);
-	}
-	rc = convert_opts(&own, &runq);
-	if (rc)
-		return rc;
-	ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return err_set(&last_err, -ENOMEM, "out of memory");
-	rc = runq_open(&runq, &ctx->meter, &last_err);
+	if (!ret)
+		return err_set(err, -EINVAL, "a pointer is NULL");
+	rc = api_copy_opts(&own, sizeof(own), opts, API_OPTS_LEAST(own, threshold_ns), err);
 	if (!rc)
-		rc = ctx->meter->ops->start(ctx->meter, &last_err);
-	if (rc) {
-		runq_latency_close(ctx);
-		return rc;
-	}
-	ctx->all = !runq.nr_cgroups;
-	*ret = ctx;
-	return 0;
-}
-
-static void group_fill(const struct runq_group_window *from, bool causes,
-		       struct runq_latency_group *to)
-{
-	static const struct runq_group none;
-	const struct runq_group *who = from->party.group ? from->party.group : &none;
-
-	*to = (struct runq_latency_group){
-		.cgroup = runq_party_path(&from->party),
-		.cgroup_id = who->cgroup_id,
-		.pod_uid = who->pod_uid,
-		.container_id = who->container_id,
-		.qos = who->qos,
-		.count = from->count,
-		.sum_ns = from->sum_ns,
-		.max_ns = from->max_ns,
-		.le_count = from->le_count,
-		.histogram = from,
-		.ended = from->ended,
-	};
-	if (causes)
-		to->causes = (struct runq_latency_causes){
-			.idle_exit_ns = from->cause_ns[RUNQ_IDLE],
-			.same_group_ns = from->cause_ns[RUNQ_SAME],
-			.other_group_ns = from->cause_ns[RUNQ_OTHER],
-			.kernel_thread_ns = from->cause_ns[RUNQ_KTHREAD],
-			.preempted_ns = from->cause_ns[RUNQ_PREEMPTED],
-			.throttled_ns = from->cause_ns[RUNQ_THROTTLED],
-			.migrated_ns = from->cause_ns[RUNQ_MIGRATED],
-			.unknown_ns = from->cause_ns[RUNQ_UNKNOWN],
-		};
-	if (!who->names)
-		return;
-	to->namespace_name = who->names->namespace;
-	to->pod = who->names->pod;
-	to->container = who->names->container;
-	to->image = who->names->image;
-}
-
-int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)
-{
-	const struct runq_window *w;
-	size_t nr = 0;
-	int rc;
-
-	if (!begin(ctx, ret_window))
-		return -EINVAL;
-	rc = ctx->meter->ops->read(ctx->meter, &last_err);
+		rc = convert_opts(&own, &runq, err);
 	if (rc)
 		return rc;
-	w = runq_window(ctx->meter);
-	free(ctx->groups);
-	ctx->groups = calloc(w->nr_groups + 1, sizeof(*ctx->groups));
-	if (!ctx->groups)
-		return err_set(&last_err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < w->nr_groups; i++) {
-		bool other = w->groups[i].party.kind == RUNQ_PARTY_OTHER;
-
-		if (w->groups[i].count && (ctx->all || !other))
-			group_fill(&w->groups[i], w->has_causes, &ctx->groups[nr++]);
-	}
-	*ret_window = (struct runq_latency_window){
-		.window_ns = w->window_ns,
-		.groups = ctx->groups,
-		.nr_groups = nr,
-		.le_ns = w->le_ns,
-		.nr_le = w->nr_le,
-		.unknown_start_total = w->losses.unknown_start,
-		.table_full_total = w->losses.table_full,
-		.negative_total = w->losses.negative,
-		.recursion_misses_total = w->losses.recursion_misses,
-		.schedstat_ratio = isfinite(w->schedstat_ratio) ? w->schedstat_ratio : -1.0,
-	};
-	return 0;
-}
-
-static struct runq_latency_party party_of(const struct runq_party *from)
-{
-	static const struct runq_group_names no_names;
-	static const struct runq_group none;
-	const struct runq_group *who = from->group ? from->group : &none;
-	const struct runq_group_names *names = who->names ? who->names : &no_names;
-
-	return (struct runq_latency_party){
-		.cgroup = runq_party_path(from),
-		.cgroup_id = who->cgroup_id,
-		.pod_uid = who->pod_uid,
-		.container_id = who->container_id,
-		.qos = who->qos,
-		.namespace_name = names->namespace,
-		.pod = names->pod,
-		.container = names->container,
-		.image = names->image,
-	};
-}
-
-static struct runq_latency_pressure_causes pressure_causes(const uint64_t ns[RUNQ_PRESSURE_NR_CAUSES])
-{
-	return (struct runq_latency_pressure_causes){
-		.contention_ns = ns[RUNQ_PRESSURE_CONTENTION],
-		.kernel_thread_ns = ns[RUNQ_PRESSURE_KTHREAD],
-		.idle_exit_ns = ns[RUNQ_PRESSURE_IDLE],
-		.quota_ns = ns[RUNQ_PRESSURE_QUOTA],
-	};
-}
-
-static void pressure_fill(const struct runq_pressed *from, struct runq_latency_pressure *to)
-{
-	*to = (struct runq_latency_pressure){
-		.group = party_of(&(struct runq_party){RUNQ_PARTY_GROUP, from->group}),
-		.waiting_ns = runq_pressure_sum(from->times.waiting_ns),
-		.stalled_ns = runq_pressure_sum(from->times.stalled_ns),
-		.waiting = pressure_causes(from->times.waiting_ns),
-		.stalled = pressure_causes(from->times.stalled_ns),
-		.psi_waiting_ns = from->psi_waiting_ns,
-		.psi_stalled_ns = from->psi_stalled_ns,
-	};
-}
-
-int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressures *ret_pressures)
-{
-	const struct runq_window *w;
-
-	if (!begin(ctx, ret_pressures))
-		return -EINVAL;
-	w = runq_window(ctx->meter);
-	if (!w->has_pressure)
-		return err_set(&last_err, -EINVAL, "the context was opened without pressure");
-	free(ctx->pressures);
-	ctx->pressures = calloc(w->nr_pressed + 1, sizeof(*ctx->pressures));
-	if (!ctx->pressures)
-		return err_set(&last_err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < w->nr_pressed; i++)
-		pressure_fill(&w->pressed[i], &ctx->pressures[i]);
-	*ret_pressures = (struct runq_latency_pressures){
-		.rows = ctx->pressures,
-		.nr_rows = w->nr_pressed,
-		.full_total = w->pressure_losses.full,
-		.shared_total = w->pressure_losses.shared,
-		.crowded_total = w->pressure_losses.crowded,
-		.unstable_total = w->pressure_losses.unstable,
-	};
-	return 0;
-}
-
-int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret_blames)
-{
-	const struct runq_window *w;
-
-	if (!begin(ctx, ret_blames))
-		return -EINVAL;
-	w = runq_window(ctx->meter);
-	if (!w->has_blame)
-		return err_set(&last_err, -EINVAL, "the context was opened without blame");
-	free(ctx->blames);
-	ctx->blames = calloc(w->nr_blame + 1, sizeof(*ctx->blames));
-	if (!ctx->blames)
-		return err_set(&last_err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < w->nr_blame; i++)
-		ctx->blames[i] = (struct runq_latency_blame){
-			.victim = party_of(&w->blame[i].victim),
-			.culprit = party_of(&w->blame[i].culprit),
-			.wait_ns = w->blame[i].wait_ns,
-			.count = w->blame[i].count,
-		};
-	*ret_blames = (struct runq_latency_blames){
-		.rows = ctx->blames,
-		.nr_rows = w->nr_blame,
-		.full_total = w->losses.blame_full,
-	};
-	return 0;
-}
-
-const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
-						   const char *cgroup)
-{
-	for (size_t i = 0; window && cgroup && i < window->nr_groups; i++)
-		if (!strcmp(window->groups[i].cgroup, cgroup))
-			return &window->groups[i];
-	return NULL;
-}
-
-double runq_latency_percentile(const struct runq_latency_group *group, double percent)
-{
-	const struct runq_group_window *row = group ? group->histogram : NULL;
-
-	return row ? hist_value_at(&hist_fine, &row->hist, row->max_ns, percent) : -1.0;
-}
-
-double runq_latency_average(const struct runq_latency_group *group)
-{
-	return group && group->count ? (double)group->sum_ns / (double)group->count : -1.0;
-}
-
-int runq_latency_fd(const struct runq_latency *ctx)
-{
-	return begin(ctx, ctx) ? ctx->meter->ops->event_fd(ctx->meter) : -EINVAL;
-}
-
-int runq_latency_service(struct runq_latency *ctx)
-{
-	return begin(ctx, ctx) ? ctx->meter->ops->event(ctx->meter, &last_err) : -EINVAL;
-}
-
-const char *runq_latency_source(const struct runq_latency *ctx)
-{
-	return ctx ? runq_source_names[runq_window(ctx->meter)->source] : NULL;
-}
-
-const char *runq_latency_strerror(void)
-{
-	return last_err.what;
-}
-
-void runq_latency_close(struct runq_latency *ctx)
-{
+	ctx = api_new(&view, err);
 	if (!ctx)
-		return;
-	if (ctx->meter)
-		ctx->meter->ops->close(ctx->meter);
-	free(ctx->groups);
-	free(ctx->pressures);
-	free(ctx->blames);
-	free(ctx);
+		return -ENOMEM;
+	rc = convert_rules(&own, &ctx->rules, err);
+	runq.rules = ctx->rules.nr ? &ctx->rules : NULL;
+	if (!rc)
+		rc = runq_opts_check(&runq, err);
+	sys_bpf_log_hold();
+	if (!rc)
+		rc = runq_open(&runq, &ctx->meter, err);
+	rc = api_start(ctx, rc, ret, err);
+	sys_bpf_log_release();
+	if (rc)
+		opt_plain(err);
+	return rc;
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <subtick/cpu_load.h>
+#include <subtick/gtp-guard/cpu.h>
+#include <subtick/subtick.h>
 
 typedef int (*init_fn)(struct cpu_load **ctx);
 
@@ -36,9 +37,9 @@ static int try_mode(const char *name, init_fn init, int nr)
 	if (rc < 0) {
 		/* Without a counter: a clear errno and a sentence. */
 		printf("%sok %d - %s is refused: %s\n",
-		       errno == -rc && cpu_load_strerror()[0] ? "" : "not ", nr, name,
-		       cpu_load_strerror());
-		return !(errno == -rc && cpu_load_strerror()[0]);
+		       errno == -rc && subtick_error()[0] ? "" : "not ", nr, name,
+		       subtick_error());
+		return !(errno == -rc && subtick_error()[0]);
 	}
 	usleep(200000);
 	measured = cpu_load_timer(cl);

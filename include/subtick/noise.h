@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What takes time from the tasks of each core: interrupts, softirqs, kernel threads, and from whom. */
+/* Interrupts, softirqs and kernel threads of each core: the time they take, and from which cgroups. */
 #ifndef SUBTICK_NOISE_H
 #define SUBTICK_NOISE_H
 

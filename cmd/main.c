@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "measure/load/sources.h"
 #include "opts.h"
+#include "sys/bpf.h"
+#include "sys/file.h"
 #include "sys/journal.h"
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
@@ -160,6 +163,11 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
+	/* Sources of load have up to one descriptor per CPU each, and a shell's limit is 1,024. */
+	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
+		sys_more_descriptors();
+	/* Commands print errors themselves, with libbpf's warning in them. */
+	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));
 }

@@ -7,50 +7,52 @@
 
 #include <subtick/runq.h>
 
+static void print_row(const struct subtick_window *window, size_t row)
+{
+	uint64_t count, le_ns, up_to_1ms;
+	double average, p99;
+
+	subtick_u64(window, SUBTICK_GROUPS, row, SUBTICK_COUNT, &count);
+	printf("%s: %llu waits", subtick_text(window, SUBTICK_GROUPS, row, SUBTICK_CGROUP),
+	       (unsigned long long)count);
+	/* -ENODATA without waits. */
+	if (!subtick_double(window, SUBTICK_GROUPS, row, SUBTICK_AVG_NS, &average) &&
+	    !subtick_percentile(window, SUBTICK_GROUPS, row, 99.0, &p99) &&
+	    !subtick_bucket(window, SUBTICK_GROUPS, row, 2, &le_ns, &up_to_1ms))
+		printf(", average %.1f us, P99 %.1f us, %llu of them up to %.0f ms",
+		       average / 1000.0, p99 / 1000.0, (unsigned long long)up_to_1ms,
+		       (double)le_ns / 1e6);
+	printf("\n");
+}
+
 int main(int argc, char **argv)
 {
 	const char *cgroup = argc > 1 ? argv[1] : "/";
 	const uint64_t le_ns[] = {100000, 500000, 1000000, 5000000, 10000000};
-	const struct runq_latency_opts opts = {
+	const struct subtick_runq_opts opts = {
 		.size = sizeof(opts),
 		.cgroups = &cgroup,
 		.nr_cgroups = 1,
-		.tree = argc > 3 && !strcmp(argv[3], "--tree"),
+		.flags = argc > 3 && !strcmp(argv[3], "--tree") ? SUBTICK_RUNQ_TREE : 0,
 		.le_ns = le_ns,
 		.nr_le = sizeof(le_ns) / sizeof(le_ns[0]),
 	};
 	int rounds = argc > 2 ? atoi(argv[2]) : 10;
-	struct runq_latency *latency;
+	struct subtick *runq = NULL;
 	int rc;
 
-	rc = runq_latency_open(&latency, &opts);
-	if (rc) {
-		fprintf(stderr, "cgroup_latency: %s: %s\n", strerror(-rc), runq_latency_strerror());
-		return 1;
-	}
-	printf("source %s\n", runq_latency_source(latency));
-	while (rounds-- > 0) {
-		struct runq_latency_window window;
+	rc = subtick_runq_open(&runq, &opts);
+	while (!rc && rounds-- > 0) {
+		const struct subtick_window *window;
 
 		sleep(1);
-		rc = runq_latency_read(latency, &window);
-		if (rc) {
-			fprintf(stderr, "cgroup_latency: %s\n", runq_latency_strerror());
-			break;
-		}
-		if (!window.nr_groups)
-			printf("%s: no waits\n", cgroup);
-		for (size_t i = 0; i < window.nr_groups; i++) {
-			const struct runq_latency_group *group = &window.groups[i];
-
-			printf("%s: %llu waits, average %.1f us, P99 %.1f us, %llu of them up to 1 "
-			       "ms\n",
-			       group->cgroup, (unsigned long long)group->count,
-			       runq_latency_average(group) / 1000.0,
-			       runq_latency_percentile(group, 99.0) / 1000.0,
-			       (unsigned long long)group->le_count[2]);
-		}
+		rc = subtick_read(runq, &window);
+		for (size_t i = 0; !rc && i < subtick_rows(window, SUBTICK_GROUPS); i++)
+			print_row(window, i);
 	}
-	runq_latency_close(latency);
+	if (rc) {
+		fprintf(stderr, "cgroup_latency: %s: %s\n", strerror(-rc), subtick_error());
+	}
+	subtick_close(runq);
 	return rc ? 1 : 0;
 }

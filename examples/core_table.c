@@ -5,74 +5,76 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <subtick/cpu_load.h>
+#include <subtick/load.h>
 
 #define BAR 40 /* characters of a full bar */
 
 /* "########|..:......": load, warning level "|", critical level ":". */
-static void draw(float load, float warn, float critical, char bar[BAR + 1])
+static void draw(double load, double warn, double critical, char bar[BAR + 1])
 {
 	for (int i = 0; i < BAR; i++)
-		bar[i] = (float)i < load * BAR		 ? '#'
+		bar[i] = i < load * BAR		 ? '#'
 			 : i == (int)(critical * BAR) ? ':'
 			 : i == (int)(warn * BAR)	 ? '|'
 							 : '.';
 	bar[BAR] = '\0';
 }
 
-static void print_table(struct cpu_load *cl, float warn, float critical)
+static void print_table(const struct subtick_window *window, double warn, double critical)
 {
 	int above = 0, measured = 0;
 
 	printf("core   load  %-*s  mark\n", BAR, "");
-	for (int cpu = 0; cpu < cpu_load_nr(cl); cpu++) {
-		float load = cpu_load_get(cl, cpu);
+	for (size_t cpu = 0; cpu < subtick_rows(window, SUBTICK_CPUS); cpu++) {
 		char bar[BAR + 1];
+		double load;
 
-		if (load < 0.0f) {
-			printf("%4d      -  %-*s  no figure\n", cpu, BAR, "");
+		if (subtick_double(window, SUBTICK_CPUS, cpu, SUBTICK_BUSY_RATIO, &load)) {
+			printf("%4zu      -  %-*s  no figure\n", cpu, BAR, "");
 			continue;
 		}
 		measured++;
 		above += load >= warn;
 		draw(load, warn, critical, bar);
-		printf("%4d  %4.1f%%  %s  %s\n", cpu, load * 100.0f, bar,
+		printf("%4zu  %4.1f%%  %s  %s\n", cpu, load * 100.0, bar,
 		       load >= critical ? "critical" : load >= warn ? "warning" : "ok");
 	}
-	printf("%d of %d cores at %.0f%% or more (source %s)\n\n", above, measured, warn * 100.0f,
-	       cpu_load_source(cl));
+	printf("%d of %d cores at %.0f%% or more (source %s)\n\n", above, measured, warn * 100.0,
+	       subtick_text(window, SUBTICK_WINDOW, 0, SUBTICK_SOURCE));
 }
 
 /* A level in percent, or -1. */
-static float level(const char *text)
+static double level(const char *text)
 {
 	char *end;
-	float percent = strtof(text, &end);
+	double percent = strtod(text, &end);
 
-	return *end || !(percent >= 0.0f && percent <= 100.0f) ? -1.0f : percent / 100.0f;
+	return *end || !(percent >= 0.0 && percent <= 100.0) ? -1.0 : percent / 100.0;
 }
 
 int main(int argc, char **argv)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = argc > 1 ? argv[1] : "auto"};
-	float warn = argc > 2 ? level(argv[2]) : 0.7f, critical = argc > 3 ? level(argv[3]) : 0.9f;
+	struct subtick_load_opts opts = {.size = sizeof(opts),
+					 .source = argc > 1 ? (uint32_t)atoi(argv[1]) : SUBTICK_LOAD_AUTO};
+	double warn = argc > 2 ? level(argv[2]) : 0.7, critical = argc > 3 ? level(argv[3]) : 0.9;
 	int rounds = argc > 4 ? atoi(argv[4]) : 5, rc;
-	struct cpu_load *cl;
+	const struct subtick_window *window;
+	struct subtick *ctx = NULL;
 
-	if (warn < 0.0f || critical < warn || rounds < 1) {
-		fprintf(stderr, "usage: core_table [SOURCE [WARN%% [CRITICAL%% [ROUNDS]]]]\n");
+	if (warn < 0.0 || critical < warn || rounds < 1) {
+		fprintf(stderr, "usage: core_table [SOURCE [WARN%% [CRITICAL%% [ROUNDS]]]]\n"
+				"SOURCE is a number of enum subtick_load_source; 0: the best one\n");
 		return 64;
 	}
-	rc = cpu_load_open(&cl, &opts);
-	if (rc) {
-		fprintf(stderr, "core_table: %s: %s\n", strerror(-rc), cpu_load_strerror());
-		return 1;
-	}
-	while (rounds-- > 0) {
+	rc = subtick_load_open(&ctx, &opts);
+	while (!rc && rounds-- > 0) {
 		usleep(200000);
-		cpu_load_update(cl);
-		print_table(cl, warn, critical);
+		rc = subtick_read(ctx, &window);
+		if (!rc)
+			print_table(window, warn, critical);
 	}
-	cpu_load_destroy(cl);
-	return 0;
+	if (rc)
+		fprintf(stderr, "core_table: %s: %s\n", strerror(-rc), subtick_error());
+	subtick_close(ctx);
+	return rc ? 1 : 0;
 }

@@ -6,67 +6,61 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <subtick/cpu_load.h>
+#include <subtick/load.h>
 
-/* The least loaded of the cores we may run on, or -1 if none can be measured. */
-static int pick_cpu(struct cpu_load *load, const cpu_set_t *allowed)
+/* Prints the loads. Returns the least loaded core that we may run on, or -1 if none has a figure. */
+static int pick_cpu(const struct subtick_window *window, const cpu_set_t *allowed)
 {
-	float least = 2.0f;
+	double least = 2.0, busy;
 	int best = -1;
 
-	for (int cpu = 0; cpu < cpu_load_nr(load); cpu++) {
-		float busy = cpu_load_get(load, cpu);
-
-		if (busy < 0.0f || !CPU_ISSET(cpu, allowed))
-			continue; /* offline, not readable, or not allowed */
-		if (busy < least) {
+	for (size_t cpu = 0; cpu < subtick_rows(window, SUBTICK_CPUS); cpu++) {
+		if (subtick_double(window, SUBTICK_CPUS, cpu, SUBTICK_BUSY_RATIO, &busy)) {
+			printf("cpu%zu     -    ", cpu); /* offline or not readable */
+			continue;
+		}
+		printf("cpu%zu %5.1f %%  ", cpu, busy * 100.0);
+		if (CPU_ISSET(cpu, allowed) && busy < least) {
 			least = busy;
-			best = cpu;
+			best = (int)cpu;
 		}
 	}
+	printf("-> cpu%d\n", best);
 	return best;
 }
 
 int main(int argc, char **argv)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = argc > 1 ? argv[1] : "auto"};
+	struct subtick_load_opts opts = {.size = sizeof(opts),
+					 .source = argc > 1 ? (uint32_t)atoi(argv[1]) : SUBTICK_LOAD_AUTO};
 	int rounds = argc > 2 ? atoi(argv[2]) : 10;
-	struct cpu_load *load;
+	const struct subtick_window *window = NULL;
 	cpu_set_t allowed, one;
+	struct subtick *load = NULL;
 	int rc;
 
-	rc = cpu_load_open(&load, &opts);
-	if (rc) {
-		fprintf(stderr, "pick_cpu: %s: %s\n", strerror(-rc), cpu_load_strerror());
-		return 1;
-	}
 	if (sched_getaffinity(0, sizeof(allowed), &allowed)) {
 		perror("pick_cpu: sched_getaffinity");
-		cpu_load_destroy(load);
 		return 1;
 	}
-	printf("source %s\n", cpu_load_source(load));
-	while (rounds-- > 0) {
+	rc = subtick_load_open(&load, &opts);
+	while (!rc && rounds-- > 0) {
 		int cpu;
 
 		usleep(200000);
-		cpu_load_update(load);
-		for (cpu = 0; cpu < cpu_load_nr(load); cpu++) {
-			float busy = cpu_load_get(load, cpu);
-
-			if (busy < 0.0f)
-				printf("cpu%d     -    ", cpu);
-			else
-				printf("cpu%d %5.1f %%  ", cpu, busy * 100.0f);
-		}
-		cpu = pick_cpu(load, &allowed);
-		printf("-> cpu%d\n", cpu);
+		rc = subtick_read(load, &window);
+		cpu = rc ? -1 : pick_cpu(window, &allowed);
 		if (cpu < 0)
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		sched_setaffinity(0, sizeof(one), &one);
 	}
-	cpu_load_destroy(load);
-	return 0;
+	if (rc) {
+		fprintf(stderr, "pick_cpu: %s: %s\n", strerror(-rc), subtick_error());
+	} else if (window) {
+		printf("source %s\n", subtick_text(window, SUBTICK_WINDOW, 0, SUBTICK_SOURCE));
+	}
+	subtick_close(load);
+	return rc ? 1 : 0;
 }

@@ -23,7 +23,7 @@ TEST_PACKAGES=(
 	iproute2 procps util-linux sysstat linux-perf rt-tests
 	tmux prometheus prometheus-node-exporter victoria-metrics nginx-light haproxy
 	python3-prometheus-client python3-yaml python3-jsonschema
-	man-db rpm makepkg
+	man-db rpm makepkg abigail-tools
 )
 
 # Only for the suites vm and vm-all; several hundred megabytes.
@@ -33,13 +33,13 @@ VM_PACKAGES=(
 	debian-archive-keyring
 )
 
-# Runtimes for the suite containers; busybox is all that is in their image.
+# Runtimes for the suite containers; busybox is all that is in their image. go builds examples/go.
 # shellcheck disable=SC2034
-CONTAINER_PACKAGES=(containerd podman runc busybox-static curl)
+CONTAINER_PACKAGES=(containerd podman runc busybox-static curl golang-go)
 
 # What builds a kubelet, networks for its pods, and what a static libelf may need.
 # shellcheck disable=SC2034
-KUBELET_PACKAGES=(golang-go containernetworking-plugins libzstd-dev debian-archive-keyring)
+KUBELET_PACKAGES=(containernetworking-plugins libzstd-dev debian-archive-keyring)
 
 # A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
 case $(uname -m) in

@@ -10,6 +10,7 @@
 
 #include "address.h"
 #include "base/clock.h"
+#include "measure/runq/programs.h"
 #include "stats/hist.h"
 #include "stats/runq.h"
 #include "sys/file.h"
@@ -99,6 +100,13 @@ static bool same_blame(const void *a, const void *b)
 	return !old->no_blame || !fresh->blame_limit;
 }
 
+static bool same_sample(const void *a, const void *b)
+{
+	const struct config *old = a, *fresh = b;
+
+	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
+}
+
 #define STORE(member) OPT_STORE(struct config, member)
 #define COUNT(member, least, most) OPT_NUMBER(struct config, member, least, most)
 #define TIME(member, least, most) OPT_DURATION(struct config, member, least, most)
@@ -153,7 +161,7 @@ const struct opt config_settings[] = {
 	 COUNT(blame_limit, 0, 100000), LIVE, .same = same_blame},
 	{"sample", 0, "RATIO",
 	 "count each wait for a core with this probability, such as 0.1",
-	 RUNQ_SAMPLE(struct config, sample_ratio)},
+	 RUNQ_SAMPLE(struct config, sample_ratio), LIVE, .same = same_sample},
 	{"no-causes", 0, NULL,
 	 "do not split waits for a core by cause and culprit, which is cheaper",
 	 STORE(no_causes)},
@@ -376,7 +384,9 @@ void config_swap_live(struct config *now, struct config *fresh)
 	for (const struct opt *opt = config_settings; opt->name; opt++) {
 		char *a = (char *)now + opt->offset, *b = (char *)fresh + opt->offset;
 
-		for (size_t i = 0; opt->when == OPT_LIVE && i < opt->size; i++) {
+		if (opt->when != OPT_LIVE || (opt->same && !opt_same(opt, now, fresh)))
+			continue;
+		for (size_t i = 0; i < opt->size; i++) {
 			char byte = a[i];
 
 			a[i] = b[i];

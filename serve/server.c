@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "http.h"
 #include "log.h"
+#include "measure/runq/runq.h"
 #include "resource_limits.h"
 #include "sandbox.h"
 
@@ -31,6 +32,12 @@ static void apply_live(struct server *server, struct config *fresh)
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;
+	for (size_t i = 0; i < collector_count(); i++)
+		if (server->collectors[i].ops == &collector_runq && server->collectors[i].meter) {
+			pthread_mutex_lock(&server->collectors[i].lock);
+			runq_set_sample(server->collectors[i].meter, now->sample_ratio);
+			pthread_mutex_unlock(&server->collectors[i].lock);
+		}
 	sampler_wake(&server->sampler);
 	http_warn_open(server);
 }

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,20 +22,29 @@
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
-/* The last warning of libbpf on this thread; the library itself prints nothing. */
+/* libbpf has one print function per process. Between hold and release it is keep_log(). */
+static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int print_holders;	   /* under print_lock */
+static _Atomic(libbpf_print_fn_t) print_host; /* the function to restore */
+/* Per thread: holds of this thread, and its first warning of libbpf. */
+static __thread unsigned int holds;
 static __thread char last_log[160];
 
 static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
+	libbpf_print_fn_t host = print_host;
 	char line[sizeof(last_log)];
 	size_t len;
 
+	/* A thread of the host program that uses libbpf meanwhile. */
+	if (!holds)
+		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)
 		return 0;
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/* Nothing failed: libbpf before 1.3 says it of a variable that sys_bpf_shrink() made smaller. */
+	/* Harmless: libbpf before 1.3 warns of a variable that sys_bpf_shrink() made smaller. */
 	if (strstr(line, "Retrying without BTF"))
 		return 0;
 	/* Keep the first warning: it names the program. The verifier's log comes after it. */
@@ -43,18 +53,47 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+void sys_bpf_log_hold(void)
+{
+	libbpf_print_fn_t was;
+
+	holds++;
+	pthread_mutex_lock(&print_lock);
+	if (!print_holders++) {
+		was = libbpf_set_print(keep_log);
+		/* A host program that swapped functions during an earlier hold may have put ours back. */
+		if (was != keep_log)
+			print_host = was;
+	}
+	pthread_mutex_unlock(&print_lock);
+}
+
+void sys_bpf_log_release(void)
+{
+	libbpf_print_fn_t was;
+
+	pthread_mutex_lock(&print_lock);
+	if (!--print_holders) {
+		was = libbpf_set_print(print_host);
+		/* The host program set another function meanwhile. */
+		if (was != keep_log)
+			libbpf_set_print(was);
+	}
+	pthread_mutex_unlock(&print_lock);
+	holds--;
+}
+
 const char *sys_bpf_library(void)
 {
 	const char *version = libbpf_version_string();
 
-	/* "v1.1"; every other version has no v. */
+	/* libbpf 1.1 returns "v1.1", later versions have no v. */
 	return version[0] == 'v' ? version + 1 : version;
 }
 
 void sys_bpf_log_begin(void)
 {
 	last_log[0] = '\0';
-	libbpf_set_print(keep_log);
 }
 
 /* No command opens more than this many at once, but for one per CPU or per connection. */

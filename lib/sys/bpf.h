@@ -24,7 +24,14 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 /* The version of the libbpf in use, such as "1.1". */
 const char *sys_bpf_library(void);
 
-/* Starts to keep libbpf's warning for sys_bpf_fail(); call before open, load and attach. */
+/*
+ * Keep libbpf's warnings of this thread for sys_bpf_fail() instead of printing them, until the last
+ * release, which restores the process's print function. Warnings of other threads go to that function.
+ * Calls nest.
+ */
+void sys_bpf_log_hold(void);
+void sys_bpf_log_release(void);
+/* Forgets the kept warning; call before open, load and attach. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2): a sentence, libbpf's warning, and the fix. */
 int sys_bpf_fail(struct err *err, int code, const char *what);

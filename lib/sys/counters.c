@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/file.h"
 
 struct slot {
 	int fd; /* -1: not open */
@@ -26,20 +25,13 @@ struct counters {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counters *all;
 
-static int open_event(const struct perf_event *event, unsigned int cpu, bool pinned)
-{
-	int fd = perf_open_cpu(event, cpu, pinned);
-
-	return fd == -EMFILE && sys_more_descriptors() ? perf_open_cpu(event, cpu, pinned) : fd;
-}
-
 /*
  * Whether an event really counts is known only from reading it: a pinned one that found no free
  * counter opens all the same, and reads as end of file.
  */
 static int try_open(const struct counters *c, unsigned int cpu, bool pinned, struct perf_count *ret)
 {
-	int fd = open_event(&c->event, cpu, pinned), rc;
+	int fd = perf_open_cpu(&c->event, cpu, pinned), rc;
 
 	if (fd < 0)
 		return fd;

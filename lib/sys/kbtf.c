@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,12 +13,6 @@
 
 #include "sys/file.h"
 
-/* The caller reports the error; libbpf would print to stderr. */
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	return 0;
-}
-
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
 	char path[PATH_MAX];
@@ -28,7 +21,6 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 
 	if (rc)
 		return err_set(err, rc, "the root's path is too long");
-	libbpf_set_print(quiet);
 	btf = root ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
 	if (btf) {
 		*ret_btf = btf;

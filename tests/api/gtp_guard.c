@@ -2,25 +2,11 @@
 /* A scheduler of flows that reads the structs of gtp-guard's cpu.h, without knowing libsubtick. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cpu.h"
-
-/* Counters of emulated PMUs, which lack the architecture's event at a constant rate. */
-static int init_cycles(struct cpu_load **cl)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "perf-calibrated", .event = "cycles"};
-
-	return cpu_load_open(cl, &opts);
-}
-
-static int init_cycles_tsc(struct cpu_load **cl)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "perf-tsc", .event = "cycles"};
-
-	return cpu_load_open(cl, &opts);
-}
 
 /* A caller that takes the descriptor for a counter reaches no file of its own. */
 static int descriptor_is_safe(int fd)
@@ -53,7 +39,7 @@ static int try_mode(const char *name, int (*init)(struct cpu_load **), int tsc, 
 	int good;
 
 	if (init(&cl) < 0) {
-		printf("ok %d - %s # SKIP %s\n", nr, name, cpu_load_strerror());
+		printf("ok %d - %s # SKIP no counter here: %s\n", nr, name, strerror(errno));
 		return 0;
 	}
 	usleep(50000);
@@ -68,9 +54,7 @@ static int try_mode(const char *name, int (*init)(struct cpu_load **), int tsc, 
 
 int main(void)
 {
-	printf("1..4\n");
+	printf("1..2\n");
 	return try_mode("calibrated mode", cpu_load_init, 0, 1) +
-	       try_mode("TSC mode", cpu_load_init_tsc, 1, 2) +
-	       try_mode("calibrated mode, cycles", init_cycles, 0, 3) +
-	       try_mode("TSC mode, cycles", init_cycles_tsc, 1, 4);
+	       try_mode("TSC mode", cpu_load_init_tsc, 1, 2);
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <subtick/cpu_load.h>
+#include <subtick/gtp-guard/cpu.h>
+#include <subtick/subtick.h>
 
 typedef int (*init_fn)(struct cpu_load **ctx);
 
@@ -35,11 +36,11 @@ static int try_mode(const char *name, init_fn init, int nr)
 	rc = init(&cl);
 	if (rc < 0) {
 		/* Without a counter: a clear errno and a sentence. The figures are not tested. */
-		if (errno != -rc || !cpu_load_strerror()[0]) {
+		if (errno != -rc || !subtick_error()[0]) {
 			printf("not ok %d - %s is refused without errno or reason\n", nr, name);
 			return 1;
 		}
-		printf("ok %d - %s # SKIP %s\n", nr, name, cpu_load_strerror());
+		printf("ok %d - %s # SKIP %s\n", nr, name, subtick_error());
 		return 0;
 	}
 	usleep(200000);

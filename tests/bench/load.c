@@ -19,7 +19,7 @@
 #include "empty.skel.h"
 #include "measure/load/slot.h"
 #include "measure/load/sources.h"
-#include "subtick/cpu_load.h"
+#include "subtick/load.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/procstat.h"
@@ -128,15 +128,17 @@ static void bench_sources(json_t *result)
 {
 	json_t *rows = json_object();
 
-	printf("cpu_load_update() on this machine, ns\n");
+	printf("subtick_read() on this machine, ns\n");
 	for (const struct load_source_ops *const *ops = load_sources(); *ops; ops++) {
-		struct cpu_load_opts opts = {.size = sizeof(opts), .source = (*ops)->name};
+		struct subtick_load_opts opts = {.size = sizeof(opts),
+						 .source = 1 + (ops - load_sources())};
+		const struct subtick_window *window = NULL;
 		double took[UPDATE_ROUNDS];
 		struct bench_spread spread;
-		struct cpu_load *load;
+		struct subtick *load;
 
-		if (cpu_load_open(&load, &opts)) {
-			printf("  %-16s %s\n", (*ops)->name, cpu_load_strerror());
+		if (subtick_load_open(&load, &opts)) {
+			printf("  %-16s %s\n", (*ops)->name, subtick_error());
 			json_object_set_new(rows, (*ops)->name, json_null());
 			continue;
 		}
@@ -144,14 +146,14 @@ static void bench_sources(json_t *result)
 			uint64_t start = clock_mono_ns();
 
 			for (int loop = 0; loop < 20; loop++)
-				cpu_load_update(load);
+				subtick_read(load, &window);
 			took[r] = (double)(clock_mono_ns() - start) / 20.0;
 		}
 		spread = bench_spread(took, UPDATE_ROUNDS);
 		printf("  %-16s %8.0f (%.0f-%.0f), %d CPUs\n", (*ops)->name, spread.median, spread.low,
-		       spread.high, cpu_load_nr(load));
+		       spread.high, (int)subtick_rows(window, SUBTICK_CPUS));
 		json_object_set_new(rows, (*ops)->name, json_real(spread.median));
-		cpu_load_destroy(load);
+		subtick_close(load);
 	}
 	json_object_set_new(result, "sources", rows);
 }
@@ -204,19 +206,18 @@ static struct empty_bpf *attach_empty(void)
 
 static bool run_variant(int variant, int to, int from, double *ret_ns)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "bpf"};
-	struct cpu_load *load = NULL;
+	struct subtick_load_opts opts = {.size = sizeof(opts), .source = SUBTICK_LOAD_BPF};
+	struct subtick *load = NULL;
 	struct empty_bpf *empty = NULL;
 
 	if (variant == 1 && !(empty = attach_empty()))
 		return false;
-	if (variant == 2 && cpu_load_open(&load, &opts))
+	if (variant == 2 && subtick_load_open(&load, &opts))
 		return false;
 	*ret_ns = round_trips(to, from);
 	if (empty)
 		empty_bpf__destroy(empty);
-	if (load)
-		cpu_load_destroy(load);
+	subtick_close(load);
 	return true;
 }
 

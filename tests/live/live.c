@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "subtick/cpu_load.h"
+#include "api/api.h"
+#include "measure/load/sources.h"
 
 #ifndef SUBTICK_PATH
 #define SUBTICK_PATH "subtick"
@@ -397,14 +398,57 @@ long long live_idle_ticks(int cpu)
 	return idle < 0 ? -1 : idle + iowait;
 }
 
-struct cpu_load *live_source(const char *name, bool needed)
+struct subtick *live_source_event(const char *name, const char *event, bool needed)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
-	struct cpu_load *load;
+	struct subtick_load_opts opts = {.size = sizeof(opts), .source = 1, .event = event};
+	const struct load_source_ops *const *source = load_sources();
+	struct subtick *load;
 
-	if (!cpu_load_open(&load, &opts))
+	for (; strcmp((*source)->name, name); source++)
+		opts.source++;
+	if (!subtick_load_open(&load, &opts))
 		return load;
 	if (needed)
-		live_fail_all("%s: %s", name, cpu_load_strerror());
+		live_fail_all("%s: %s", name, subtick_error());
 	return NULL;
+}
+
+struct subtick *live_source(const char *name, bool needed)
+{
+	return live_source_event(name, NULL, needed);
+}
+
+void live_update(struct subtick *load)
+{
+	const struct subtick_window *window;
+
+	if (subtick_read(load, &window))
+		live_fail_all("%s", subtick_error());
+}
+
+void live_split(const struct subtick *load, int cpu, struct live_split *ret_split)
+{
+	const struct {
+		enum subtick_key key;
+		double *to;
+	} shares[] = {
+		{SUBTICK_BUSY_RATIO, &ret_split->busy},
+		{SUBTICK_TASK_RATIO, &ret_split->task},
+		{SUBTICK_HARDIRQ_RATIO, &ret_split->hardirq},
+		{SUBTICK_SOFTIRQ_ON_IDLE_RATIO, &ret_split->softirq_on_idle},
+		{SUBTICK_SOFTIRQ_ON_TASK_RATIO, &ret_split->softirq_on_task},
+		{SUBTICK_KSOFTIRQD_RATIO, &ret_split->ksoftirqd},
+		{SUBTICK_IDLE_LOOP_RATIO, &ret_split->idle_loop},
+		{SUBTICK_POLL_IDLE_RATIO, &ret_split->poll_idle},
+		{SUBTICK_IDLE_RATIO, &ret_split->idle},
+		{SUBTICK_UNKNOWN_RATIO, &ret_split->unknown},
+		{SUBTICK_CLOSURE_ERROR_RATIO, &ret_split->closure_error},
+	};
+
+	*ret_split = (struct live_split){0};
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		if (subtick_double(&load->window, SUBTICK_CPUS, cpu, shares[i].key, shares[i].to))
+			*shares[i].to = -1.0;
+	subtick_u64(&load->window, SUBTICK_CPUS, cpu, SUBTICK_WINDOW_NS, &ret_split->window_ns);
+	subtick_u64(&load->window, SUBTICK_CPUS, cpu, SUBTICK_FLAGS, &ret_split->flags);
 }

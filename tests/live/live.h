@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+#include "subtick/load.h"
+
 /* One TAP line; returns @passed so that a test can stop at what makes the rest pointless. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* TAP result of a figure that depends on time. Under emulation: "ran, not judged". */
@@ -76,9 +78,21 @@ double live_number(json_t *root, const char *path);
 /* Whether one of a report's notes has these words. */
 bool live_has_note(json_t *root, const char *words);
 
-struct cpu_load;
-/* Opens a load source. NULL if it is not @needed and unavailable; else fails the program. */
-struct cpu_load *live_source(const char *name, bool needed);
+/* Opens a load source, with @event or NULL. NULL if not @needed and unavailable; else fails the program. */
+struct subtick *live_source_event(const char *name, const char *event, bool needed);
+struct subtick *live_source(const char *name, bool needed);
+/* Ends a window of load; fails the program on error. */
+void live_update(struct subtick *load);
+
+/* The last window of one CPU: shares of it, -1.0 without a figure. */
+struct live_split {
+	uint64_t window_ns;
+	double busy, task, hardirq, softirq_on_idle, softirq_on_task, ksoftirqd, idle_loop;
+	double poll_idle, idle, unknown, closure_error;
+	uint64_t flags;
+};
+
+void live_split(const struct subtick *load, int cpu, struct live_split *ret_split);
 
 /*
  * A CPU to measure, the one that others use least just now, and one for everything else; false on

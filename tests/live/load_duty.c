@@ -13,7 +13,6 @@
 #include "idle_log.h"
 #include "judge.h"
 #include "live.h"
-#include "subtick/cpu_load.h"
 
 #define BOUND	  0.01 /* one percentage point, as promised */
 #define CLOSURE	  0.005
@@ -24,7 +23,7 @@ static const struct witness_limits limits = {
 	.taken = BOUND / 3, .waited = BOUND / 3, .own_interrupts = true};
 
 struct point {
-	struct cpu_load *bpf;
+	struct subtick *bpf;
 	struct idle_log *idle; /* NULL: this kernel shows no entries into idle */
 	const char *no_idle;   /* why */
 	struct duty_opts opts;
@@ -112,7 +111,7 @@ static bool bound_by_idle(const struct point *point, const struct duty_usage *fi
 }
 
 /* One window with its truth. */
-static bool measure_once(const struct point *point, struct cpu_load_split *split,
+static bool measure_once(const struct point *point, struct live_split *split,
 			 struct truth *truth)
 {
 	struct witness_tasks before, after;
@@ -124,14 +123,14 @@ static bool measure_once(const struct point *point, struct cpu_load_split *split
 	witness_tasks_read(&before);
 	if (!next_usage(&point->duty, &first))
 		return false;
-	cpu_load_update(point->bpf);
+	live_update(point->bpf);
 	if (point->idle)
 		truth->first_entry = idle_log_count(point->idle);
 	live_sleep_ms(WINDOW_MS);
 	if (!next_usage(&point->duty, &last))
 		return false;
-	cpu_load_update(point->bpf);
-	cpu_load_get_split(point->bpf, point->opts.cpu, split);
+	live_update(point->bpf);
+	live_split(point->bpf, point->opts.cpu, split);
 	witness_tasks_read(&after);
 	witness_tasks_between(&before, &after, point->opts.cpu, &work);
 	witness_tasks_free(&before);
@@ -146,7 +145,7 @@ static bool measure_once(const struct point *point, struct cpu_load_split *split
 static void measure(void *arg, struct verdict *verdict)
 {
 	const struct point *point = arg;
-	struct cpu_load_split s = {0};
+	struct live_split s = {0};
 	struct truth truth;
 	bool measured = measure_once(point, &s, &truth);
 	double tasks = s.task + s.softirq_on_task + s.ksoftirqd;
@@ -286,6 +285,6 @@ int main(void)
 	live_note("%d of %d points were judged", judged, points);
 	if (point.idle)
 		idle_log_close(&idle);
-	cpu_load_destroy(point.bpf);
+	subtick_close(point.bpf);
 	return live_done();
 }

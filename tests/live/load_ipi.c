@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "judge.h"
 #include "live.h"
-#include "subtick/cpu_load.h"
 
 #define SAMPLES 1000 /* in half a second */
 #define STEPS	50
@@ -19,7 +18,7 @@
 #define SLACK (SAMPLES / 20)
 
 struct setup {
-	struct cpu_load *load;
+	struct subtick *load;
 	int cpu;
 	uint64_t sample_ns; /* that sampling took so far */
 	uint64_t burn_ns;   /* per step */
@@ -67,7 +66,7 @@ static void sample(struct setup *setup)
 	uint64_t begin = clock_mono_ns();
 
 	for (int i = 0; i < SAMPLES / STEPS; i++)
-		cpu_load_update(setup->load);
+		live_update(setup->load);
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
@@ -125,6 +124,6 @@ int main(void)
 	setup.load = live_source("bpf", true);
 	live_pin(other);
 	judge(&opts);
-	cpu_load_destroy(setup.load);
+	subtick_close(setup.load);
 	return live_done();
 }

@@ -11,7 +11,6 @@
 #include "judge.h"
 #include "live.h"
 #include "runq_window.h"
-#include "subtick/cpu_load.h"
 #include "sys/file.h"
 
 #define LEAST_BUSY 0.05
@@ -27,7 +26,7 @@ static const struct witness_limits limits = {
 	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};
 
 struct setup {
-	struct cpu_load *bpf, *tasks, *schedstat;
+	struct subtick *bpf, *tasks, *schedstat;
 	struct gen_child flood;
 	struct flood_opts opts;
 	int cpu;
@@ -78,10 +77,10 @@ static void find_pace(struct setup *setup)
 	}
 }
 
-static void update(struct cpu_load *load)
+static void update(struct subtick *load)
 {
 	if (load)
-		cpu_load_update(load);
+		live_update(load);
 }
 
 static void update_all(const struct setup *setup)
@@ -94,8 +93,11 @@ static void update_all(const struct setup *setup)
 /* Softirqs on top of the idle loop belong to no task. Under PREEMPT_RT they run in a thread. */
 static void check_others(struct verdict *verdict, const struct setup *setup, double busy)
 {
-	double tasks = cpu_load_get(setup->tasks, setup->cpu);
+	struct live_split split;
+	double tasks;
 
+	live_split(setup->tasks, setup->cpu, &split);
+	tasks = split.busy;
 	if (live_realtime()) {
 		verdict_figure(verdict, tasks > busy / 2, "taskclock sees it: %.1f %%",
 			       tasks * 100.0);
@@ -107,7 +109,8 @@ static void check_others(struct verdict *verdict, const struct setup *setup, dou
 				"schedstat misses it");
 		return;
 	}
-	tasks = cpu_load_get(setup->schedstat, setup->cpu);
+	live_split(setup->schedstat, setup->cpu, &split);
+	tasks = split.busy;
 	verdict_figure(verdict, tasks < busy / 2, "schedstat misses it: %.1f %%", tasks * 100.0);
 }
 
@@ -115,13 +118,13 @@ static void measure(void *arg, struct verdict *verdict)
 {
 	const struct setup *setup = arg;
 	uint64_t sent = flood_sent(&setup->flood);
-	struct cpu_load_split s = {0};
+	struct live_split s = {0};
 	double where, parts;
 
 	update_all(setup);
 	live_sleep_ms(1000);
 	update_all(setup);
-	cpu_load_get_split(setup->bpf, setup->cpu, &s);
+	live_split(setup->bpf, setup->cpu, &s);
 	where = live_realtime() ? s.ksoftirqd : s.softirq_on_idle;
 	parts = s.task + s.hardirq + s.softirq_on_idle + s.softirq_on_task + s.ksoftirqd +
 		s.idle_loop;
@@ -165,9 +168,8 @@ int main(void)
 	find_pace(&setup);
 	judge(&opts);
 	gen_child_stop(&setup.flood);
-	if (setup.schedstat)
-		cpu_load_destroy(setup.schedstat);
-	cpu_load_destroy(setup.tasks);
-	cpu_load_destroy(setup.bpf);
+	subtick_close(setup.schedstat);
+	subtick_close(setup.tasks);
+	subtick_close(setup.bpf);
 	return live_done();
 }

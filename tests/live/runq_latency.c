@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq_latency API: what it refuses, and what it says of a burner that shares its core. */
+/* The public functions of runq: figures of a burner that shares its core. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,149 +17,170 @@
 
 static void check_refused(void)
 {
-	const uint64_t descending[] = {2000, 1000};
-	struct runq_latency_opts opts = {.size = sizeof(opts), .le_ns = descending, .nr_le = 2};
 	const char *none = "/subtick-no-such";
-	struct runq_latency *ctx;
+	struct subtick_runq_opts opts = {.size = sizeof(opts), .cgroups = &none, .nr_cgroups = 1};
+	struct subtick *ctx;
 
-	live_ok(runq_latency_open(&ctx, &opts) == -EINVAL && *runq_latency_strerror(),
-		"descending boundaries: -EINVAL and a sentence");
-	opts = (struct runq_latency_opts){.size = sizeof(opts), .sample_ratio = 2.0};
-	live_ok(runq_latency_open(&ctx, &opts) == -EINVAL, "a ratio of 2: -EINVAL");
-	opts = (struct runq_latency_opts){.size = sizeof(opts), .source = "magic"};
-	live_ok(runq_latency_open(&ctx, &opts) == -EINVAL, "an unknown source: -EINVAL");
-	opts = (struct runq_latency_opts){.size = sizeof(opts) + 8};
-	live_ok(runq_latency_open(&ctx, &opts) == -E2BIG, "options of a later version: -E2BIG");
-	opts = (struct runq_latency_opts){.size = sizeof(opts), .cgroups = &none, .nr_cgroups = 1};
-	live_ok(runq_latency_open(&ctx, &opts) == -ENOENT, "a cgroup that is not there: -ENOENT");
+	live_ok(subtick_runq_open(&ctx, &opts) == -ENOENT && *subtick_error(),
+		"a cgroup that does not exist: -ENOENT and a sentence");
 }
 
 struct setup {
-	struct runq_latency *ctx;
+	struct subtick *ctx;
 	const char *cgroup;
 	pid_t pid;
 };
 
 /* A window, with the kernel's accounting just outside and just inside of both its ends. */
-static bool measure_window(const struct setup *setup, struct runq_latency_window *window,
-			struct load_schedstats *stats)
+static const struct subtick_window *measure_window(const struct setup *setup,
+						   struct load_schedstats *stats)
 {
+	const struct subtick_window *window;
+
 	stats->before = load_schedstat(setup->pid);
-	if (runq_latency_read(setup->ctx, window))
-		return false;
+	if (subtick_read(setup->ctx, &window))
+		return NULL;
 	stats->begun = load_schedstat(setup->pid);
 	live_sleep_ms(1500);
 	stats->ending = load_schedstat(setup->pid);
-	if (runq_latency_read(setup->ctx, window))
-		return false;
+	if (subtick_read(setup->ctx, &window))
+		return NULL;
 	stats->after = load_schedstat(setup->pid);
-	return true;
+	return window;
+}
+
+/* The row of a cgroup in a list, or the number of rows. */
+static size_t row_of(const struct subtick_window *window, enum subtick_list list, const char *cgroup)
+{
+	size_t row = 0;
+
+	while (row < subtick_rows(window, list) &&
+	       strcmp(subtick_text(window, list, row, SUBTICK_CGROUP), cgroup))
+		row++;
+	return row;
+}
+
+/* 0 if there is no such figure. */
+static double number(const struct subtick_window *window, enum subtick_list list, size_t row,
+		     enum subtick_key key)
+{
+	double value = 0.0;
+
+	subtick_double(window, list, row, key, &value);
+	return value;
 }
 
 static void measure(void *arg, struct verdict *verdict)
 {
-	const struct runq_latency_group none = {0}, *group = NULL;
-	static const uint64_t no_counts[3];
 	const struct setup *setup = arg;
-	struct runq_latency_window window = {0};
 	struct load_schedstats stats = {0};
 	struct load_stat least, most, init = load_init_schedstat();
-	double causes = 0.0;
-	bool ascending = true, read = measure_window(setup, &window, &stats);
-	const uint64_t *le;
+	const struct subtick_window *window = measure_window(setup, &stats);
+	size_t row = row_of(window, SUBTICK_GROUPS, setup->cgroup);
+	double count = number(window, SUBTICK_GROUPS, row, SUBTICK_COUNT);
+	double sum = number(window, SUBTICK_GROUPS, row, SUBTICK_SUM_NS), causes = 0.0;
+	double p99 = 0.0, longest = INFINITY;
+	uint64_t le_ns, le[4] = {0};
+	bool ascending = true;
+	size_t nr_le = 0, named = 0;
 
-	if (read)
-		group = runq_latency_find(&window, setup->cgroup);
-	verdict_always(verdict, group && window.nr_groups == 1 && window.nr_le == 3,
+	for (size_t i = 0; i < subtick_rows(window, SUBTICK_GROUPS); i++)
+		named += number(window, SUBTICK_GROUPS, i, SUBTICK_PARTY) == SUBTICK_PARTY_GROUP;
+	while (nr_le < 4 && !subtick_bucket(window, SUBTICK_GROUPS, row, nr_le, &le_ns, &le[nr_le]))
+		nr_le++;
+	verdict_always(verdict, named == 1 && nr_le == 3,
 		       "the window has the one cgroup and the three boundaries asked for");
-	le = group ? group->le_count : no_counts;
-	group = group ? group : &none;
 	least = load_least(&stats);
 	most = load_most(&stats);
-	for (int i = 0; i < 8; i++)
-		causes += (double)((const uint64_t *)&group->causes)[i];
+	for (int key = SUBTICK_IDLE_EXIT_NS; key <= SUBTICK_UNKNOWN_NS; key++)
+		causes += number(window, SUBTICK_GROUPS, row, key);
 	for (size_t i = 1; i < 3; i++)
 		ascending = ascending && le[i] >= le[i - 1];
-	live_note("average %.0f us, P99 %.0f us, ratio %.4f", runq_latency_average(group) / 1e3,
-		  runq_latency_percentile(group, 99) / 1e3, window.schedstat_ratio);
+	subtick_percentile(window, SUBTICK_GROUPS, row, 99, &p99);
+	subtick_percentile(window, SUBTICK_GROUPS, row, 100, &longest);
+	live_note("average %.0f us, P99 %.0f us",
+		  number(window, SUBTICK_GROUPS, row, SUBTICK_AVG_NS) / 1e3, p99 / 1e3);
 	/* A switch that is under way at either end may be in the one and not yet in the other. */
-	verdict_count(verdict,
-		      (double)group->count >= least.count - 1 &&
-			      (double)group->count <= most.count + 1,
-		      "%llu waits, %.0f to %.0f by the kernel's accounting",
-		      (unsigned long long)group->count, least.count, most.count);
+	verdict_count(verdict, count >= least.count - 1 && count <= most.count + 1,
+		      "%.0f waits, %.0f to %.0f by the kernel's accounting", count, least.count,
+		      most.count);
 	verdict_figure(verdict,
-		       (double)group->sum_ns >= least.waited_ns * (1.0 - BOUND) &&
-			       (double)group->sum_ns <= most.waited_ns * (1.0 + BOUND),
+		       sum >= least.waited_ns * (1.0 - BOUND) &&
+			       sum <= most.waited_ns * (1.0 + BOUND),
 		       "%.2f ms waited, %.2f to %.2f by the kernel's accounting, within %.0f %%",
-		       (double)group->sum_ns / 1e6, least.waited_ns / 1e6, most.waited_ns / 1e6,
-		       BOUND * 100.0);
-	verdict_always(verdict, causes == (double)group->sum_ns, "the causes sum to the wait");
-	verdict_always(verdict, ascending && le[2] == group->count,
+		       sum / 1e6, least.waited_ns / 1e6, most.waited_ns / 1e6, BOUND * 100.0);
+	verdict_always(verdict, causes == sum, "the causes sum to the wait");
+	verdict_always(verdict, ascending && (double)le[2] == count,
 		       "the counts at the boundaries ascend to the count of all");
-	verdict_always(verdict, runq_latency_percentile(group, 100) <= (double)group->max_ns,
+	verdict_always(verdict, longest <= number(window, SUBTICK_GROUPS, row, SUBTICK_MAX_NS),
 		       "no percentile exceeds the longest wait");
 	if (load_init_ran(&init))
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-static const struct runq_latency_pressure *pressure_of(const struct runq_latency_pressures *pressures,
-						       const char *cgroup)
-{
-	for (size_t i = 0; i < pressures->nr_rows; i++)
-		if (!strcmp(pressures->rows[i].group.cgroup, cgroup))
-			return &pressures->rows[i];
-	return NULL;
-}
-
 /*
- * Two burners alternate on one core. A task of each cgroup waits half of the time, and no task of
- * that cgroup runs meanwhile.
+ * Two burners take turns on one core: a task of each waits half of the time, and then none of its
+ * cgroup runs. The stream has waits of at least the threshold, with both sides.
  */
-static void check_pressure(const char *cgroup)
+static void check_options(const char *cgroup)
 {
-	struct runq_latency_opts opts = {.size = sizeof(opts), .pressure = 1};
-	const struct runq_latency_pressure none = {0}, *row = NULL;
-	struct runq_latency_pressures pressures = {0};
-	struct runq_latency_window window = {0};
-	struct runq_latency *ctx;
+	struct subtick_runq_opts opts = {.size = sizeof(opts), .flags = SUBTICK_RUNQ_PRESSURE,
+					 .blame = 4, .threshold_ns = 100000};
+	const struct subtick_window *window = NULL;
+	double waiting, stalled, parts = 0.0, window_ns, blamed = 0.0, sum;
+	size_t row, long_waits;
+	struct subtick *ctx;
 	int rc;
 
-	opts.hierarchy = cgroups_v2() ? "v2" : "v1";
-	rc = runq_latency_open(&ctx, &opts);
+	opts.hierarchy = cgroups_v2() ? 2 : 1;
+	rc = subtick_runq_open(&ctx, &opts);
 	if (rc == -EOPNOTSUPP) {
-		live_skip("pressure", "%s", runq_latency_strerror());
+		live_skip("pressure", "%s", subtick_error());
 		return;
 	}
 	if (rc)
-		live_fail_all("%s", runq_latency_strerror());
+		live_fail_all("%s", subtick_error());
 	live_sleep_ms(1000);
-	if (!runq_latency_read(ctx, &window) && !runq_latency_pressure(ctx, &pressures))
-		row = pressure_of(&pressures, cgroup);
-	row = row ? row : &none;
+	if (subtick_service(ctx, &window))
+		live_fail_all("%s", subtick_error());
+	long_waits = subtick_rows(window, SUBTICK_LONG_WAITS);
+	row = row_of(window, SUBTICK_LONG_WAITS, cgroup);
+	live_ok(row < long_waits && number(window, SUBTICK_LONG_WAITS, row, SUBTICK_WAIT_NS) >= 1e5 &&
+			subtick_text(window, SUBTICK_LONG_WAITS_BY, row, SUBTICK_CGROUP),
+		"%zu waits reached the threshold, among them one of the burner, and its culprit",
+		long_waits);
+	if (subtick_read(ctx, &window))
+		live_fail_all("%s", subtick_error());
+	window_ns = number(window, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS);
+	row = row_of(window, SUBTICK_PRESSURE, cgroup);
+	waiting = number(window, SUBTICK_PRESSURE, row, SUBTICK_WAITING_NS);
+	stalled = number(window, SUBTICK_PRESSURE, row, SUBTICK_STALLED_NS);
 	/*
 	 * A burner that is alone in its cgroup stands still whenever it waits. Pressure is read a moment
 	 * after the waits, at both ends of the window.
 	 */
-	live_ok(row->waiting_ns && row->waiting_ns <= window.window_ns + window.window_ns / 20 &&
-			row->stalled_ns == row->waiting_ns,
-		"pressure: waits %.1f of %.1f ms, and stands still for %.1f",
-		(double)row->waiting_ns / 1e6, (double)window.window_ns / 1e6,
-		(double)row->stalled_ns / 1e6);
-	live_ok(row->waiting.contention_ns + row->waiting.kernel_thread_ns +
-				row->waiting.idle_exit_ns + row->waiting.quota_ns ==
-			row->waiting_ns,
-		"pressure: its parts sum to it");
-	live_ok(pressure_of(&pressures, "/") != NULL, "pressure: the machine has a row");
-	runq_latency_close(ctx);
+	live_ok(waiting > 0.0 && waiting <= window_ns * 1.05 && stalled == waiting,
+		"pressure: waits %.1f of %.1f ms, and stands still for %.1f", waiting / 1e6,
+		window_ns / 1e6, stalled / 1e6);
+	for (int key = SUBTICK_WAITING_NS + 1; key < SUBTICK_STALLED_NS; key++)
+		parts += number(window, SUBTICK_PRESSURE, row, key);
+	live_ok(parts == waiting, "pressure: its parts sum to it");
+	live_ok(row_of(window, SUBTICK_PRESSURE, "/") < subtick_rows(window, SUBTICK_PRESSURE),
+		"pressure: the machine has a row");
+	for (size_t i = 0; i < subtick_rows(window, SUBTICK_BLAME); i++)
+		if (!strcmp(subtick_text(window, SUBTICK_BLAME, i, SUBTICK_CGROUP), cgroup))
+			blamed += number(window, SUBTICK_BLAME, i, SUBTICK_WAIT_NS);
+	sum = number(window, SUBTICK_GROUPS, row_of(window, SUBTICK_GROUPS, cgroup), SUBTICK_SUM_NS);
+	live_ok(blamed == sum && sum > 0.0, "blame: %.2f ms of %.2f ms waited", blamed / 1e6, sum / 1e6);
+	subtick_close(ctx);
 }
 
 int main(void)
 {
 	const uint64_t le_ns[] = {1000, 1000000, 60000000000};
-	struct runq_latency_opts opts = {.size = sizeof(opts), .le_ns = le_ns, .nr_le = 3};
+	struct subtick_runq_opts opts = {.size = sizeof(opts), .le_ns = le_ns, .nr_le = 3};
 	const char *one, *two;
-	struct runq_latency *ctx;
+	struct subtick *ctx;
 	struct setup setup;
 	/* A reader that comes late makes the window and the accounting differ by that much. */
 	struct judge_opts judged = {
@@ -176,10 +197,10 @@ int main(void)
 	two = cgroups_make("api-two");
 	opts.cgroups = &one;
 	opts.nr_cgroups = 1;
-	opts.causes = 1;
-	opts.hierarchy = cgroups_v2() ? "v2" : "v1";
-	if (runq_latency_open(&ctx, &opts))
-		live_fail_all("%s", runq_latency_strerror());
+	opts.flags = SUBTICK_RUNQ_CAUSES;
+	opts.hierarchy = cgroups_v2() ? 2 : 1;
+	if (subtick_runq_open(&ctx, &opts))
+		live_fail_all("%s", subtick_error());
 	live_pin(other);
 	live_first();
 	pids[0] = load_burner(one, cpu);
@@ -187,11 +208,10 @@ int main(void)
 	setup = (struct setup){.ctx = ctx, .cgroup = one, .pid = pids[0]};
 	judged.cpu = cpu;
 	judge(&judged);
-	live_ok(runq_latency_fd(ctx) >= 0 && !runq_latency_service(ctx),
+	live_ok(subtick_fd(ctx) >= 0 && !subtick_service(ctx, NULL),
 		"chores are done on request");
-	runq_latency_close(ctx);
-	runq_latency_close(NULL);
-	check_pressure(one);
+	subtick_close(ctx);
+		check_options(one);
 	load_kill(pids[0]);
 	load_kill(pids[1]);
 	return live_done();

@@ -301,13 +301,27 @@ static bool is(const char *text, const char *want)
 	return text && !strcmp(text, want);
 }
 
-/* JSON has the same names, and the image from the runtime's files. */
+static const char *text(const struct subtick_window *w, size_t row, enum subtick_key key)
+{
+	return subtick_text(w, SUBTICK_GROUPS, row, key);
+}
+
+/* The row of a cgroup, or the number of rows. */
+static size_t row_of(const struct subtick_window *w, const char *cgroup)
+{
+	size_t row = 0;
+
+	while (row < subtick_rows(w, SUBTICK_GROUPS) && !is(text(w, row, SUBTICK_CGROUP), cgroup))
+		row++;
+	return row;
+}
+
+/* The same names for programs, and the image, which only the runtime knows. */
 static void check_library(const struct nodes *nodes)
 {
-	struct runq_latency_opts opts = {.size = sizeof(opts)};
-	const struct runq_latency_group *group = NULL;
-	struct runq_latency_window window;
-	struct runq_latency *ctx;
+	const struct subtick_window *w = NULL;
+	struct subtick *ctx;
+	size_t row;
 
 	if (!containerd_leaves("{\"annotations\":{\"" CRI "container-name\":\"nginx\",\"" CRI
 			       "image-name\":\"localhost/nginx:1\",\"" CRI
@@ -317,22 +331,26 @@ static void check_library(const struct nodes *nodes)
 			  strerror(errno));
 		return;
 	}
-	if (runq_latency_open(&ctx, &opts)) {
-		live_ok(false, "%s", runq_latency_strerror());
+	if (subtick_runq_open(&ctx, NULL)) {
+		live_ok(false, "%s", subtick_error());
 		return;
 	}
 	usleep(500000);
-	if (!runq_latency_read(ctx, &window))
-		group = runq_latency_find(&window, nodes->containers[0]);
-	live_ok(group && is(group->namespace_name, "shop") && is(group->pod, "web-1") &&
-			is(group->container, "nginx") && is(group->pod_uid, UID_A) &&
-			is(group->qos, "burstable") && is(group->container_id, HEX "1"),
+	subtick_read(ctx, &w);
+	row = row_of(w, nodes->containers[0]);
+	live_ok(is(text(w, row, SUBTICK_NAMESPACE), "shop") && is(text(w, row, SUBTICK_POD), "web-1") &&
+			is(text(w, row, SUBTICK_CONTAINER), "nginx") &&
+			is(text(w, row, SUBTICK_POD_UID), UID_A) &&
+			is(text(w, row, SUBTICK_QOS), "burstable") &&
+			is(text(w, row, SUBTICK_CONTAINER_ID), HEX "1"),
 		"the library has the names of a container");
-	live_ok(group && is(group->image, "localhost/nginx:1"), "and its image: %s",
-		group && group->image ? group->image : "none");
-	group = group ? runq_latency_find(&window, nodes->containers[1]) : NULL;
-	live_ok(group && !group->image && !group->container, "what is unknown is NULL");
-	runq_latency_close(ctx);
+	live_ok(is(text(w, row, SUBTICK_IMAGE), "localhost/nginx:1"), "and its image: %s",
+		text(w, row, SUBTICK_IMAGE) ?: "none");
+	row = row_of(w, nodes->containers[1]);
+	live_ok(row < subtick_rows(w, SUBTICK_GROUPS) && !text(w, row, SUBTICK_IMAGE) &&
+			!text(w, row, SUBTICK_CONTAINER),
+		"what is unknown is NULL");
+	subtick_close(ctx);
 }
 
 /* One pod is there from the start, the other comes while we look, as its container's link does. */

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "duty.h"
 #include "live.h"
-#include "subtick/cpu_load.h"
 #include "sys/file.h"
 #include "truth.h"
 
@@ -29,11 +28,11 @@
 #define BETWEEN_X86   145
 
 struct sources {
-	struct cpu_load *bpf, *sched, *tasks;
+	struct subtick *bpf, *sched, *tasks;
 };
 
 struct accounting {
-	struct cpu_load_split split;
+	struct live_split split;
 	double not_idle; /* by the kernel's idle time */
 	double sched, tasks;
 	uint64_t cycles;
@@ -68,9 +67,9 @@ static void update(const struct sources *s)
 {
 	/* A run time is booked when it ends: end ours, so that what we did until now is in. */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
-	cpu_load_update(s->sched);
-	cpu_load_update(s->tasks);
-	cpu_load_update(s->bpf);
+	live_update(s->sched);
+	live_update(s->tasks);
+	live_update(s->bpf);
 }
 
 static void measure(const struct sources *s, const struct truth_duty_opts *opts,
@@ -79,6 +78,7 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	struct gen_child child = {0};
 	const struct truth_duty *load = truth_duty_start(opts, &child);
 	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
+	struct live_split other;
 	uint64_t idle, cycles;
 
 	/* Both ends are read in the same order, so that the way from one to the other cancels. */
@@ -91,16 +91,18 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	update(s);
 	idle = idle_ns(opts->cpu) - idle;
 	gen_child_stop(&child);
-	cpu_load_get_split(s->bpf, opts->cpu, &ret_accounting->split);
-	ret_accounting->sched = cpu_load_get(s->sched, opts->cpu);
-	ret_accounting->tasks = cpu_load_get(s->tasks, opts->cpu);
+	live_split(s->bpf, opts->cpu, &ret_accounting->split);
+	live_split(s->sched, opts->cpu, &other);
+	ret_accounting->sched = other.busy;
+	live_split(s->tasks, opts->cpu, &other);
+	ret_accounting->tasks = other.busy;
 	ret_accounting->not_idle = 1.0 - (double)idle / (double)ret_accounting->split.window_ns;
 }
 
 static void check_point(const struct sources *s, const struct truth_duty_opts *opts,
 			unsigned int between)
 {
-	struct cpu_load_split *split;
+	struct live_split *split;
 	double more, known, tasks, rest;
 	struct accounting b;
 	char what[80];
@@ -129,7 +131,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		what, tasks * 100.0, b.sched * 100.0, b.tasks * 100.0, rest * 100.0);
 	if (split->closure_error > CLOSURE || split->flags)
 		live_ok(false, "%s: closure error %.7f, flags %#x", what, split->closure_error,
-			split->flags);
+			(unsigned int)split->flags);
 }
 
 /* The idle columns of /proc/stat are the kernel's idle time in units of 10 ms. */
@@ -137,27 +139,27 @@ static void check_procidle(void)
 {
 	struct truth_duty_opts opts = {
 		.cpu = MEASURED, .duty = 0.05, .period_ns = 20 * NSEC_PER_MSEC};
-	struct cpu_load *load = live_source("procidle", true);
+	struct subtick *load = live_source("procidle", true);
 	struct gen_child child = {0};
-	struct cpu_load_split split;
+	struct live_split split;
 	double not_idle, unit;
 	uint64_t idle;
 
 	truth_duty_start(&opts, &child);
 	live_sleep_ms(50);
-	cpu_load_update(load);
+	live_update(load);
 	idle = idle_ns(MEASURED);
 	live_sleep_ms(LONG_MS);
-	cpu_load_update(load);
+	live_update(load);
 	idle = idle_ns(MEASURED) - idle;
 	gen_child_stop(&child);
-	cpu_load_get_split(load, MEASURED, &split);
+	live_split(load, MEASURED, &split);
 	not_idle = 1.0 - (double)idle / (double)split.window_ns;
 	unit = 10.0 * NSEC_PER_MSEC / (double)split.window_ns;
 	live_ok(fabs(split.busy - not_idle) <= unit + BOUND,
 		"procidle: busy %.3f %%, by the kernel's idle time %.3f %%, and a unit is %.3f %%",
 		split.busy * 100.0, not_idle * 100.0, unit * 100.0);
-	cpu_load_destroy(load);
+	subtick_close(load);
 }
 
 int main(void)
@@ -189,8 +191,8 @@ int main(void)
 			check_point(&s, &opts, between);
 		}
 	check_procidle();
-	cpu_load_destroy(s.tasks);
-	cpu_load_destroy(s.sched);
-	cpu_load_destroy(s.bpf);
+	subtick_close(s.tasks);
+	subtick_close(s.sched);
+	subtick_close(s.bpf);
 	return live_done();
 }

@@ -9,7 +9,6 @@
 #include "duty.h"
 #include "instructions.h"
 #include "live.h"
-#include "subtick/cpu_load.h"
 #include "sys/perf.h"
 #include "truth.h"
 
@@ -28,26 +27,16 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
-static struct cpu_load *open_event(const char *name, const char *event)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name, .event = event};
-	struct cpu_load *load;
-
-	if (cpu_load_open(&load, &opts))
-		live_fail_all("%s: %s", name, cpu_load_strerror());
-	return load;
-}
-
 /* Reads the counter around the source, so that the middle is the source's own moment. */
-static double update(struct cpu_load *load, int fd)
+static double update(struct subtick *load, int fd)
 {
 	uint64_t before = instructions_read(fd);
 
-	cpu_load_update(load);
+	live_update(load);
 	return (double)(before + instructions_read(fd)) / 2.0;
 }
 
-static void check_load(struct cpu_load *const loads[NR_SOURCES], int fd, double duty,
+static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double duty,
 		       uint64_t period_ms)
 {
 	struct truth_duty_opts opts = {
@@ -63,15 +52,15 @@ static void check_load(struct cpu_load *const loads[NR_SOURCES], int fd, double 
 	live_sleep_ms(WINDOW_MS);
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		double counted = update(loads[i], fd) - first[i], truth;
-		struct cpu_load_split split;
+		struct live_split split;
 
-		cpu_load_get_split(loads[i], 0, &split);
+		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* A user-defined event has no known rate. */
-		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == CPU_LOAD_NOT_CONSTANT,
+		/* It was named by hand, so that nobody can know its rate. */
+		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,
-			truth * 100.0, split.flags);
+			truth * 100.0, (unsigned int)split.flags);
 	}
 	gen_child_stop(&child);
 }
@@ -92,45 +81,45 @@ static int take_all(int fds[MOST_COUNTERS])
 	return nr;
 }
 
-static uint32_t window_flags(struct cpu_load *load)
+static uint32_t window_flags(struct subtick *load)
 {
-	struct cpu_load_split split;
+	struct live_split split;
 
-	cpu_load_update(load);
+	live_update(load);
 	live_sleep_ms(100);
-	cpu_load_update(load);
-	cpu_load_get_split(load, 0, &split);
-	return split.busy < 0.0f ? split.flags | NO_FIGURE : split.flags;
+	live_update(load);
+	live_split(load, 0, &split);
+	return split.busy < 0.0 ? split.flags | NO_FIGURE : split.flags;
 }
 
 /* While others hold every counter there is no figure, and no 0 % either; then it comes by itself. */
 static void check_taken(void)
 {
 	int fds[MOST_COUNTERS], nr = take_all(fds);
-	struct cpu_load *load = open_event("perf-tsc", "r24");
+	struct subtick *load = live_source_event("perf-tsc", "r24", true);
 	uint32_t flags = window_flags(load);
 
-	live_ok(flags == (CPU_LOAD_READ_FAILED | CPU_LOAD_NOT_CONSTANT | NO_FIGURE),
+	live_ok(flags == (SUBTICK_READ_FAILED | SUBTICK_NOT_CONSTANT | NO_FIGURE),
 		"%d events of others hold all counters: no figure, flags %#x", nr, flags);
 	while (nr)
 		close(fds[--nr]);
 	flags = window_flags(load);
 	/* The kernel hands the counter over some milliseconds later. */
-	flags &= ~CPU_LOAD_MULTIPLEXED;
-	live_ok(flags == CPU_LOAD_NOT_CONSTANT, "they are gone: a figure again, flags %#x", flags);
-	cpu_load_destroy(load);
+	flags &= ~SUBTICK_MULTIPLEXED;
+	live_ok(flags == SUBTICK_NOT_CONSTANT, "they are gone: a figure again, flags %#x", flags);
+	subtick_close(load);
 }
 
 int main(void)
 {
-	struct cpu_load *loads[NR_SOURCES];
+	struct subtick *loads[NR_SOURCES];
 	int fd;
 
 	truth_begin(1);
 	truth_urgent();
 	fd = instructions_open(0);
 	for (size_t i = 0; i < NR_SOURCES; i++)
-		loads[i] = open_event(names[i], EVENT);
+		loads[i] = live_source_event(names[i], EVENT, true);
 	check_load(loads, fd, 0.30, 10);
 	check_load(loads, fd, 0.70, 4);
 	check_load(loads, fd, 0.99, 20);
@@ -138,6 +127,6 @@ int main(void)
 	check_load(loads, fd, 0.0, 0);
 	check_taken();
 	for (size_t i = 0; i < NR_SOURCES; i++)
-		cpu_load_destroy(loads[i]);
+		subtick_close(loads[i]);
 	return live_done();
 }

@@ -7,7 +7,6 @@
 #include "duty.h"
 #include "instructions.h"
 #include "live.h"
-#include "subtick/cpu_load.h"
 #include "truth.h"
 
 #define WINDOW_MS 100 /* and at least so many periods: */
@@ -21,8 +20,8 @@
  */
 #define OUTSIDE 375
 
-/* How far the parts are from the whole, and from busy: more than the rounding of a float? */
-static double open_share(const struct cpu_load_split *split)
+/* How far the parts are from the whole, and from busy: more than rounding? */
+static double open_share(const struct live_split *split)
 {
 	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;
 	double parts = (double)split->task + split->hardirq + split->softirq_on_idle +
@@ -31,12 +30,12 @@ static double open_share(const struct cpu_load_split *split)
 	return fmax(fabs(sum - 1.0), fabs(parts - split->busy));
 }
 
-static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_opts *opts,
+static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opts *opts,
 			const char *phase)
 {
 	struct gen_child child = {0};
 	const struct truth_duty *duty = truth_duty_start(opts, &child);
-	struct cpu_load_split split;
+	struct live_split split;
 	uint64_t first, last, cycles;
 	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
 	double truth, low, outside;
@@ -45,12 +44,12 @@ static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_op
 	live_sleep_ms(50);
 	cycles = duty->cycles;
 	first = instructions_read(fd);
-	cpu_load_update(bpf);
+	live_update(bpf);
 	live_sleep_ms(window_ms > WINDOW_MS ? window_ms : WINDOW_MS);
 	last = instructions_read(fd);
-	cpu_load_update(bpf);
+	live_update(bpf);
 	cycles = duty->cycles - cycles;
-	cpu_load_get_split(bpf, opts->cpu, &split);
+	live_split(bpf, opts->cpu, &split);
 	gen_child_stop(&child);
 	truth = (double)(last - first) * truth_instruction_ns() / (double)split.window_ns;
 	/* Each cycle of the load ends with one of the core. */
@@ -64,14 +63,14 @@ static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_op
 	if (open_share(&split) > ROUNDING || split.closure_error > CLOSURE || split.flags)
 		live_ok(false,
 			"and its parts make the whole: off by %.9f, closure error %.7f, flags %#x",
-			open_share(&split), split.closure_error, split.flags);
+			open_share(&split), split.closure_error, (unsigned int)split.flags);
 }
 
 int main(void)
 {
 	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
 	static const uint64_t periods_us[] = {100, 1000, 4000, 20000};
-	struct cpu_load *bpf;
+	struct subtick *bpf;
 	int fd;
 
 	truth_begin(1);
@@ -95,6 +94,6 @@ int main(void)
 			opts.phase_ns = opts.period_ns / 5;
 			check_point(bpf, fd, &opts, "a fifth after the tick");
 		}
-	cpu_load_destroy(bpf);
+	subtick_close(bpf);
 	return live_done();
 }

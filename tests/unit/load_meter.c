@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "measure/load/sources.h"
-#include "subtick/cpu_load.h"
+#include "subtick/load.h"
 #include "sys/procstat.h"
 #include "test.h"
 
@@ -328,25 +328,27 @@ static void test_report(void **state)
 static void test_steal_of_the_library(void **state)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
-	float stolen = (float)(5 * tick_ns) / (1000 * MSEC);
-	struct cpu_load_split split;
-	struct cpu_load *load;
+	double stolen = (double)(5 * tick_ns) / (1000 * MSEC), busy, task, steal;
+	const struct subtick_window *w;
+	struct subtick *load;
 
 	(void)state;
 	step_ns = 1000 * MSEC;
 	stolen_ticks = 0;
-	assert_int_equal(cpu_load_open(&load, NULL), 0);
-	cpu_load_update(load);
-	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
-	assert_true(split.steal == -1.0f && split.busy == 0.25f);
+	assert_int_equal(subtick_load_open(&load, NULL), 0);
+	assert_int_equal(subtick_read(load, &w), 0);
+	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_STEAL_RATIO, &steal), -ENODATA);
+	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_BUSY_RATIO, &busy), 0);
+	assert_true(busy == 0.25);
 	stolen_ticks = 5;
-	cpu_load_update(load);
-	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
-	assert_true(fabsf(split.steal - stolen) < 1e-6f);
-	assert_true(fabsf(split.task - (0.25f - stolen)) < 1e-6f);
-	assert_true(fabsf(split.busy - (0.25f - stolen)) < 1e-6f);
-	assert_true(fabsf(cpu_load_get(load, 0) - split.busy) < 1e-6f);
-	cpu_load_destroy(load);
+	assert_int_equal(subtick_read(load, &w), 0);
+	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_STEAL_RATIO, &steal), 0);
+	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &task), 0);
+	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_BUSY_RATIO, &busy), 0);
+	assert_true(fabs(steal - stolen) < 1e-6);
+	assert_true(fabs(task - (0.25 - stolen)) < 1e-6);
+	assert_true(fabs(busy - (0.25 - stolen)) < 1e-6);
+	subtick_close(load);
 	step_ns = MSEC;
 	stolen_ticks = 0;
 }

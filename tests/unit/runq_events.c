@@ -96,6 +96,14 @@ uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel)
 	return 0;
 }
 
+static double kernel_ratio;
+
+void __wrap_runq_kernel_sample(struct runq_kernel *kernel, double ratio);
+void __wrap_runq_kernel_sample(struct runq_kernel *kernel, double ratio)
+{
+	kernel_ratio = ratio;
+}
+
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
 {
@@ -184,6 +192,24 @@ static const struct runq_window *next_window(struct meter *meter)
 
 	assert_int_equal(meter->ops->read(meter, &err), 0);
 	return runq_window(meter);
+}
+
+/* The ratio of a window is the ratio that its waits were counted with. */
+TEST(sample_changes)
+{
+	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP, .hierarchy = RUNQ_HIERARCHY_V2,
+				 .sample_ratio = 0.5};
+	struct err err = {0};
+	struct meter *meter;
+
+	assert_int_equal(runq_open(&opts, &meter, &err), 0);
+	assert_int_equal(meter->ops->start(meter, &err), 0);
+	assert_true(kernel_ratio == 0.5);
+	runq_set_sample(meter, 0.25);
+	assert_true(kernel_ratio == 0.5);
+	assert_true(next_window(meter)->sample_ratio == 0.5 && kernel_ratio == 0.25);
+	assert_true(next_window(meter)->sample_ratio == 0.25);
+	meter->ops->close(meter);
 }
 
 TEST(comparison_holds)

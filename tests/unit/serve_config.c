@@ -194,6 +194,17 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nsample = 0.5", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
+	/* Programs that do not sample stay as they are. */
+	config_swap_live(&a, &b);
+	assert_true(a.sample_ratio == 1.0);
+	a.sample_ratio = 0.1;
+	assert_null(config_needs_restart(&a, &b));
+	config_swap_live(&a, &b);
+	assert_true(a.sample_ratio == 0.5);
+	/* The programs learn the clock from fewer switches. */
+	b.sample_ratio = 0.02;
+	assert_string_equal(config_needs_restart(&a, &b), "sample");
+	a.sample_ratio = 1.0;
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nno-causes = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "no-causes");

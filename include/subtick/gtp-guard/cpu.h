@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * gtp-guard's cpu.h, for programs that were written for it: put this directory on the include path
- * and link libsubtick. The structs can be read, not written; see cpu_load(3) for all else.
+ * and link libsubtick. See cpu_load(3).
  */
 #ifndef SUBTICK_GTP_GUARD_CPU_H
 #define SUBTICK_GTP_GUARD_CPU_H
 
-/* Declares cpu_load_init(), cpu_load_init_tsc(), _update(), _get(), _nr() and _destroy(). */
-#include "../cpu_load.h"
+#include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* The structs can be read, not written. */
 struct cpu_perf {
 	int fd; /* -1 if the CPU has no figure; else no counter: read() and ioctl() fail with EBADF */
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
@@ -22,5 +27,21 @@ struct cpu_load {
 	uint64_t base_freq_hz; /* 0: TSC mode */
 	uint64_t prev_tsc;     /* TSC mode: the clock at the last sample */
 };
+
+/* Hardware counters: unhalted cycles at a constant rate. 0, or -errno, with errno set. */
+int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
+int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
+/* Samples all CPUs; the load is that of the time since the previous sample. */
+void cpu_load_update(struct cpu_load *ctx);
+/* 0.0 … 1.0, or -1.0 if there is no figure: offline, not readable, or no second sample yet. */
+float cpu_load_get(struct cpu_load *ctx, int cpu);
+/* The highest CPU number that the machine can have, plus one. */
+int cpu_load_nr(struct cpu_load *ctx);
+void cpu_load_destroy(struct cpu_load *ctx);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

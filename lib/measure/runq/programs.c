@@ -18,9 +18,9 @@
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 
-static bool samples(const struct runq_opts *opts)
+static bool samples(double ratio)
 {
-	return opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0;
+	return ratio > 0.0 && ratio < 1.0;
 }
 
 static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
@@ -39,7 +39,7 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 		.near = runq_near_slots(shape),
 	};
 	ro->per = opts->per;
-	ro->want_sample = samples(opts);
+	ro->want_sample = samples(opts->sample_ratio);
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
@@ -93,11 +93,16 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /* A small sample has few switches to learn the clock from: more of them, or all. */
-static int32_t learn_bits(const struct runq_opts *opts)
+static int32_t learn_bits(double ratio)
 {
-	if (!samples(opts))
+	if (!samples(ratio))
 		return RUNQ_LEARN;
-	return opts->sample_ratio >= 0.05 ? RUNQ_LEARN : opts->sample_ratio >= 0.01 ? 0x7000 : 0;
+	return ratio >= 0.05 ? RUNQ_LEARN : ratio >= 0.01 ? 0x7000 : 0;
+}
+
+bool runq_programs_fit(double from, double to)
+{
+	return samples(from) == samples(to) && learn_bits(from) == learn_bits(to);
 }
 
 static int open_filled(struct core *core, const struct runq_opts *opts,
@@ -109,13 +114,13 @@ static int open_filled(struct core *core, const struct runq_opts *opts,
 	CORE_FILL(core, RUNQ_FILLED_STEPS) = shape->steps;
 	CORE_FILL(core, RUNQ_FILLED_BLAME) = opts->blame;
 	CORE_FILL(core, RUNQ_FILLED_SOME) = runq_opts_filter(opts) ? RUNQ_SOME_FILTER :
-					    samples(opts)	   ? RUNQ_SOME_SAMPLE :
+					    samples(opts->sample_ratio)	   ? RUNQ_SOME_SAMPLE :
 								     RUNQ_SOME_ALL;
 	CORE_FILL(core, RUNQ_FILLED_GATE) =
-		(samples(opts) ? RUNQ_GATE_SAMPLE : RUNQ_GATE_FILTER) +
+		(samples(opts->sample_ratio) ? RUNQ_GATE_SAMPLE : RUNQ_GATE_FILTER) +
 		(modern(btf) ? 0 : RUNQ_GATE_SAMPLE_OLD) +
 		(CORE_FILL(core, CORE_FILLED_LOAD) ? RUNQ_GATE_LOAD : 0);
-	CORE_FILL(core, RUNQ_FILLED_LEARN) = learn_bits(opts);
+	CORE_FILL(core, RUNQ_FILLED_LEARN) = learn_bits(opts->sample_ratio);
 	return core_open(core, shape->cpus);
 }
 

@@ -36,4 +36,7 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
+/* True if a meter with a sample of ratio @from can change to @to: its programs have constants of @from. */
+bool runq_programs_fit(double from, double to);
+
 #endif

@@ -37,6 +37,7 @@ struct runq_meter {
 	struct runq_pressures *pressures; /* NULL unless pressure was requested */
 	struct err sched_info_err; /* why it is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
+	double sample_ratio, next_ratio; /* of this window and, if not 0, of those after it */
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct runq_window window;
@@ -176,6 +177,7 @@ static void window_init(struct runq_meter *m)
 {
 	uint32_t causes = m->opts.causes ? (1u << RUNQ_NR_CAUSES) - 1 : 0;
 
+	m->sample_ratio = m->opts.sample_ratio > 0.0 ? m->opts.sample_ratio : 1.0;
 	m->window = (struct runq_window){
 		.per = m->opts.sum == ROLLUP_COMM ? RUNQ_PER_COMM : m->opts.per,
 		.sum = m->opts.sum,
@@ -183,7 +185,7 @@ static void window_init(struct runq_meter *m)
 		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
 		.separate_err = runq_kernel_separate(m->kernel),
 		.hierarchy = m->opts.hierarchy,
-		.sample_ratio = m->opts.sample_ratio > 0.0 ? m->opts.sample_ratio : 1.0,
+		.sample_ratio = m->sample_ratio,
 		.le_ns = m->opts.le_ns,
 		.nr_le = m->opts.nr_le,
 		.percentiles = m->opts.percentiles,
@@ -288,6 +290,11 @@ static struct runq_rollup *rollup_of(struct runq_meter *m)
 	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
 }
 
+void runq_set_sample(struct meter *meter, double ratio)
+{
+	to_runq(meter)->next_ratio = ratio;
+}
+
 static int runq_read(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -301,10 +308,16 @@ static int runq_read(struct meter *meter, struct err *err)
 
 	/* The next reading frees the rows of this window. */
 	runq_window_clear(w);
+	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->avoidable)
 		rc = runq_avoidable_window(m->avoidable, list, err);
 	end_ns = clock_mono_ns();
+	if (!rc && m->next_ratio > 0.0) {
+		runq_kernel_sample(m->kernel, m->next_ratio);
+		m->sample_ratio = m->next_ratio;
+		m->next_ratio = 0.0;
+	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
 	/* After the counters were read, so that the window does not include it. */

@@ -15,6 +15,12 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*
+ * Changes the sample from the next window on, to a ratio that runq_programs_fit() accepts. Waits that end while a window is
+ * read are counted in the next window by the old ratio.
+ */
+void runq_set_sample(struct meter *meter, double ratio);
+
+/*
  * Upper bound of the kernel memory of runq_open() for @groups on @cpus possible CPUs, with causes
  * and blame. @fine: with histograms. See docs/methods/runq.md.
  */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How busy each CPU core really is, and with what. */
+#ifndef SUBTICK_LOAD_H
+#define SUBTICK_LOAD_H
+
+#include <subtick/subtick.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* Names as in `subtick load --source`, such as "bpf-pmu"; see subtick-load(8). */
+enum subtick_load_source {
+	SUBTICK_LOAD_AUTO, /* the best that works on this machine */
+	SUBTICK_LOAD_BPF,
+	SUBTICK_LOAD_BPF_PMU,
+	SUBTICK_LOAD_PERF_TSC,
+	SUBTICK_LOAD_PERF_CALIBRATED,
+	SUBTICK_LOAD_PROCIDLE,
+	SUBTICK_LOAD_SCHEDSTAT,
+	SUBTICK_LOAD_TASKCLOCK,
+	SUBTICK_LOAD_PROCSTAT,
+};
+
+/* Members that are 0 have their default. */
+struct subtick_load_opts {
+	uint32_t size;	    /* sizeof(struct subtick_load_opts) */
+	uint32_t source;    /* enum subtick_load_source */
+	const char *event;  /* counter sources: an event instead of the architecture's own, or NULL */
+	const char *cpus;   /* CPUs to report, "0,2-5"; NULL: all */
+};
+
+/* @opts may be NULL. */
+int subtick_load_open(struct subtick **ret, const struct subtick_load_opts *opts);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Contexts, windows and errors of libsubtick. */
+#include "api/api.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/runq.h"
+#include "measure/runq/window.h"
+#include "sys/bpf.h"
+
+/* No options struct of any version is larger; a larger size is a mistake of the caller. */
+#define OPTS_MAX 4096
+
+static __thread struct err last_err;
+
+static const char *const list_names[] = {
+	[SUBTICK_WINDOW] = "window",
+	[SUBTICK_LOSSES] = "losses",
+	[SUBTICK_CPUS] = "cpus",
+	[SUBTICK_GROUPS] = "groups",
+	[SUBTICK_BLAME] = "blame",
+	[SUBTICK_BLAME_BY] = "blame_by",
+	[SUBTICK_PRESSURE] = "pressure",
+	[SUBTICK_IDLE_STATES] = "idle_states",
+	[SUBTICK_LONG_WAITS] = "long_waits",
+	[SUBTICK_LONG_WAITS_BY] = "long_waits_by",
+	[SUBTICK_SOURCES] = "sources",
+	[SUBTICK_VICTIMS] = "victims",
+	[SUBTICK_DELAYS] = "delays",
+	[SUBTICK_FUNCTIONS] = "functions",
+	[SUBTICK_SENDERS] = "senders",
+	[SUBTICK_CALLS] = "calls",
+};
+
+static const char *const key_names[] = {
+	[SUBTICK_WINDOW_NS] = "window_ns",
+	[SUBTICK_TIME_UNIX_NS] = "time_unix_ns",
+	[SUBTICK_SOURCE] = "source",
+	[SUBTICK_HIERARCHY] = "hierarchy",
+	[SUBTICK_SAMPLE_RATIO] = "sample_ratio",
+	[SUBTICK_SCHEDSTAT_RATIO] = "schedstat_ratio",
+	[SUBTICK_CPU] = "cpu",
+	[SUBTICK_FLAGS] = "flags",
+	[SUBTICK_PARTY] = "party",
+	[SUBTICK_CGROUP] = "cgroup",
+	[SUBTICK_CGROUP_ID] = "cgroup_id",
+	[SUBTICK_POD_UID] = "pod_uid",
+	[SUBTICK_CONTAINER_ID] = "container_id",
+	[SUBTICK_QOS] = "qos",
+	[SUBTICK_NAMESPACE] = "namespace",
+	[SUBTICK_POD] = "pod",
+	[SUBTICK_CONTAINER] = "container",
+	[SUBTICK_IMAGE] = "image",
+	[SUBTICK_PID] = "pid",
+	[SUBTICK_TGID] = "tgid",
+	[SUBTICK_COMM] = "comm",
+	[SUBTICK_ENDED] = "ended",
+	[SUBTICK_NAME] = "name",
+	[SUBTICK_COUNT] = "count",
+	[SUBTICK_SUM_NS] = "sum_ns",
+	[SUBTICK_AVG_NS] = "avg_ns",
+	[SUBTICK_MAX_NS] = "max_ns",
+	[SUBTICK_P99_NS] = "p99_ns",
+	[SUBTICK_WAIT_NS] = "wait_ns",
+	[SUBTICK_END_NS] = "end_ns",
+	[SUBTICK_COUNT_STDERR_RATIO] = "count_stderr_ratio",
+	[SUBTICK_SUM_STDERR_RATIO] = "sum_stderr_ratio",
+	[SUBTICK_IDLE_EXIT_NS] = "idle_exit_ns",
+	[SUBTICK_SAME_GROUP_NS] = "same_group_ns",
+	[SUBTICK_OTHER_GROUP_NS] = "other_group_ns",
+	[SUBTICK_KERNEL_THREAD_NS] = "kernel_thread_ns",
+	[SUBTICK_PREEMPTED_NS] = "preempted_ns",
+	[SUBTICK_THROTTLED_NS] = "throttled_ns",
+	[SUBTICK_MIGRATED_NS] = "migrated_ns",
+	[SUBTICK_UNKNOWN_NS] = "unknown_ns",
+	[SUBTICK_WAITING_NS] = "waiting_ns",
+	[SUBTICK_WAITING_CONTENTION_NS] = "waiting_contention_ns",
+	[SUBTICK_WAITING_KERNEL_THREAD_NS] = "waiting_kernel_thread_ns",
+	[SUBTICK_WAITING_IDLE_EXIT_NS] = "waiting_idle_exit_ns",
+	[SUBTICK_WAITING_QUOTA_NS] = "waiting_quota_ns",
+	[SUBTICK_STALLED_NS] = "stalled_ns",
+	[SUBTICK_STALLED_CONTENTION_NS] = "stalled_contention_ns",
+	[SUBTICK_STALLED_KERNEL_THREAD_NS] = "stalled_kernel_thread_ns",
+	[SUBTICK_STALLED_IDLE_EXIT_NS] = "stalled_idle_exit_ns",
+	[SUBTICK_STALLED_QUOTA_NS] = "stalled_quota_ns",
+	[SUBTICK_PSI_WAITING_NS] = "psi_waiting_ns",
+	[SUBTICK_PSI_STALLED_NS] = "psi_stalled_ns",
+	[SUBTICK_STATE] = "state",
+	[SUBTICK_CLAIMED_NS] = "claimed_ns",
+	[SUBTICK_BUSY_RATIO] = "busy_ratio",
+	[SUBTICK_TASK_RATIO] = "task_ratio",
+	[SUBTICK_HARDIRQ_RATIO] = "hardirq_ratio",
+	[SUBTICK_SOFTIRQ_ON_IDLE_RATIO] = "softirq_on_idle_ratio",
+	[SUBTICK_SOFTIRQ_ON_TASK_RATIO] = "softirq_on_task_ratio",
+	[SUBTICK_KSOFTIRQD_RATIO] = "ksoftirqd_ratio",
+	[SUBTICK_IDLE_LOOP_RATIO] = "idle_loop_ratio",
+	[SUBTICK_STEAL_RATIO] = "steal_ratio",
+	[SUBTICK_UNKNOWN_RATIO] = "unknown_ratio",
+	[SUBTICK_POLL_IDLE_RATIO] = "poll_idle_ratio",
+	[SUBTICK_IDLE_RATIO] = "idle_ratio",
+	[SUBTICK_CLOSURE_ERROR_RATIO] = "closure_error_ratio",
+	[SUBTICK_KIND] = "kind",
+	[SUBTICK_IRQ] = "irq",
+	[SUBTICK_KNOB] = "knob",
+	[SUBTICK_HARDIRQ_NS] = "hardirq_ns",
+	[SUBTICK_SOFTIRQ_NS] = "softirq_ns",
+	[SUBTICK_KTHREAD_NS] = "kthread_ns",
+	[SUBTICK_TASK_NS] = "task_ns",
+	[SUBTICK_STEAL_NS] = "steal_ns",
+	[SUBTICK_DELAY_COUNT] = "delay_count",
+	[SUBTICK_DELAY_SUM_NS] = "delay_sum_ns",
+	[SUBTICK_DELAY_MAX_NS] = "delay_max_ns",
+	[SUBTICK_FROM_CPU] = "from_cpu",
+};
+
+#define NAME_AT(names, index) \
+	((size_t)(index) < sizeof(names) / sizeof((names)[0]) ? (names)[index] : NULL)
+
+const char *subtick_list_name(enum subtick_list list)
+{
+	return NAME_AT(list_names, list);
+}
+
+const char *subtick_key_name(enum subtick_key key)
+{
+	return NAME_AT(key_names, key);
+}
+
+struct err *api_err(void)
+{
+	last_err = (struct err){0};
+	return &last_err;
+}
+
+const char *subtick_error(void)
+{
+	return last_err.what;
+}
+
+const char *subtick_error_fix(void)
+{
+	return last_err.fix;
+}
+
+int api_copy_opts(void *to, size_t size, const void *from, size_t least, struct err *err)
+{
+	uint32_t has = size;
+
+	memset(to, 0, size);
+	if (from)
+		memcpy(&has, from, sizeof(has));
+	if (has < least || has > OPTS_MAX)
+		return err_set(err, has < least ? -EINVAL : -E2BIG,
+			       "size of the options is %u: set it to the size of their struct", has);
+	for (size_t i = size; i < has; i++)
+		if (((const char *)from)[i])
+			return err_set(err, -E2BIG,
+				       "the options have members that this version of libsubtick lacks");
+	if (from)
+		memcpy(to, from, has < size ? has : size);
+	return 0;
+}
+
+int api_cpus(const char *text, struct cpuset *ret_set, struct err *err)
+{
+	if (!text)
+		return 0;
+	if (cpuset_parse(text, ret_set) || !cpuset_count(ret_set))
+		return err_set(err, -EINVAL, "\"%s\" is no list of CPUs such as 0,2-5", text);
+	return 0;
+}
+
+struct subtick *api_new(const struct api_view *view, struct err *err)
+{
+	struct subtick *ctx = calloc(1, sizeof(*ctx));
+
+	if (!ctx)
+		err_set(err, -ENOMEM, "out of memory");
+	else
+		ctx->window.view = view;
+	return ctx;
+}
+
+int api_start(struct subtick *ctx, int rc, struct subtick **ret, struct err *err)
+{
+	if (!rc) {
+		rc = ctx->meter->ops->start(ctx->meter, err);
+		ctx->window.data = ctx->window.view->window(ctx->meter);
+	}
+	if (rc)
+		subtick_close(ctx);
+	else
+		*ret = ctx;
+	return rc;
+}
+
+int subtick_read(struct subtick *ctx, const struct subtick_window **ret_window)
+{
+	struct err *err = api_err();
+	int rc;
+
+	if (!ctx || !ret_window)
+		return err_set(err, -EINVAL, "a pointer is NULL");
+	sys_bpf_log_hold();
+	rc = ctx->meter->ops->read(ctx->meter, err);
+	sys_bpf_log_release();
+	ctx->window.ended = !rc;
+	if (!rc)
+		*ret_window = &ctx->window;
+	return rc;
+}
+
+int subtick_fd(const struct subtick *ctx)
+{
+	struct err *err = api_err();
+
+	if (!ctx)
+		return err_set(err, -EINVAL, "a pointer is NULL");
+	if (!ctx->meter->ops->event_fd)
+		return err_set(err, -EOPNOTSUPP, "this measurement has no events between reads");
+	return ctx->meter->ops->event_fd(ctx->meter);
+}
+
+int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window)
+{
+	int rc = subtick_fd(ctx);
+
+	if (rc < 0)
+		return rc;
+	sys_bpf_log_hold();
+	rc = ctx->meter->ops->event(ctx->meter, &last_err);
+	sys_bpf_log_release();
+	if (!rc && ret_window)
+		*ret_window = &ctx->window;
+	return rc;
+}
+
+void subtick_close(struct subtick *ctx)
+{
+	if (!ctx)
+		return;
+	sys_bpf_log_hold();
+	if (ctx->meter)
+		ctx->meter->ops->close(ctx->meter);
+	sys_bpf_log_release();
+	runq_rules_free(&ctx->rules);
+	free(ctx);
+}
+
+size_t subtick_rows(const struct subtick_window *window, enum subtick_list list)
+{
+	bool events = list == SUBTICK_LONG_WAITS || list == SUBTICK_LONG_WAITS_BY;
+
+	return window && (window->ended || events) ? window->view->rows(window->data, list) : 0;
+}
+
+static struct figure get(const struct subtick_window *window, enum subtick_list list, size_t row,
+			 enum subtick_key key)
+{
+	struct figure figure = {0};
+
+	if (row < subtick_rows(window, list))
+		window->view->get(window->data, list, row, key, &figure);
+	return figure;
+}
+
+int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
+		enum subtick_key key, uint64_t *ret_value)
+{
+	struct figure figure = get(window, list, row, key);
+
+	if (!ret_value || figure.type != FIGURE_U64)
+		return -EINVAL;
+	if (figure.u64 == UINT64_MAX)
+		return -ENODATA;
+	*ret_value = figure.u64;
+	return 0;
+}
+
+int subtick_double(const struct subtick_window *window, enum subtick_list list, size_t row,
+		   enum subtick_key key, double *ret_value)
+{
+	struct figure figure = get(window, list, row, key);
+
+	if (!ret_value || figure.type == FIGURE_NONE)
+		return -EINVAL;
+	if (figure.type == FIGURE_U64 ? figure.u64 == UINT64_MAX : isnan(figure.real))
+		return -ENODATA;
+	*ret_value = figure.type == FIGURE_U64 ? (double)figure.u64 : figure.real;
+	return 0;
+}
+
+const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
+			 enum subtick_key key)
+{
+	const char *text = get(window, list, row, key).text;
+
+	return text && text[0] ? text : NULL;
+}
+
+/* Only windows of runq have groups. */
+static const struct runq_group_window *group_at(const struct subtick_window *window,
+						enum subtick_list list, size_t row)
+{
+	if (list != SUBTICK_GROUPS || row >= subtick_rows(window, list))
+		return NULL;
+	return &((const struct runq_window *)window->data)->groups[row];
+}
+
+int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,
+		       double percent, double *ret_ns)
+{
+	const struct runq_group_window *group = group_at(window, list, row);
+
+	if (!group || !ret_ns || !(percent >= 0.0 && percent <= 100.0))
+		return -EINVAL;
+	if (!group->count)
+		return -ENODATA;
+	*ret_ns = hist_value_at(&hist_fine, &group->hist, group->max_ns, percent);
+	return 0;
+}
+
+int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
+		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count)
+{
+	const struct runq_group_window *group = group_at(window, list, row);
+	const struct runq_window *w = window ? window->data : NULL;
+
+	if (!group || !ret_le_ns || !ret_count)
+		return -EINVAL;
+	if (bucket >= w->nr_le)
+		return -ERANGE;
+	*ret_le_ns = w->le_ns[bucket];
+	*ret_count = group->le_count[bucket];
+	return 0;
+}

@@ -12,13 +12,13 @@ from cli_run import SUBTICK, measure
 
 
 def check_core_table():
-    """The example in gtp-guard's manner: every core has a load, and the mark of its level."""
+    """Source 5 is procidle: every core has a load, and the mark of its level."""
     program = os.path.join(os.path.dirname(SUBTICK), "examples/core_table")
     if not os.path.exists(program):
         raise tap.Skip("this build has no examples")
     for levels, code, part in ((["0", "0", "1"], 0, "critical"), (["0", "100", "1"], 0, "warning|critical"),
                                (["90", "50", "1"], 64, "usage")):
-        result = subprocess.run([program, "procidle", *levels], capture_output=True, text=True,
+        result = subprocess.run([program, "5", *levels], capture_output=True, text=True,
                                 timeout=tap.PATIENCE, check=False)
         rows = [line for line in result.stdout.splitlines() if "%  " in line]
         if result.returncode != code or not all(re.search(f" ({part})$", row) for row in rows):

@@ -283,7 +283,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         name = "index.html" if path == "/" else path.lstrip("/")
         full = os.path.join(self.options.web, name)
         if name == "metrics.js":
-            self.answer(200, TYPES[".js"], embed.metrics("lib/report/metric_list.h", "lib/base/losses.h").encode())
+            lists = ("lib/report/metric_list.h", "lib/report/metric_list_audit.h", "lib/base/losses.h")
+            self.answer(200, TYPES[".js"], embed.metrics(*lists).encode())
             return
         if "/" not in name and os.path.isfile(full):
             with open(full, "rb") as file:

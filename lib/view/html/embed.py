@@ -32,10 +32,10 @@ def macro_text(path):
         return file.read().replace("\\\n", "\n")
 
 
-def metrics(header, losses):
+def metrics(header, audit, losses):
     """The module metrics.js: title, unit and help of each key; a key can have several units."""
     found = {}
-    rows = METRIC.findall(macro_text(header))
+    rows = METRIC.findall(macro_text(header)) + METRIC.findall(macro_text(audit))
     rows += [(key, title, unit, words) for key, title, words in CRIT.findall(macro_text(header))
              for unit in ("NS", "CYCLES")]
     rows += [(f'"{key}_total"', title, "COUNT", words) for key, title, words in LOSS.findall(macro_text(losses))]
@@ -76,8 +76,8 @@ def literal(text):
 
 
 def main():
-    output, header, losses, *paths = sys.argv[1:]
-    texts, modules = {}, {"metrics": metrics(header, losses)}
+    output, header, audit, losses, *paths = sys.argv[1:]
+    texts, modules = {}, {"metrics": metrics(header, audit, losses)}
     for path in paths:
         with open(path, encoding="utf-8") as file:
             stem, kind = os.path.splitext(os.path.basename(path))

@@ -13,7 +13,7 @@ import sys
 import time
 
 PER_CGROUP, PER_TASK, PER_COMM, PER_CPU, PER_POD, PER_NAMESPACE, PER_QOS = range(7)
-TREE, CAUSES, PRESSURE, IDLE_STATES = 1, 2, 4, 8
+TREE, CAUSES, PRESSURE, IDLE_STATES, AVOIDABLE = 1, 2, 4, 8, 16
 SENDERS = 1
 
 U32, U64, DOUBLE, TEXT, SIZE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_double, ctypes.c_char_p, ctypes.c_size_t

@@ -33,6 +33,7 @@ enum subtick_runq_flag {
 	SUBTICK_RUNQ_CAUSES = 1 << 1,	   /* split waits by cause */
 	SUBTICK_RUNQ_PRESSURE = 1 << 2,	   /* SUBTICK_PRESSURE; per cgroup or pod */
 	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* SUBTICK_IDLE_STATES */
+	SUBTICK_RUNQ_AVOIDABLE = 1 << 4,   /* SUBTICK_AVOIDABLE_NS to SUBTICK_EXCLUDED_NS */
 };
 
 /* Members that are 0 have their default. Strings and arrays are copied by open. */

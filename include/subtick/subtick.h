@@ -170,6 +170,15 @@ enum subtick_key {
 	SUBTICK_DELAY_SUM_NS,
 	SUBTICK_DELAY_MAX_NS,
 	SUBTICK_FROM_CPU,
+
+	/*
+	 * SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE: waits while a CPU that the task may use was idle.
+	 * The figure is between the first two; it is exact if they are equal. Then waits while only
+	 * CPUs were idle that affinity or cpuset excludes.
+	 */
+	SUBTICK_AVOIDABLE_NS,
+	SUBTICK_AVOIDABLE_MOST_NS,
+	SUBTICK_EXCLUDED_NS,
 };
 
 /* Bits of SUBTICK_FLAGS. */

@@ -114,6 +114,9 @@ static const char *const key_names[] = {
 	[SUBTICK_DELAY_SUM_NS] = "delay_sum_ns",
 	[SUBTICK_DELAY_MAX_NS] = "delay_max_ns",
 	[SUBTICK_FROM_CPU] = "from_cpu",
+	[SUBTICK_AVOIDABLE_NS] = "avoidable_ns",
+	[SUBTICK_AVOIDABLE_MOST_NS] = "avoidable_most_ns",
+	[SUBTICK_EXCLUDED_NS] = "excluded_ns",
 };
 
 #define NAME_AT(names, index) \

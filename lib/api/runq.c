@@ -20,7 +20,8 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 	       "the public numbers are the internal numbers");
 
 #define ALL_FLAGS \
-	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES)
+	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES | \
+	 SUBTICK_RUNQ_AVOIDABLE)
 
 /* Counters of options that are off have no row. */
 #define AT(member) offsetof(struct runq_window, member)
@@ -133,6 +134,12 @@ static void get_group(const struct runq_window *w, const struct runq_group_windo
 	case SUBTICK_MAX_NS: return figure_u64(ret, g->count ? g->max_ns : UINT64_MAX);
 	case SUBTICK_COUNT_STDERR_RATIO: return figure_real(ret, g->count_stderr_ratio);
 	case SUBTICK_SUM_STDERR_RATIO: return figure_real(ret, g->sum_stderr_ratio);
+	case SUBTICK_AVOIDABLE_NS:
+		return figure_u64(ret, w->has_avoidable ? g->avoidable_ns : UINT64_MAX);
+	case SUBTICK_AVOIDABLE_MOST_NS:
+		return figure_u64(ret, w->has_avoidable ? g->avoidable_most_ns : UINT64_MAX);
+	case SUBTICK_EXCLUDED_NS:
+		return figure_u64(ret, w->has_avoidable ? g->excluded_ns : UINT64_MAX);
 	default: return get_party(&g->party, key, ret);
 	}
 }
@@ -270,6 +277,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.depth = from->depth,
 		.pressure = from->flags & SUBTICK_RUNQ_PRESSURE,
 		.idle_states = from->flags & SUBTICK_RUNQ_IDLE_STATES,
+		.avoidable = from->flags & SUBTICK_RUNQ_AVOIDABLE,
 		.blame = from->blame,
 		.blame_rows = from->blame,
 		.causes = from->flags & SUBTICK_RUNQ_CAUSES || from->blame,

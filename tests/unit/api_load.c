@@ -253,7 +253,7 @@ TEST(test_names)
 			assert_string_not_equal(subtick_key_name(i), subtick_key_name(keys));
 	while (subtick_list_name(lists + 1))
 		lists++;
-	assert_int_equal(keys, SUBTICK_FROM_CPU);
+	assert_int_equal(keys, SUBTICK_EXCLUDED_NS);
 	assert_int_equal(lists, SUBTICK_CALLS);
 	assert_null(subtick_key_name(1 << 30));
 	assert_null(subtick_list_name(-1));

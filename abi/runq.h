@@ -290,7 +290,7 @@ struct runq_cpu {
 	__u32 skip;	     /* not selected with --cpu */
 	__u32 head;	     /* where in segs[] the segment that runs now goes when it ends, in bytes */
 	struct runq_seg now; /* the segment that runs */
-	__s64 off;	     /* as runq_clock.off, as of about now */
+	__s64 off;	     /* as runq_clock.off, as of about now; a time if it must be learned */
 	__u64 until;	     /* end of the time for which off is near enough, by CLOCK_MONOTONIC */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 unbooked_ns;   /* wait time that the kernel does not add to run_delay */

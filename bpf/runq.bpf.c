@@ -122,6 +122,11 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		/* For the quick path, in the next milliseconds. */
 		pc->off = d->now - d->clock - d->late_ns;
 		pc->until = d->now + QUICK_UNTIL_NS;
+		/* At wake-ups on an idle core the clock always lags, so now and then the switch to idle must look. */
+		if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
+			pc->off = d->now;
+			pc->until = 0;
+		}
 	}
 	/* Measured only to learn: what is above the least is the way here, which others lack. */
 	if (fresh)
@@ -408,7 +413,8 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
 		switch_to_idle(&core->load, prev, next, mono);                                      \
-		if (quick_to_idle(mode, prev, core, mono))                                        \
+		/* Quota may hold prev. */                                                        \
+		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \

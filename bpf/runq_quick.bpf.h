@@ -333,14 +333,19 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
-/* To idle: only the segment ends. False: the clock must be learned, or quota holds prev. */
+/*
+ * From a task that sleeps to idle: only the segment ends. The clock does not lag. False if its distance is below the
+ * least that is known, which must be learned.
+ */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
 {
-	if (quick_runnable(mode, prev) || mono >= core->runq.until)
+	u64 clock = quick_clock(mode, prev);
+
+	if (mono - core->runq.off < clock)
 		return false;
 	if (mode.causes)
-		seg_switch(core, mono - core->runq.off, RUNQ_RAN(RUNQ_WHO_IDLE, 0));
+		seg_switch(core, clock, RUNQ_RAN(RUNQ_WHO_IDLE, 0));
 	return true;
 }
 

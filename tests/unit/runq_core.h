@@ -440,9 +440,11 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	shim_cpu = cpu;
 	shim_current = prev;
 	/* As update_curr() before the tracepoint. */
-	if (prev->pid && prev->se.exec_start)
+	if (prev->pid && prev->se.exec_start) {
 		prev->se.sum_exec_runtime +=
 			fake.rq[cpu].clock - fake.subtracted - prev->se.exec_start;
+		prev->se.exec_start = fake.rq[cpu].clock - fake.subtracted;
+	}
 	next->cpu = next->thread_info.cpu = cpu;
 	if (next->pid)
 		next->se.exec_start = next->se.cfs_rq->rq->clock - fake.subtracted;

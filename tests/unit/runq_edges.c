@@ -482,6 +482,42 @@ static void idle_in_no_sample(void **state)
 	assert_int_equal(cores[0].runq.switches, 1);
 }
 
+/* Wakes a task @rounds times on an idle core, each time 2000 ns before the switch, with the clock of then. */
+static u64 sleep_for(u64 period, u32 rounds)
+{
+	u64 before = fake_waited(), start = shim_now - 200000000;
+
+	for (u32 i = 1; i <= rounds; i++) {
+		wake(start + i * period, &task[1]);
+		shim_now += 2000;
+		fake_switch(0, program, &idle, &task[1], false);
+		swap(start + i * period + 22000, &task[1], &idle, true);
+	}
+	return fake_waited() - before;
+}
+
+/*
+ * The distance of the clocks expires while the core is idle, so each look would be at a clock that lags, and the least
+ * distance of a second would contain the lag.
+ */
+static void sleeps_between_looks(void **state)
+{
+	static int (*const programs[])(u64 *) = {runq_plain, runq_plain_old, runq_causes, runq_causes_old};
+	static const u64 periods[] = {1000000, 100000000};
+
+	for (u32 i = 0; i < 16; i++) {
+		reset(state);
+		program = programs[i % 4];
+		fake.old = i % 2;
+		shim_fields = i % 2 ? OLD_KERNEL : NEW_KERNEL;
+		want_causes = want_blame = i % 4 >= 2;
+		want_load = i / 4 % 2;
+		sleep_for(periods[i / 8], 3000);
+		/* The drift is rounded: up to 4 ns in each wait. */
+		assert_true(sleep_for(periods[i / 8], 3000) / 3000 - 1996 <= 8);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,6 +543,7 @@ int main(void)
 		cmocka_unit_test_setup(without_sched_info, reset),
 		cmocka_unit_test_setup(new_task_moved, reset),
 		cmocka_unit_test_setup(idle_in_no_sample, reset),
+		cmocka_unit_test_setup(sleeps_between_looks, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

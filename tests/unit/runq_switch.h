@@ -32,7 +32,7 @@ static inline int reset(void **state)
 					       .cgroups = &css[i]};
 		task[i].se.cfs_rq = &cfs_rq[i];
 	}
-	idle = (struct task_struct){.cgroups = &css[0]};
+	idle = (struct task_struct){.flags = PF_KTHREAD, .cgroups = &css[0]};
 	idle.se.cfs_rq = &cfs_rq[0];
 	return 0;
 }

@@ -433,7 +433,7 @@ TEST(kernel_threads)
 		task(pid, name, "/", 200)->kthread = true;
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
-	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
+	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make "
 	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "kswapd0");
 	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
@@ -477,7 +477,7 @@ TEST(interrupts)
 	/* Half of the waits behind other tasks is time of the softirq on top of them. */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
-	       "NET_RX softirqs take 50 % of CPU 1 (5000 per second); most of it from /app");
+	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");
 	scene.sources[0].ns = 40 * MS;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 

@@ -317,7 +317,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.unjudged = "a fork keeps the CPU for 1.2 ms in the kernel, so the residue is near the limit",
+		.stays = "advice: no policy ends the 1.2 ms that a fork keeps the CPU in the kernel",
 	},
 	{
 		.name = "loop-worker",

@@ -30,11 +30,6 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-static bool has_pid(const struct suspect *s, const void *pid)
-{
-	return s->pid == *(const uint32_t *)pid;
-}
-
 static bool is_realtime(const struct suspect *s, const void *arg)
 {
 	(void)arg;
@@ -100,7 +95,7 @@ static bool is_above(const char *path, const char *other)
 static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
 						const char *other)
 {
-	if (is_above(path, other))
+	if (is_above(path, other) || !strcmp(path, other))
 		return NULL;
 	return find_level(settings_of(o, path), level_below_common(path, other));
 }
@@ -145,15 +140,11 @@ static bool say_realtime(const struct victim *v, const struct crew *crew,
 static bool say_short_lived(const struct victim *v, const struct crew *crew,
 			    const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
-	const struct suspect *gone = crew->exited, *parent;
+	const struct suspect *gone = crew->exited, *parent = crew->parent;
 	struct finding f;
 	char rate[96], by[FINDING_NAME] = "";
 
 	if (!gone)
-		return false;
-	/* Processes inherit the policy of their parent. No task waits for SCHED_IDLE. */
-	parent = find_task(v->o, crew->path, has_pid, &gone->parent);
-	if (parent && parent->policy == SCHED_IDLE)
 		return false;
 	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);

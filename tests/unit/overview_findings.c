@@ -331,9 +331,9 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* Nobody waits for SCHED_IDLE, which they inherited. */
+	/* They have inherited SCHED_IDLE already. */
 	scene.suspects[1].policy = SCHED_IDLE;
-	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -356,6 +356,14 @@ TEST(short_lived_victims)
 	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per "
 	       "second, "
 	       "100 % of its waiting (p99 5 ms)");
+	/* The task that starts them waits for its own processes. */
+	task(7, "sh", "/app", 900);
+	s->parent = 7;
+	/* A file of their common cgroup changes nothing between them. */
+	settings("/app");
+	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
+	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
+	       "/app wait 58 ms per second, 100 % of its waiting (p99 5 ms)");
 }
 
 TEST(priorities_in_one_cgroup)

@@ -277,8 +277,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s (%.2g CPUs%s) make%s %s wait %s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
-		     what, ns < all ? "" : "s", v->name,
-		     wait_text(report, f, rate, sizeof(rate)));
+		     what, ns < all ? "" : "s", v->name, wait_text(report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

@@ -125,7 +125,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
-		.advised = true,
+		.stays = "advice: the next finding is that rtjob is a busy neighbour, with an ordinary policy",
 	},
 	{
 		.name = "deadline",
@@ -146,7 +146,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "nice 19", "builder"},
-		.advised = true,
+		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "idle-policy",
@@ -156,7 +156,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
-		.advised = true,
+		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "pinned",
@@ -306,7 +306,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
-		.advised = true,
+		.stays = "advice: SCHED_IDLE leaves about half of the waiting",
 	},
 	{
 		.name = "fork-bomb",
@@ -317,7 +317,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.stays = "advice: no policy ends the 1.2 ms that a fork keeps the CPU in the kernel",
+		.unjudged = "a fork keeps the CPU for 1.2 ms in the kernel, so the residue is near the limit",
 	},
 	{
 		.name = "loop-worker",

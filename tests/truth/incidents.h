@@ -47,9 +47,10 @@ struct incident {
 	bool attached; /* loads run before subtick starts: waits are under way at attach */
 	/* Windows of a running subtick, all without a finding; in the full form. */
 	int windows, windows_full;
-	const char *miss;    /* known: why the first finding is wrong */
-	const char *miss_v1; /* known for cgroup v1 only */
-	const char *stays;   /* known: why the advice does not end it */
+	const char *miss;     /* known: why the first finding is wrong */
+	const char *miss_v1;  /* known for cgroup v1 only */
+	const char *stays;    /* known: why the advice does not end it */
+	const char *unjudged; /* why chance decides whether the advice ends it */
 };
 
 extern const struct incident incidents[];

@@ -376,7 +376,8 @@ TEST(priorities_in_one_cgroup)
 	s = task(8, "service", "/app", 50);
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
-	       "service (PID 8 in /app, nice 19) waits 305 ms per second for builder (nice 0)");
+	       "tasks of /app wait for each other 305 ms per second; service (PID 8) has nice 19, "
+	       "builder (PID 7) nice 0");
 	/* A step or two are no reason. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);

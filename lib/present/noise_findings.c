@@ -42,7 +42,7 @@ static void add_threads(const struct noise_window *w, struct report *report)
 		finding_set(f.culprit, "%s", s->name);
 		finding_set(f.victim, "%s", noise_hit_most(w, NOISE_THREAD));
 		findings_add(report, &f, "kernel thread %s takes %.0f %% of CPU %u%s%s", s->name,
-			     100.0 * f.share, s->cpu, f.victim[0] ? "; most of it from " : "",
+			     100.0 * f.share, s->cpu, f.victim[0] ? ", mostly from tasks of " : "",
 			     f.victim);
 	}
 }
@@ -59,8 +59,8 @@ static void add_functions(const struct noise_window *w, struct report *report)
 		finding_set(f.culprit, "%s", name);
 		finding_set(f.victim, "%s", noise_hit_most(w, NOISE_THREAD));
 		findings_add(report, &f, "kworkers take %.0f %% of CPU %u for %s%s%s",
-			     100.0 * f.share, n->cpu, name, f.victim[0] ? "; most of it from " : "",
-			     f.victim);
+			     100.0 * f.share, n->cpu, name,
+			     f.victim[0] ? ", mostly from tasks of " : "", f.victim);
 	}
 }
 

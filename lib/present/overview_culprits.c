@@ -30,11 +30,6 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-static bool has_pid(const struct suspect *s, const void *pid)
-{
-	return s->pid == *(const uint32_t *)pid;
-}
-
 static bool is_realtime(const struct suspect *s, const void *arg)
 {
 	(void)arg;
@@ -100,7 +95,7 @@ static bool is_above(const char *path, const char *other)
 static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
 						const char *other)
 {
-	if (is_above(path, other))
+	if (is_above(path, other) || !strcmp(path, other))
 		return NULL;
 	return find_level(settings_of(o, path), level_below_common(path, other));
 }
@@ -145,15 +140,11 @@ static bool say_realtime(const struct victim *v, const struct crew *crew,
 static bool say_short_lived(const struct victim *v, const struct crew *crew,
 			    const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
-	const struct suspect *gone = crew->exited, *parent;
+	const struct suspect *gone = crew->exited, *parent = crew->parent;
 	struct finding f;
 	char rate[96], by[FINDING_NAME] = "";
 
 	if (!gone)
-		return false;
-	/* Processes inherit the policy of their parent. No task waits for SCHED_IDLE. */
-	parent = find_task(v->o, crew->path, has_pid, &gone->parent);
-	if (parent && parent->policy == SCHED_IDLE)
 		return false;
 	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
@@ -295,7 +286,10 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 		     crew_text(v->o, &crew, who, sizeof(who)));
 }
 
-/* Tasks of one name that have a lower priority than @top, or SCHED_IDLE, wait for it. */
+/*
+ * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup: waits are not
+ * known by task.
+ */
 static bool say_priority(const struct victim *v, const struct crew *crew,
 			 const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
@@ -312,8 +306,9 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	if (idle) {
 		suspects_command(v->o, v->path, is_sched_idle, NULL, "chrt -o -p 0", f.command);
 		findings_add(report, &f,
-			     "%s (PID %u in %s) has policy SCHED_IDLE and waits %s for %s",
-			     idle->name, idle->pid, v->name, RATE(lost), top->name);
+			     "tasks of %s wait for each other %s; %s (PID %u) has SCHED_IDLE, %s "
+			     "(PID %u) an ordinary policy",
+			     v->name, RATE(lost), idle->name, idle->pid, top->name, top->pid);
 		return true;
 	}
 	snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
@@ -322,8 +317,10 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
-	findings_add(report, &f, "%s (PID %u in %s, nice %d) waits %s for %s (nice %d)",
-		     nicer->name, nicer->pid, v->name, nicer->nice, RATE(lost), top->name,
+	findings_add(report, &f,
+		     "tasks of %s wait for each other %s; %s (PID %u) has nice %d, %s (PID %u) "
+		     "nice %d",
+		     v->name, RATE(lost), nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
 		     top->nice);
 	return true;
 }

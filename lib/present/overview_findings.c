@@ -9,7 +9,7 @@
 #include "present/overview_rules.h"
 #include "present/runq.h"
 
-/* Weight of waits of short-lived processes: each of them begins with one. */
+/* Weight of waits of short-lived processes, which begin with one, and of the task that starts them. */
 #define FORKED 0.1
 /* Waits with a shorter p99 are the cost of a switch, not a delay. */
 #define LEAST_P99_NS 100000.0
@@ -101,7 +101,8 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	crew_of(o, group->party.group, &v->crew);
 	if (!v->crew.exited)
 		return;
-	lived = (double)v->crew.ns / (double)(v->crew.ns + v->crew.exited_ns);
+	lived = (double)(v->crew.ns - (v->crew.parent ? v->crew.parent->ns : 0)) /
+		(double)(v->crew.ns + v->crew.exited_ns);
 	v->delayed *= fmax(FORKED, lived);
 	v->rested *= fmax(FORKED, lived);
 }

@@ -175,13 +175,13 @@ static void say_source(const struct overview_window *o, const struct spread *all
 		move_line(o, all, &f);
 	}
 	cpuset_format(&all->cpus, cpus, sizeof(cpus));
-	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s (%.0f per second)%s%s%s", s->name,
+	findings_add(report, &f, "%s%s take %.0f %% of CPU%s %s%s%s (%.0f per second)%s", s->name,
 		     soft			    ? " softirqs"
 		     : strstr(s->name, "interrupt") ? ""
 						    : " interrupts",
 		     100.0 * f.share, nr > 1 ? "s" : "", cpus,
-		     (double)all->count * 1e9 / (double)o->noise->window_ns, from,
-		     f.victim[0] ? "; most of it from " : "", f.victim);
+		     f.victim[0] ? ", mostly from tasks of " : "", f.victim,
+		     (double)all->count * 1e9 / (double)o->noise->window_ns, from);
 }
 
 double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report)
@@ -269,16 +269,15 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	}
 	function = top_function(v->o->noise, &function_ns);
 	if (vector)
-		snprintf(what, sizeof(what), ", mostly with %s softirqs", vector);
+		snprintf(what, sizeof(what), ", mostly %s softirqs", vector);
 	else if (!strncmp(top->name, "kworker/", 8) && function &&
 		 (double)function_ns > RULE_MOST * ns)
-		snprintf(what, sizeof(what), ", mostly with %.64s()", function->name);
+		snprintf(what, sizeof(what), ", mostly in %.64s", function->name);
 	if (what[0] && function && !vector)
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
-	findings_add(report, f, "kernel thread%s %s%s (%.2g CPUs) make%s %s wait %s",
-		     ns < all ? "s, mostly" : "", top->name, what,
-		     ns / (double)v->o->load->window_ns, ns < all ? "" : "s", v->name,
-		     wait_text(report, f, rate, sizeof(rate)));
+	findings_add(report, f, "kernel thread%s %s (%.2g CPUs%s) make%s %s wait %s",
+		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
+		     what, ns < all ? "" : "s", v->name, wait_text(report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

@@ -17,8 +17,9 @@ struct crew {
 	const struct suspect *top; /* most CPU time; NULL: no task is known */
 	/* Short-lived processes of one name that used more time than all live tasks, or NULL. */
 	const struct suspect *exited;
-	uint64_t ns, exited_ns;	    /* CPU time of live and of exited tasks */
-	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
+	const struct suspect *parent; /* task of this cgroup that started all of them, or NULL */
+	uint64_t ns, exited_ns;	      /* CPU time of live and of exited tasks */
+	uint64_t top_ns, top_count;   /* of all tasks with the name of @top */
 };
 
 /* A group that waits. */

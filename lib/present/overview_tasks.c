@@ -36,6 +36,11 @@ bool has_name(const struct suspect *s, const void *name)
 	return !strcmp(s->name, name);
 }
 
+static bool has_pid(const struct suspect *s, const void *pid)
+{
+	return s->pid == *(const uint32_t *)pid;
+}
+
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg)
 {
@@ -98,6 +103,8 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 	/* Live tasks that used more are the culprits. */
 	if (crew.exited && crew.exited->ns <= crew.ns)
 		crew.exited = NULL;
+	if (crew.exited)
+		crew.parent = find_task(o, crew.path, has_pid, &crew.exited->parent);
 	*ret_crew = crew;
 }
 

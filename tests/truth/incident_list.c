@@ -125,7 +125,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
-		.advised = true,
+		.stays = "advice: the next finding is that rtjob is a busy neighbour, with an ordinary policy",
 	},
 	{
 		.name = "deadline",
@@ -146,7 +146,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "nice 19", "builder"},
-		.advised = true,
+		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "idle-policy",
@@ -156,7 +156,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
-		.advised = true,
+		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "pinned",
@@ -306,7 +306,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
-		.advised = true,
+		.stays = "advice: SCHED_IDLE leaves about half of the waiting",
 	},
 	{
 		.name = "fork-bomb",

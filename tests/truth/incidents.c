@@ -168,6 +168,18 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 	return passed;
 }
 
+/*
+ * True if the incident goes on. Another policy can turn one rule into another, so a culprit that is a task or its
+ * processes may not be in any sentence about the victim.
+ */
+static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
+{
+	return matches(incident, finding) ||
+	       (incident->culprit && !strcmp(text_of(first, "cause"), "task") &&
+		!strcmp(text_of(first, "victim"), text_of(finding, "victim")) &&
+		strstr(text_of(finding, "finding"), incident->culprit));
+}
+
 static void judge_advice(const struct incident *incident, json_t *first)
 {
 	const char *known = incident->stays;
@@ -191,7 +203,7 @@ static void judge_advice(const struct incident *incident, json_t *first)
 		live_note("cannot apply %s%s", setting, command);
 	}
 	json_array_foreach(json_object_get(again, "findings"), i, row) ended =
-		ended && !matches(incident, row);
+		ended && !goes_on(incident, first, row);
 	if (incident->unjudged)
 		live_skip(incident->name, "advice: %s; not judged: %s", ended ? "ended" : "stays",
 			  incident->unjudged);

@@ -331,9 +331,9 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* Nobody waits for SCHED_IDLE, which they inherited. */
+	/* They have inherited SCHED_IDLE already. */
 	scene.suspects[1].policy = SCHED_IDLE;
-	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
+	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -356,6 +356,14 @@ TEST(short_lived_victims)
 	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per "
 	       "second, "
 	       "100 % of its waiting (p99 5 ms)");
+	/* The task that starts them waits for its own processes. */
+	task(7, "sh", "/app", 900);
+	s->parent = 7;
+	/* A file of their common cgroup changes nothing between them. */
+	settings("/app");
+	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
+	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
+	       "/app wait 58 ms per second, 100 % of its waiting (p99 5 ms)");
 }
 
 TEST(priorities_in_one_cgroup)
@@ -368,7 +376,8 @@ TEST(priorities_in_one_cgroup)
 	s = task(8, "service", "/app", 50);
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
-	       "service (PID 8 in /app, nice 19) waits 305 ms per second for builder (nice 0)");
+	       "tasks of /app wait for each other 305 ms per second; service (PID 8) has nice 19, "
+	       "builder (PID 7) nice 0");
 	/* A step or two are no reason. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
@@ -433,7 +442,7 @@ TEST(kernel_threads)
 		task(pid, name, "/", 200)->kthread = true;
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
-	       "kernel threads, mostly kworker/u8:1-loop0, mostly with loop_fn() (0.3 CPUs) make "
+	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make "
 	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "kswapd0");
 	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
@@ -477,7 +486,7 @@ TEST(interrupts)
 	/* Half of the waits behind other tasks is time of the softirq on top of them. */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
-	       "NET_RX softirqs take 50 % of CPU 1 (5000 per second); most of it from /app");
+	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");
 	scene.sources[0].ns = 40 * MS;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 

@@ -136,7 +136,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "dljob",
 		.words = {"dljob", "SCHED_DEADLINE"},
-		.advised = true,
+		.stays = "advice: as an ordinary task dljob leaves a quarter of the waiting",
 	},
 	{
 		.name = "nice",

@@ -165,7 +165,8 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 		fork_often(load);
 	for (;;) {
 		incident_burn(load->burn_us * NSEC_PER_USEC);
-		if (load->policy == SCHED_DEADLINE)
+		/* The advice gives it another policy, with which sched_yield() does not sleep. */
+		if (load->policy == SCHED_DEADLINE && sched_getscheduler(0) == SCHED_DEADLINE)
 			sched_yield();
 		else if (load->sleep_us)
 			truth_sleep_until(clock_mono_ns() + load->sleep_us * NSEC_PER_USEC);

@@ -128,7 +128,8 @@ static bool say_realtime(const struct victim *v, const struct crew *crew,
 		return false;
 	f = victim_finding(v, &realtime, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
-	suspects_command(v->o, crew->path, is_realtime, NULL, "chrt -o -p 0", f.command);
+	/* With an ordinary policy a busy task would still take half of the core. */
+	suspects_command(v->o, crew->path, is_realtime, NULL, "chrt -i -p 0", f.command);
 	f.cpu = task->cpu;
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
@@ -297,26 +298,26 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	const struct suspect *idle = find_task(v->o, v->path, is_sched_idle, NULL);
 	const struct suspect *nicer = find_task(v->o, v->path, is_nicer, top);
 	struct finding f;
-	char rate[48], victims[FINDING_TEXT], each[32];
+	char rate[48], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
 
 	if (top->policy != SCHED_OTHER || (!idle && !nicer))
 		return false;
 	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
+	if (!idle)
+		snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
+	suspects_command(v->o, v->path, idle ? is_sched_idle : is_nicer, top, each, victims);
+	suspects_command(v->o, v->path, has_name, top->name, "chrt -i -p 0", f.command);
+	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
+		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
+	finding_set(f.command, "%s", victims);
 	if (idle) {
-		suspects_command(v->o, v->path, is_sched_idle, NULL, "chrt -o -p 0", f.command);
 		findings_add(report, &f,
 			     "tasks of %s wait for each other %s; %s (PID %u) has SCHED_IDLE, %s "
 			     "(PID %u) an ordinary policy",
 			     v->name, RATE(lost), idle->name, idle->pid, top->name, top->pid);
 		return true;
 	}
-	snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
-	suspects_command(v->o, v->path, is_nicer, top, each, victims);
-	suspects_command(v->o, v->path, has_name, top->name, "chrt -i -p 0", f.command);
-	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
-		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
-	finding_set(f.command, "%s", victims);
 	findings_add(report, &f,
 		     "tasks of %s wait for each other %s; %s (PID %u) has nice %d, %s (PID %u) "
 		     "nice %d",
@@ -352,6 +353,9 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	    say_short_lived(v, crew, blame, lost, report) ||
 	    (crew->top && say_priority(v, crew, blame, lost, report)) ||
 	    say_affinity(v, blame, lost, report))
+		return;
+	/* SCHED_IDLE means to wait for every other task, and most of this waiting is theirs. */
+	if (crew->top && crew->top->policy == SCHED_IDLE)
 		return;
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, &same_group, lost, blame->wait_ns);

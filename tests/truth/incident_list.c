@@ -125,7 +125,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
-		.stays = "advice: the next finding is that rtjob is a busy neighbour, with an ordinary policy",
 	},
 	{
 		.name = "deadline",
@@ -136,7 +135,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "dljob",
 		.words = {"dljob", "SCHED_DEADLINE"},
-		.stays = "advice: as an ordinary task dljob leaves a quarter of the waiting",
 	},
 	{
 		.name = "nice",
@@ -146,7 +144,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "nice 19", "builder"},
-		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "idle-policy",
@@ -156,7 +153,6 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
-		.stays = "advice: the next finding is that tasks of /app wait for each other, mostly builder",
 	},
 	{
 		.name = "pinned",

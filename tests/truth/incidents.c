@@ -169,15 +169,19 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 }
 
 /*
- * True if the incident goes on. Another policy can turn one rule into another, so a culprit that is a task or its
- * processes may not be in any sentence about the victim.
+ * True if the incident goes on. Another policy can turn one rule into another. So a culprit that is a
+ * task or its processes may not be in any sentence about the victim, unless the victim loses less
+ * than a tenth of what it lost before: a task with SCHED_IDLE still has to be preempted.
  */
 static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
 {
+	double before = json_number_value(json_object_get(first, "lost_ns"));
+	double now = json_number_value(json_object_get(finding, "lost_ns"));
+
 	return matches(incident, finding) ||
 	       (incident->culprit && !strcmp(text_of(first, "cause"), "task") &&
 		!strcmp(text_of(first, "victim"), text_of(finding, "victim")) &&
-		strstr(text_of(finding, "finding"), incident->culprit));
+		strstr(text_of(finding, "finding"), incident->culprit) && now > 0.1 * before);
 }
 
 static void judge_advice(const struct incident *incident, json_t *first)

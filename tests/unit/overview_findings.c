@@ -301,7 +301,7 @@ TEST(realtime)
 	task(8, "other", "/", 400);
 	s->policy = SCHED_FIFO;
 	s->priority = 50;
-	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -o -p 0 7",
+	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 "
 	       "% "
 	       "of its waiting (p99 5 ms)");
@@ -383,7 +383,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;
 	s->policy = SCHED_IDLE;
-	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8", NULL);
+	EXPECT("sched_idle", "/app", "builder (PID 7)", "", "chrt -o -p 0 8; chrt -i -p 0 7", NULL);
 	s->policy = SCHED_OTHER;
 	scene.window.suspects.list[0].ns = 1900 * MS;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);

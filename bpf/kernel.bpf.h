@@ -81,7 +81,7 @@ struct cfs_rq {
 
 /* How long the group was throttled by its quota on this core: since 6.6, since 5.19, and before. */
 struct cfs_rq___self {
-	u64 throttled_clock_self; /* since when, by the queue's clock; 0: not now */
+	u64 throttled_clock_self; /* start by the queue's clock, or 0 */
 	u64 throttled_clock_self_time;
 };
 
@@ -254,8 +254,9 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * A flag. The verifier removes jumps to the next instruction, and a test if one of its sides is dead: with such a jump
- * neither side is shared with other code. Else the test would stay: two instructions.
+ * A flag. The verifier removes jumps to the next instruction, and a test if one of its sides is
+ * dead: with such a jump neither side is shared with other code. Without it the test would stay,
+ * which costs two instructions.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

@@ -7,7 +7,7 @@
 #include "load_switch.bpf.h"
 #include "vectors.bpf.h"
 
-/* Not inlined: what is asked for rarely shall not cost the others a register. */
+/* Not inlined: a rare option must not cost a register in the common case. */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
@@ -49,7 +49,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* Not inlined: most idle windows end without a timer of their own. */
+/* Not inlined: most idle periods end without their own timer. */
 static __noinline int idle_timer(struct core_block *core)
 {
 	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
@@ -198,7 +198,7 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	if (!softirq_edge(&s, &now))
 		return 0;
 	open = (u64)s->vec - 1;
-	/* Or clang compares with vec + 1, and the verifier of 6.12 forgets the bound of vec. */
+	/* Otherwise clang compares vec + 1, and the verifier of 6.12 loses the bound of vec. */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);
@@ -239,7 +239,7 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	return 0;
 }
 
-/* Each twice: one of the two is loaded, those of the second kind with --irq and for `noise`. */
+/* Two variants of each program. The second is loaded with --irq and for `noise`. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \

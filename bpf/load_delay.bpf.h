@@ -77,7 +77,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* Also the word of a work that was cancelled. */
+	/* The entry may also belong to a cancelled work item. */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)

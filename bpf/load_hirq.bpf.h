@@ -42,7 +42,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
-		/* A handler that demultiplexes, such as that of a GPIO controller, calls others. */
+		/* A demultiplexing handler, such as a GPIO controller's, calls other handlers. */
 		s->hirq = hirq + 1;
 		return 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What takes time from tasks, by source and victim: see abi/noise.h. */
+/* Time taken from tasks, by source and victim: see abi/noise.h. */
 #ifndef SUBTICK_BPF_LOAD_NOISE_H
 #define SUBTICK_BPF_LOAD_NOISE_H
 
@@ -49,7 +49,7 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
-	/* Of pids, addresses and ids of cgroups the low bits differ, but for alignment. */
+	/* Hash of pids, addresses and cgroup ids: their low bits differ, except for alignment. */
 	u64 at = key + id;
 
 	at ^= at >> 4;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which core sends IPIs to which, and what for: see abi/noise.h. Only with `noise --senders`. */
+/*
+ * IPIs by sending and receiving core, and the functions they call: see abi/noise.h. Only with
+ * `noise --senders`.
+ */
 #ifndef SUBTICK_BPF_LOAD_SENDERS_H
 #define SUBTICK_BPF_LOAD_SENDERS_H
 
@@ -26,7 +29,7 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	return (struct noise_send *)sum;
 }
 
-/* Its name is that of another key, or empty. */
+/* The name belongs to another key, or is empty. */
 static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
 {
 	return send->sum.key != key || send->sum.id != target;

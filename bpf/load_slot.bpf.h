@@ -120,7 +120,9 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 	s->base = now << 8 | ctx;
 }
 
-/* A change to @ctx where interrupts can be on: those of this CPU see it as done. */
+/*
+ * Change to @ctx with interrupts possibly enabled. Interrupts of this CPU see the complete change.
+ */
 #define MOVING(s, ctx, change)           \
 	do {                             \
 		(s)->moving = (ctx) + 1; \
@@ -141,7 +143,7 @@ static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 c
 	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));
 }
 
-/* The open context, as one byte. LOAD_HALT before the first event, too: then `base` is 0. */
+/* The open context, as one byte. Also LOAD_HALT before the first event, where `base` is 0. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return *(const u8 *)&s->base;

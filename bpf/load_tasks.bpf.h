@@ -11,7 +11,7 @@ MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
-/* Which of the two maps is written: the reader adds one at the end of each window. */
+/* Index of the map to write. The reader increments it at the end of each window. */
 __u64 task_turn SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
@@ -81,7 +81,7 @@ static __always_inline int task_switch(struct load_slot *s, struct task_struct *
 
 	if (!cpu_now)
 		return 0;
-	/* The idle task has none of it. */
+	/* The idle task is not charged. */
 	if (prev->pid)
 		task_add(cpu_now, cpu, prev, ns - cpu_now->since_ns);
 	cpu_now->since_ns = ns;

@@ -39,9 +39,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * What run_delay grew by since the task's entry was stored, which is what the task waited on other cores.
- * Stores what run_delay will be after this dispatch. Added to the tag, not or'ed: a carry into the
- * tag is in both terms of the difference. With another tag the result is too large for a delay.
+ * Growth of run_delay since the task's entry was stored: waiting on other cores. Stores what
+ * run_delay will be after this dispatch. Added to the tag, not or'ed: a carry into the tag is in
+ * both terms of the difference. With another tag the result is too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -109,7 +109,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		/* A wake-up that requests the switch skips the clock's update: not if prev goes to sleep. */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* Of a sample, every one: there are few. */
+	/* With sampling, every wait in the sample: there are few. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -166,7 +166,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	/* Else user space finds it in the slot, as it does those of the quick path. */
+	/* Otherwise user space reads it from the slot, as on the fast path. */
 	if (rarely(d->place >= RUNQ_FAR || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
@@ -247,7 +247,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* What is there belongs to an earlier task with that pid. */
+	/* The entry belongs to an earlier task with that pid. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
@@ -280,7 +280,7 @@ static __noinline int late_plain(struct task_struct *prev, struct task_struct *n
 	return rest_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/* Switches to idle among them, of which few need all of it. */
+/* Includes switches to idle; few of them need the slow path. */
 static __noinline int odd_plain(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
@@ -381,7 +381,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Not inlined: keeping @ctx costs runq alone a register. */
+/* Not inlined: @ctx would cost a register in runq without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -400,12 +400,12 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * All waits of cgroups. The quick path is compiled for a switch whose clock does not lag, for one that takes
- * the core from a task, and for one that ends idling. If load is counted, too, a switch that closes its open
- * interval is in a function of its own: the two read the clock once.
+ * All waits of cgroups. The quick path is compiled for a switch whose clock does not lag, for one
+ * that takes the core from a task, and for one that ends idling. With load, a switch that closes
+ * load's open interval has its own function, so that both read the clock once.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
-	/* If load is counted, too, this closes its open interval: the two read the clock once. */ \
+	/* With load, this closes load's open interval, so that both read the clock once. */ \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -467,7 +467,7 @@ int runq_some(u64 *ctx)
 		return late_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/* Load is counted, too: kernel threads, and what is rare. */                             \
+	/* With load: kernel threads and rare cases. */                             \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -546,9 +546,9 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 }
 
 /*
- * run_delay since the task's exit was noted; notes it if that was not done yet. If another task has
- * the entry, a zombie for example, the exit is not noted: all of its run_delay counts as that of a
- * live task, until it is freed or the entry is.
+ * run_delay since the task's exit was noted; notes it if that was not done yet. If another task,
+ * such as a zombie, has the entry, the exit is not recorded. Its run_delay counts as that of a live
+ * task until the task or the entry is freed.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -586,7 +586,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);
-	/* Also those that exited before the start and are found here for the first time. */
+	/* Includes tasks that exited before the start and are first seen here. */
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
 	if (word)
 		delay_live_ns += exit_rest(task, word);

@@ -24,7 +24,7 @@ static __always_inline struct rq___state *avoid_rq(struct task_struct *task)
 	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq);
 }
 
-/* True if the core of @task is online. A core that is offline runs its idle task, too. */
+/* True if the core of @task is online. An offline core also runs its idle task. */
 static __always_inline bool avoid_online(struct task_struct *task)
 {
 	struct rq___state *rq = avoid_rq(task);
@@ -42,7 +42,10 @@ static __noinline int avoid_count(struct task_struct *next, u32 cpu, u64 now)
 		return 0;
 	waits = bpf_map_lookup_elem(&avoidable_waits, &key);
 	if (!waits) {
-		/* Another core may add it at the same time: then this fails and the look-up does not. */
+		/*
+		 * If another core adds the entry at the same time, this fails and the look-up
+		 * succeeds.
+		 */
 		bpf_map_update_elem(&avoidable_waits, &key, &none, BPF_NOEXIST);
 		waits = bpf_map_lookup_elem(&avoidable_waits, &key);
 	}
@@ -146,7 +149,7 @@ int BPF_PROG(avoidable_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(avoidable_wakeup_new, struct task_struct *task)
 {
-	/* What is there belongs to an earlier task with this pid. */
+	/* The entry belongs to an earlier task with this pid. */
 	return avoid_begin(task, bpf_ktime_get_ns());
 }
 

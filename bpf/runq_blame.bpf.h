@@ -10,7 +10,10 @@ static __always_inline struct runq_row *row_at(u32 row)
 	return AREA(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
-/* A free row; false if there is none. A queue: 5.10 has no addition that returns the old value. */
+/*
+ * Takes a free row; false if all are taken. A queue: 5.10 has no addition that returns the old
+ * value.
+ */
 static __always_inline bool row_take(u32 *ret_row)
 {
 	u32 next;
@@ -25,7 +28,10 @@ static __always_inline bool row_take(u32 *ret_row)
 	return true;
 }
 
-/* A row for a pair that has none: its number, or 0 if there is no free one. Inlined: the kernel allows 8 frames. */
+/*
+ * Allocates a row for a pair. Returns its number, or 0 if all are taken. Inlined: the kernel allows
+ * 8 frames.
+ */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
@@ -46,7 +52,7 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 			return at;
 		row_at(at)->pair = (struct runq_pair){};
 		bpf_map_push_elem(&free_rows, &at, 0);
-		/* Another core may have been faster. */
+		/* Another core may have added the pair first. */
 		known = bpf_map_lookup_elem(&row_of, pair);
 		if (known)
 			return *known;

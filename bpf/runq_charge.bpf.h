@@ -138,7 +138,10 @@ static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 
 	stripe_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
 }
 
-/* The same without the histogram: those in lower buckets are below it, one in its own may be. */
+/*
+ * Boundaries without a histogram: waits in lower buckets are below the boundary, a wait in the same
+ * bucket may be.
+ */
 static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le = le_in[bucket];

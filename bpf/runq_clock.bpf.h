@@ -44,7 +44,10 @@ static __always_inline void clock_learn(struct runq_clock *c)
 	c->anchor_at = c->low_at;
 }
 
-/* Ends an epoch: its least distance is the new reference, also if it grew: drift is inexact. */
+/*
+ * Ends an epoch. Its least distance becomes the reference, even if larger than before: the drift is
+ * inexact.
+ */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
 	if (!c)

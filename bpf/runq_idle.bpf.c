@@ -39,7 +39,10 @@ static __always_inline void count_wait(struct runq_idle_cpu *here, struct task_s
 	struct runq_idle_waits none = {}, *waits = bpf_map_lookup_elem(&idle_waits, &key);
 
 	if (!waits) {
-		/* Another core may add it at the same time: then this fails and the look-up does not. */
+		/*
+		 * If another core adds the entry at the same time, this fails and the look-up
+		 * succeeds.
+		 */
 		bpf_map_update_elem(&idle_waits, &key, &none, BPF_NOEXIST);
 		waits = bpf_map_lookup_elem(&idle_waits, &key);
 	}

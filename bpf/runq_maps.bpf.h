@@ -9,7 +9,7 @@
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile bool want_sample;   /* else every wait */
-const volatile __u64 threshold_ns; /* 0: no events; else needs want_causes, for the culprit */
+const volatile __u64 threshold_ns; /* 0 disables events; otherwise needs want_causes, for the culprit */
 const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's */
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
@@ -21,7 +21,7 @@ const volatile __u8 le_in[HIST_NR];
 /* How many boundaries lie in buckets below that one. */
 const volatile __u8 le_before[HIST_NR];
 
-/* What a switch program does: constant for the common cases, MODE_ANY for all others. */
+/* Options of a switch program: constants in the common variants, MODE_ANY in the general one. */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
@@ -45,9 +45,9 @@ struct runq_sample sample SEC(".data");
 __u64 slot_changes SEC(".data"); /* how often a slot got a group, or its group ended */
 
 /*
- * Memory at a fixed address, which needs no look-up: the tasks by pid, blame, and the
- * first chunk of slots, enough for most machines. What is declared here only has a name: user space
- * makes the maps behind them as large as they have to be. The unit test has memory of its own.
+ * Memory at a fixed address, which needs no look-up: the tasks by pid, blame, and the first chunk
+ * of slots, enough for most machines. Placeholders: user space sets the size of the maps behind
+ * these symbols. The unit test has memory of its own.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -97,7 +97,7 @@ _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple
 /* Tag and run_delay of tasks at their exit, until they are freed. */
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
-/* Nine bits, never 0: a pid has 22 bits at most. What is left is a year of waiting. */
+/* Nine bits, never 0: a pid has 22 bits at most. The remaining bits hold a year of waiting. */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)

@@ -18,16 +18,16 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-/* Groups by number, from 1 on; 0 is none. */
+/* Groups by number, starting at 1; 0 is invalid. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
 __u64 last_group; /* the number that was given last, or more if they were used up */
-/* What a task is, by pid. Of two with one entry the later one has it. */
+/* State of a task, by pid. Two tasks may share an entry: the later one owns it. */
 __u64 tasks[RUNQ_PRESSURE_TASKS];
-/* What a task waits for that is put into the queue of a core now; 0 before its first switch. */
+/* Per CPU: the cause charged to a task enqueued now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
 __u64 full;    /* tasks that were not counted because their cgroup got no number */
 __u64 shared;  /* tasks that lost their entry to another one */
-__u64 crowded; /* changes at which a count was nearly too large */
+__u64 crowded; /* changes at which a count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
@@ -55,7 +55,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* What the task adds to the counts of its group: nothing while it sleeps. */
+/* Increment of a task for its group: 0 while it sleeps. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -71,7 +71,7 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
 	return &groups[group % RUNQ_PRESSURE_NR];
 }
 
-/* From one cause to another, of which either may be none. */
+/* Moves a task from one cause to another; either may be none. */
 static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 {
 	if (from == to)
@@ -98,7 +98,7 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 	return g->up;
 }
 
-/* What a cgroup with these tasks counts as: one that waits, for one reason, or runs, or both. */
+/* State of a cgroup with these tasks: waiting with one cause, running, or both. */
 static __always_inline u64 own_unit(u64 own)
 {
 	u64 unit = own >> RUNQ_PRESSURE_AT_RUNS ? 1ULL << RUNQ_PRESSURE_AT_RUNS : 0;
@@ -112,7 +112,10 @@ static __always_inline u64 own_unit(u64 own)
 	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
 }
 
-/* Changes the counts of a cgroup's tasks, and of all above if its state changes. Global, too. */
+/*
+ * Changes the counts of a cgroup's tasks, and of all above if its state changes. Global, for the
+ * same reason.
+ */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
@@ -125,7 +128,7 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	return 0;
 }
 
-/* The number of the cgroup, which it gets now if it has none; 0 if all are in use. */
+/* Number of the cgroup, allocated if needed; 0 if all are in use. */
 static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
 	u64 key = BPF_CORE_READ(css, serial_nr) ?: 1;
@@ -148,14 +151,17 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 			g->gone = 1;
 		return group;
 	}
-	/* Another core was faster, or the map is full. */
+	/* Another core added it first, or the map is full. */
 	g->key = 0;
 	bpf_map_push_elem(&free_groups, &group, 0);
 	known = bpf_map_lookup_elem(&group_of, &key);
 	return known ? *known : 0;
 }
 
-/* Numbers for a chain, from the root down; returns that of the first, which is @depth below it. */
+/*
+ * Allocates numbers for a chain of cgroups from the root down. Returns the number of the cgroup at
+ * @depth.
+ */
 __noinline u32 chain_numbers(u32 which, u32 depth)
 {
 	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
@@ -171,7 +177,7 @@ __noinline u32 chain_numbers(u32 which, u32 depth)
 	return group;
 }
 
-/* The group of a task whose entry does not tell. */
+/* Group of a task without an entry. */
 static __noinline u32 group_find(struct task_struct *task, u32 which)
 {
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
@@ -187,7 +193,7 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* What a change of a task adds to which group. */
+/* Change of one task's state: increments for each group. */
 struct change {
 	u64 delta;
 	u32 group;
@@ -240,13 +246,13 @@ int runq_pressure_switch(u64 *ctx)
 	u32 at;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	/* What a task waits for that is enqueued here from now on. */
+	/* Cause charged to tasks that are enqueued here from now on. */
 	at = !next->pid			? RUNQ_PRESSURE_AT_IDLE :
 	     next->flags & PF_KTHREAD	? RUNQ_PRESSURE_AT_KTHREAD :
 					  RUNQ_PRESSURE_AT_CONTENTION;
 	cores[bpf_get_smp_processor_id() % RUNQ_PRESSURE_CPUS] = at;
 	if (prev->pid) {
-		/* Also if it is preempted on its way to sleep. */
+		/* Includes a task preempted on its way to sleep. */
 		if (!preempted && !task_runnable(prev))
 			at = RUNQ_PRESSURE_AT_ASLEEP;
 		else if (rarely(task_throttled(prev)))
@@ -255,7 +261,7 @@ int runq_pressure_switch(u64 *ctx)
 	}
 	if (next->pid)
 		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
-	/* Who takes the core from its own group changes the counts at once, or not at all. */
+	/* A switch within one cgroup changes the counts once, or not at all. */
 	if (left.group == got.group) {
 		got.delta += left.delta;
 		left.delta = 0;

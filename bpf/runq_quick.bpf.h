@@ -10,7 +10,7 @@
 #include "load_switch.bpf.h"
 #include "runq_charge.bpf.h"
 
-/* Who has the core until now: a task that goes to sleep, one that loses the core, or nobody. */
+/* Previous task: it blocks, is preempted, or is the idle task. */
 enum from {
 	FROM_SLEEP,
 	FROM_TASK,
@@ -116,9 +116,9 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 }
 
 /*
- * Who loses the core while runnable waits from now on. The kernel counts that wait from the last
- * update of its clock: longer by the clock's lag. The lag is added to the stored run_delay, so
- * that it is subtracted from the wait.
+ * A preempted task waits from now on. The kernel counts that wait from the last update of its
+ * clock: longer by the clock's lag. The lag is added to the stored run_delay, so that it is
+ * subtracted from the wait.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -164,14 +164,14 @@ static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 a
 				   ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
-/* @base is the memory that @point is in: the table is there, too. */
+/* @base is the memory that contains @point and the table of short waits. */
 static __always_inline void quick_count(struct mode mode, void *base, void *point, u64 cpu,
 					u64 wait_ns)
 {
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_NEAR_CELLS - RUNQ_NEAR_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* The compiler may take it from a copy on the stack, of which older verifiers do not know the limit. */
+	/* The compiler may reload it from the stack, where older verifiers lose the bound. */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;
@@ -179,7 +179,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 	at = table[at];
 	/* No step has a number as large as a shift. */
 	if (rarely(at >= RUNQ_QUICK_SHIFT)) {
-		/* Not one addition for both: this case computes more. */
+		/* Not shared between both cases: this one computes more. */
 		barrier();
 		quick_other(point, cpu, wait_ns, at);
 		return;
@@ -197,7 +197,7 @@ struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
-	void *base, *point; /* the memory of slots, and that of the slot in it */
+	void *base, *point; /* memory of all slots, and of this slot */
 	void *cell; /* RUNQ_QUICK_TO_CELLS before it */
 	struct core_block *core;
 	u64 from, ran; /* only for causes */
@@ -218,7 +218,7 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep
 	if (rarely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
-	/* Else the compiler adds the other two first, which takes a copy more. */
+	/* Otherwise the compiler adds the other two first, which costs a copy. */
 	asm volatile("" : "+r"(mono));
 	w->late_ns = mono - pc->off;
 	return w->late_ns <= QUICK_LATE_NS;
@@ -238,7 +238,7 @@ static __always_inline bool quick_plain(struct quick_wait *w, void *tasks, u64 l
 	w->entry = quick_task(tasks, w->next);
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
-	/* Also if it is negative, its start unknown, or the entry another task's. */
+	/* Also for a negative wait, an unknown start, or the entry of another task. */
 	if (rarely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
@@ -452,7 +452,10 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		return false;
 	if (mode.causes)
 		quick_booked(mode, &w);
-	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
+	/*
+	 * Wait time before the run-queue clock update. A preempted prev is over-charged by the same
+	 * amount.
+	 */
 	if (from == FROM_IDLE)
 		core->runq.unbooked_ns += w.late_ns;
 	if (mode.causes)

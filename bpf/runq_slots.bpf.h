@@ -52,7 +52,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* The point by which a slot is known; NULL if there is no such slot. */
+/* Pointer for a slot reference, or NULL. */
 static __noinline void *slot_far(u32 place)
 {
 	u32 chunk = 1 + (place - RUNQ_FAR) / RUNQ_CHUNK, index = place % RUNQ_CHUNK;
@@ -124,7 +124,7 @@ static __always_inline struct runq_cold *slot_cold(void *slot, u64 cpu)
 	       cpu * sizeof(struct runq_cold);
 }
 
-/* Names from the leaf up, without that of the root. */
+/* Names from the leaf up, without the root. */
 static __always_inline void head_path(struct runq_head *head, struct kernfs_node *kn)
 {
 	u32 at = 0, depth = 0;

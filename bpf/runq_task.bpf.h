@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs of runq ask of a task and of a cgroup. */
+/* Fields of tasks and cgroups that the programs of runq read. */
 #ifndef SUBTICK_BPF_RUNQ_TASK_H
 #define SUBTICK_BPF_RUNQ_TASK_H
 

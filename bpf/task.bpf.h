@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What an event tells of its tasks, on every kernel. */
+/* Fields of tasks in event arguments, on every kernel. */
 #ifndef SUBTICK_BPF_TASK_H
 #define SUBTICK_BPF_TASK_H
 
@@ -21,12 +21,12 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
 		return task->thread_info.cpu;
 	cpu = ((struct task_struct___cpu *)task)->cpu;
-	/* Or clang merges the two cases into one load at a computed offset. */
+	/* Otherwise clang merges the two cases into one load at a computed offset. */
 	asm volatile("" : "+r"(cpu));
 	return cpu;
 }
 
-/* Of the unified hierarchy, or of v1's controller cpu. */
+/* Cgroup of the unified hierarchy, or of v1's cpu controller. */
 static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
 {
 	struct css_set *set = task->cgroups;

@@ -41,7 +41,7 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 	return TRACE_HELD;
 }
 
-/* The order is that of what must be kept across calls: first @ctx, then @what, then the ring. */
+/* The order follows the values that must survive calls: @ctx, then @what, then the ring. */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
 	bool state_first = any && setup.state_first;
@@ -219,7 +219,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* Of any CPU, also by another one. Loaded only if it was asked for. */
+/* For any CPU; another CPU may report it. Loaded only if it was asked for. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {

@@ -9,13 +9,13 @@
 
 const volatile struct trace_setup setup;
 
-/* By CLOCK_MONOTONIC: the first event, and since when nothing is recorded any more; 0: not yet. */
+/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 before. */
 __u64 event_ns SEC(".data");
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
 __u64 ask_address SEC(".data");
 char asked_name[32] SEC(".data");
-/* Of some_cpus: a bit for each. */
+/* Bit mask of the selected CPUs, for some_cpus. */
 __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 
 /* All that is in .bss, which user space shrinks: the rings are the last. */
@@ -44,7 +44,7 @@ static __always_inline struct trace_ring *ring_of(u64 cpu)
 	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
 
-/* For programs: ends them on a CPU that came later. Since 6.8 the verifier knows that there is none. */
+/* For programs: ends them on a CPU that came later. The verifier knows this since 6.8. */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
 	FILLED_MUL(cpu, TRACE_FILLED_RING_BYTES);
@@ -204,7 +204,7 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 
 		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))
 			return TRACE_NEVER;
-		/* Of this core there are no switches that would tell. */
+		/* The ring of this core has no switches from which it could follow. */
 		if (wakes)
 			what |= TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
 	}
@@ -234,7 +234,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	at = head = ring->head;
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
-	/* What is always 0 is left out. */
+	/* Fields that are always 0 are not written. */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
 	stamp <<= 8;
@@ -321,9 +321,9 @@ static __noinline int group_note(struct trace_ring *ring, struct task_struct *ne
 }
 
 /*
- * Who lost the core while it could run begins to wait; a wake-up of a running task counts for nothing,
- * or its sleep would be a wait. Then the wait of who gets the core is over. Not inlined, as most
- * recordings do without.
+ * A preempted task begins to wait. A wake-up of a running task is ignored, or its next sleep would
+ * count as a wait. The wait of the next task ends here. Not inlined: most recordings do not need
+ * it.
  */
 static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {

@@ -78,10 +78,10 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 	return same;
 }
 
-/* A nested handler counts, too: a timer after either of them was not the first. */
+/* A nested handler counts, too: a timer after it was not the first interrupt. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* Also if it is still idle: the earlier interrupt did not end the idle state. */
+	/* Also while still idle: the earlier interrupt did not end the idle state. */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is deeper is no JSON for us. */
+/* Deeper nesting is refused. */
 #define JSON_WALK_DEPTH 32
 
 /* A string as it is in the text: between its quotes, with its escapes; no NUL at the end. */

@@ -39,7 +39,7 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* everything is to be looked at */
+	bool changed; /* rescan everything */
 };
 
 struct pending {

@@ -29,7 +29,7 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 	return (kind == TRACE_WAKEUP || kind == TRACE_MIGRATE) && edge->what & TRACE_WAKES;
 }
 
-/* What was recorded of one core. */
+/* Recording of one core. */
 struct trace_core {
 	struct trace_edge *edges; /* in the order of their stamps */
 	size_t nr_edges;
@@ -42,7 +42,7 @@ struct trace_core {
 	uint64_t poll_states; /* bit n: idle state n polls */
 };
 
-/* A time in which a core did one thing. */
+/* Interval in one context. */
 struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;

@@ -241,7 +241,7 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 	for (uint32_t cpu = 0; cpu < nr_cores; cpu++) {
 		struct head head = {.cpu = cpu};
 
-		/* Who runs at the start waits for nothing. */
+		/* A task that runs at the start does not wait. */
 		if (cores[cpu].first_known && cores[cpu].nr_edges &&
 		    cores[cpu].first_pid <= last_pid(&cores[cpu], 1))
 			finder.tasks[cores[cpu].first_pid].runs = true;

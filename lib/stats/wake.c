@@ -236,7 +236,7 @@ double wake_clock_drift_ppb(const struct wake_clock_map *map)
 {
 	double rate = slope(map);
 
-	/* Of the device against the system: a fast device counts more ns, so its slope is below 0. */
+	/* Slope of the device clock against the system clock: below 0 for a fast device. */
 	return -rate / (1.0 + rate) * 1e9;
 }
 

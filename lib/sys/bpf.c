@@ -114,8 +114,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * Only EPERM means privileges: the verifier returns EACCES. What libbpf says of it is about
-	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, and wrong.
+	 * Only EPERM means privileges: the verifier returns EACCES. libbpf's own message names
+	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, which is wrong here.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every BPF measurement needs from libbpf. */
+/* Helpers on top of libbpf for every measurement. */
 #ifndef SUBTICK_SYS_BPF_H
 #define SUBTICK_SYS_BPF_H
 

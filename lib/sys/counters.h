@@ -43,7 +43,7 @@ int counters_read(struct counters *counters, unsigned int cpu, struct counter *r
  */
 int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generation);
 
-/* Interrupts nobody. The descriptor stays valid until the generation changes; -1 if not open. */
+/* Sends no interrupt. The descriptor stays valid until the generation changes; -1 if not open. */
 int counters_fd(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 #endif

@@ -123,7 +123,7 @@ int sys_read_file(const char *root, const char *path, char *buf, size_t size);
  * -EFBIG if it is larger.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
-/* The same of an open regular file, from its start; NULL for any failure. */
+/* Contents of an open regular file from its start, or NULL. */
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
 /* Replaces the content of an existing file. Empty text becomes a newline. 0 or -errno. */
 int sys_write_file(const char *root, const char *path, const char *text);
@@ -149,7 +149,7 @@ int sys_text_need(struct sys_text *text, const char *root, const char *path, siz
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/* What ends a watch: the directory is deleted or moved away. */
+/* Events that end a watch: the directory is deleted or moved. */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 

@@ -26,7 +26,10 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 		*ret_btf = btf;
 		return 0;
 	}
-	/* libbpf looks in many places and tells of the last: say why this one cannot be read. */
+	/*
+	 * libbpf tries many paths and reports the last one. This message names the reason for this
+	 * path.
+	 */
 	rc = sys_open(root, "/sys/kernel/btf/vmlinux");
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));

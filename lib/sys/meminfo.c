@@ -32,7 +32,7 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 bool meminfo_trim(void)
 {
 #ifdef __GLIBC__
-	/* Of all threads; each keeps what its reports needed at their largest. */
+	/* Freed memory of all threads; each keeps the maximum of its reports. */
 	return mallinfo2().fordblks > MEMINFO_KEPT_BYTES && malloc_trim(0);
 #else
 	return false;

@@ -17,8 +17,8 @@ bool meminfo_trim(void);
 
 /*
  * The lowest memory limit of our cgroup and those above it, v2 or v1, as far as they are mounted
- * here; UINT64_MAX without a limit. What is in use already is not subtracted: much of that is page
- * cache, which the kernel gives up.
+ * here; UINT64_MAX without a limit. Used memory is not subtracted: much of it is reclaimable page
+ * cache.
  */
 uint64_t memlimit_bytes(const char *root);
 

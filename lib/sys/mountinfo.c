@@ -172,7 +172,7 @@ bool mount_has_option(const char *options, const char *word)
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/* Debugfs mounts it below itself as soon as somebody looks for a file in it. */
+	/* Debugfs mounts tracefs below itself at the first access. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char path[TRACEFS_PATH];
 

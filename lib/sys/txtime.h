@@ -52,7 +52,7 @@ int txtime_missed(int fd);
 bool txstamp_can(const char *device);
 /* Whether it does so now: a HWTSTAMP_TX_… number, or -errno. */
 int txstamp_get(const char *device);
-/* What it does with received packets stays as it is. 0 or -errno. */
+/* The setting for received packets stays. 0 or -errno. */
 int txstamp_set(const char *device, int tx_type);
 
 /* Asks for a stamp of each packet that the socket @fd sends. 0 or -errno. */

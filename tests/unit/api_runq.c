@@ -346,7 +346,7 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .source = 3},
 		{.size = sizeof(bad[0]), .hierarchy = 3},
 		{.size = sizeof(bad[0]), .per = 7},
-		{.size = sizeof(bad[0]), .flags = 1 << 31},
+		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
 		/* Pods of a namespace and of a QoS class have no cgroup in common. */

@@ -34,7 +34,7 @@ struct audit_opts {
 	uint32_t loads; /* bit per audit_load of sources; 0: all */
 };
 
-/* What the kernel gives its first task, and so every task that nobody has given another one. */
+/* The kernel's default, inherited by every task that does not set its own. */
 #define AUDIT_DEFAULT_SLACK_NS 50000
 
 /* Loads of audit sources. */

@@ -93,7 +93,7 @@ static int start(struct run *r, struct err *err)
 		rc = -errno;
 	r->pid = rc ? -1 : fork();
 	if (!r->pid) {
-		/* Else the child would never see the end of its own pipe. */
+		/* Otherwise the child would never see end of file on its pipe. */
 		close(go[1]);
 		child_main(r->opts, go[0], failed[1]);
 	}

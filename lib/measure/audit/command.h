@@ -45,7 +45,7 @@ void audit_command_inherit(struct audit_command_opts *opts);
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);
-/* What follows from the readings. */
+/* Figures computed from the readings. */
 void audit_command_derive(struct audit_command *command);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What follows from the readings of one delay: figures per loop, factors, the error. */
+/* Computes the row of one delay: figures per loop, factors, the error. */
 #include "measure/audit/delays.h"
 
 #include <math.h>

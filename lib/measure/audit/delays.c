@@ -284,7 +284,7 @@ static int delays_open(struct delays *d, struct err *err)
 	if (rc)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
-	/* Where numbers are not the host's, that of the loop would find some other task. */
+	/* In a PID namespace the loop's pid would match another task of the host. */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));

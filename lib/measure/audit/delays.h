@@ -55,7 +55,7 @@ struct audit_delays {
 /* The delays of the paper in microseconds; returns their number. */
 size_t audit_delays_paper(const uint64_t **ret_us);
 void audit_delay_derive(struct audit_delay *row);
-/* What needs the other rows: how often the time of the loop without a delay is accounted. */
+/* Figures that need other rows: the factor against the loop without a delay. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
  * At most so much of the interrupts is not in the loop's thread clock. Without IRQ_TIME_ACCOUNTING that clock
@@ -63,12 +63,12 @@ void audit_delays_derive(struct audit_delays *delays);
  * the loop's clock began: the clock has less than the loop used.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
-/* What the loop used: by source bpf where that was measured, else by its thread clock. */
+/* CPU time of the loop: from source bpf if measured, else from its thread clock. */
 uint64_t audit_delay_true_ns(const struct audit_delay *row);
 /* Other tasks used much of the core meanwhile. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* What a run is asked for, without measuring: nr_asked, asked_…, machine. */
+/* Fills the request without measuring: nr_asked, asked_…, machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
 /* On failure, too, @ret_delays has the rows that are finished; call audit_delays_free() always. */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,

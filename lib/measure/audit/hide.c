@@ -10,7 +10,10 @@
 
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
-/* Hidden: at most this share of the true load shows. Not 0, as other tasks on the core show. */
+/*
+ * Hidden: at most this share of the true load shows. Above 0, because other tasks on the core show,
+ * too.
+ */
 #define HIDDEN_SHARE 0.25
 #define ROUNDS	     3
 

@@ -192,7 +192,7 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/* Other tasks have user time as well, of which the generator knows nothing. */
+	/* Other tasks have user time, too, which the generator does not count. */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
 				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),

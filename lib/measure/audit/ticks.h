@@ -12,7 +12,7 @@ enum audit_ticks_load {
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Which columns are watched under which load; the first two are those of the paper. */
+/* Watched columns and load of each experiment. The first two are the paper's. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,

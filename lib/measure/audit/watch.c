@@ -124,7 +124,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns changed too rarely";
-	/* Not by the reader's CPU time, which is one of the figures that are audited. */
+	/* Not from the reader's CPU time, which is one of the audited figures. */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)

@@ -125,7 +125,7 @@ static int no_events(struct err *err)
 			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
 }
 
-/* Without tracefs the configuration may still tell that mounting it would not help. */
+/* Without tracefs the kernel configuration may show that mounting it does not help. */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {
 	int rc = tracefs_root(root, size, err);

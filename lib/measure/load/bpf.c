@@ -41,7 +41,7 @@ struct bpf_source {
 	const struct core_block *cores;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	/* Of these three, tasks_now, noise, sends and hists, in this order. */
+	/* Order of the maps: these three, tasks_now, noise, sends, hists. */
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	bool has_lines, has_tasks, has_noise, has_senders, has_wake; /* asked for */

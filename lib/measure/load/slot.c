@@ -4,7 +4,7 @@
 
 #include "abi/core.h"
 
-/* An update lasts some tens of ns: after so many failures the slot is not just being updated. */
+/* An update takes tens of ns, so after this many failures the slot is not merely being updated. */
 #define SLOT_TRIES 1000
 
 /* One load each, in any order: the equations of abi/load.h show whether they belong together. */

@@ -36,7 +36,7 @@ struct load_window {
 		const struct load_cpu_window *cpu;
 	} shown[SOURCE_SET_MAX];
 
-	/* What only some sources see; NULL: not asked for, or the source does not see it. */
+	/* Lists that only some sources have; NULL if not requested or not available. */
 	bool softirq, bursts, irq;	       /* asked for */
 	unsigned int top;		       /* tasks per CPU; 0: not asked for */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
@@ -47,7 +47,7 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* What @source shows of a CPU in the same window; NULL if it has no figure. */
+/* Figure of @source for a CPU in the same window, or NULL. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

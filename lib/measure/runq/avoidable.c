@@ -201,7 +201,7 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 	for (size_t i = 0; !rc && i < list->nr; i++)
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
-	/* Cgroups that no filter passes are never read, so the table has those that ended, too. */
+	/* Filtered cgroups are never read, so the table also has ended ones. */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);
 	a->full = full;

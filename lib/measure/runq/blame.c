@@ -52,7 +52,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* What was added to a charge, which is @now, since it was @was; false if nothing. */
+/* Computes the growth of a charge from @was to @now. False without growth. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -64,7 +64,7 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 	return true;
 }
 
-/* What a cell has counted since the last call for it; false if nothing. */
+/* Growth of a cell since its last read. False without growth. */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
 {
@@ -95,7 +95,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 			return err_set(err, -ENOMEM, "out of memory");
 		table->left = left;
 		table->nr_left += cell_advance(table, i, chunks, pair, &left[table->nr_left]);
-		/* Its counters go on from where they are, for whoever takes it. */
+		/* The next owner continues its counters. */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -111,7 +111,7 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/* The same for a row. */
+/* Growth of a row since its last read. */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
@@ -153,9 +153,9 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * Whether nobody needs a row any more. A core that was about to charge a group when that ended makes
- * a row afterwards: it is over once nothing was added to it from one reading to the next. By then
- * every group that is new is known.
+ * True if the row can be freed: its group ended, and two reads saw no growth. A core that was about
+ * to charge the group when it ended may still create a row. By then every group that is new is
+ * known.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
@@ -171,7 +171,7 @@ static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *r
 	return table->late[i];
 }
 
-/* Reads a row, for the last time if it is over: else there would soon be none. */
+/* Reads a row and frees it if its groups ended, so that rows do not run out. */
 static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
 		    struct err *err)
 {

@@ -36,14 +36,17 @@ struct runq_blame_table {
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * What was added since the last call, in no order, until the next call. Rows with one of the
- * @retired keys, whose groups have ended, are freed; those that get such a key later, at the second
- * call after that. @chunks tells who is at a place.
+ * Growth since the last call, unordered, valid until the next call. Rows with one of the @retired
+ * keys, whose groups have ended, are freed; those that get such a key later, at the second call
+ * after that. @chunks tells who is at a place.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
-/* Before slots change hands: frees the cells of those that are @over, and keeps what they have. */
+/*
+ * Called before slots get new owners: frees the cells of the ended slots @over and keeps their
+ * counts.
+ */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t place), const void *arg,
 		     struct err *err);

@@ -65,8 +65,8 @@ static int on_event(void *ctx, void *data, size_t len)
 }
 
 /*
- * Each core learns for itself how far its run queue's clock is from CLOCK_MONOTONIC. How fast the
- * two drift apart is known from the start as far as NTP causes it: it steers only the latter.
+ * Each core learns for itself how far its run queue's clock is from CLOCK_MONOTONIC. The part of
+ * the drift that NTP causes is known at the start, because NTP steers CLOCK_MONOTONIC only.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -78,7 +78,7 @@ static void start_clock(struct runq_clock *clock)
 
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
-	/* Another sample in each run; if there is no randomness, the time must do. */
+	/* Another sample in each run. Without getrandom() the time is the seed. */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
 	k->core.skel->data->sample.factor |= 1;

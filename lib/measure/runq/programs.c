@@ -271,7 +271,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_NEAR].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Also after a failure libbpf must not unmap more than it mapped. */
+	/* libbpf must not unmap more than it mapped, even after a failure. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

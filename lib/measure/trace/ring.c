@@ -10,7 +10,7 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-/* A stamp has so many bits of the time. */
+/* Bits of the time in a stamp. */
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
@@ -98,7 +98,7 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	return from + r->mask >= head;
 }
 
-/* Adds those of the @nr edges behind the last one that count: the first may be from before the start. */
+/* Appends the valid edges among the next @nr edges. The first may be older than the start. */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
 	struct trace_edge *from = r->core.edges + r->core.nr_edges;
@@ -171,7 +171,7 @@ static int take_nested(struct trace_reader *r)
 	for (uint64_t i = from; i < head && !rc; i++) {
 		struct trace_edge edge = r->ring->nested[i % TRACE_NR_NESTED];
 
-		/* Or what was around it is gone. */
+		/* Otherwise its surroundings were overwritten. */
 		if (!since_start(r, &edge) ||
 		    (r->cut && trace_edge_ns(&edge) < trace_edge_ns(&r->core.edges[0])))
 			continue;
@@ -189,7 +189,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc;
 }
 
-/* The first of [@from, @to) that tells which task has the core. */
+/* First edge of [@from, @to) that names the task on the core. */
 static const struct trace_edge *first_telling(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -201,7 +201,7 @@ static const struct trace_edge *first_telling(const struct trace_core *core, siz
 	return NULL;
 }
 
-/* Who had the core before an edge that tells it. */
+/* Task on the core before an edge that names it. */
 static uint32_t pid_before(const struct trace_edge *telling)
 {
 	return trace_edge_kind(telling) == TRACE_SWITCH ? TRACE_FIRST(telling->what) : 0;
@@ -228,7 +228,7 @@ static void fill_current(struct trace_core *core, size_t from, size_t to, uint32
 	}
 }
 
-/* The programs leave out who was current at a wake-up, as the switches of the core tell it. */
+/* Wake-up edges lack the current task; the switches of the core have it. */
 static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;

@@ -33,8 +33,8 @@
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
- * the rings without us: then it is only looked for.
+ * Time until 65,536 edges wrap around at 3 million edges per second, more than any core has. An
+ * event freezes the rings without us: then it is only looked for.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
@@ -66,7 +66,7 @@ static uint32_t power_of_two(uint64_t least)
 	return size;
 }
 
-/* The edges of a ring: as many as were asked for, and no more than the programs' array has. */
+/* Edges per ring: as requested, at most the size of the programs' array. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -150,7 +150,7 @@ static bool has_all(const struct btf *btf)
 	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
 }
 
-/* What is loaded only if it was asked for. */
+/* Programs that are loaded on request only. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
@@ -364,7 +364,7 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 	return opts->on ? LOOK_NS : TAKE_NS;
 }
 
-/* What the programs do not see themselves, as it is in the counters of all cores: from here on as an event. */
+/* Event that only the counters of all cores show: raised by user space. */
 static void watch_group(struct trace *t)
 {
 	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
@@ -457,7 +457,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	uint64_t end;
 	int rc;
 
-	/* Every ring ends here, also that of a core which shows no edge for seconds. */
+	/* Every ring ends here, even if its core had no edge for seconds. */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
 	if (!end)
 		end = clock_mono_ns();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What follows from the edges of a trace: slices, pictures, waits and their chains, sums by task. */
+/*
+ * Computes slices, pictures, waits with their chains, and sums by task from the edges of a trace.
+ */
 #include "measure/trace/window.h"
 
 #include <errno.h>
@@ -76,7 +78,7 @@ static char part_mark(enum load_part part)
 	return marks[part];
 }
 
-/* As the kernel half of load tells them, by name. */
+/* Same names as in the BPF programs of load. */
 static bool is_softirqd_name(const struct trace_task *name)
 {
 	return name && name->kthread &&
@@ -145,7 +147,7 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 
 #define MAX_RIVALS 64
 
-/* Adds to the task's share of the wait; of many tasks only the first so many compete. */
+/* Adds to the task's share of the wait. Only the first tasks of a wait are counted. */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
 {

@@ -23,7 +23,7 @@ struct trace_cpu {
 	char line[TRACE_LINE_LEN + 1];
 };
 
-/* What a task did in the trace. */
+/* Sums of a task over the trace. */
 struct trace_task_sum {
 	uint32_t pid;
 	uint64_t run_ns;   /* without interrupts and softirqs on top */
@@ -71,7 +71,7 @@ struct trace_window {
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
 	bool has_frequency, has_ticks; /* they were asked for */
-	/* What ended it; TRACE_EVENT_NONE: the time was up, or somebody stopped it. */
+	/* Event that ended the recording; TRACE_EVENT_NONE after a timeout or a signal. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
@@ -91,7 +91,7 @@ const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
 /* The name of the interrupt that such an edge began; "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
-/* Who had the core most of a wait, and what interrupted: its chain. */
+/* Chain of a wait: the tasks that ran meanwhile, longest first, and interrupts. */
 struct trace_chain {
 	uint32_t culprit; /* pid; UINT32_MAX if only idle or interrupts were there */
 	uint64_t culprit_ns;

@@ -215,7 +215,7 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 
 /*
  * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
- * is enough. Else a first pass leaves out one core, which sends, and a second measures that core.
+ * is enough. Otherwise the first pass leaves out the sending core, and a second pass measures it.
  */
 static int run_passes(struct wake_run *run)
 {

@@ -1,0 +1,3 @@
+module subtick-agent
+
+go 1.19

@@ -221,9 +221,13 @@ def check_pipelined():
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
-            while answers.count(b"HTTP/1.1 200") < number:
-                answers += client.recv(2**16) or b"HTTP/1.1 200" * number
-        if answers.count(b"ok\n") != number:
+            # By the bodies: the last head can arrive before its body.
+            while answers.count(b"ok\n") < number:
+                more = client.recv(2**16)
+                if not more:
+                    break
+                answers += more
+        if answers.count(b"ok\n") != number or answers.count(b"HTTP/1.1 200") != number:
             yield f"{answers.count(b'ok')} of {number} answers"
 
 

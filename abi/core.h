@@ -43,20 +43,20 @@ enum core_filled {
 	CORE_FILLED_END,
 };
 
-/* Which waits count. */
+/* Set of counted waits. */
 enum runq_some {
 	RUNQ_SOME_ALL,
 	RUNQ_SOME_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
 	RUNQ_SOME_SAMPLE,
 };
 
-/* Without causes, some waits. OLD: a kernel without some of the fields; see quick_runnable(). */
+/* Variants without causes for a sample or filter. OLD: kernels that lack fields, see quick_runnable(). */
 enum runq_gate {
 	RUNQ_GATE_SAMPLE,
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* added to the others: the switches of load are counted, too */
+	RUNQ_GATE_LOAD, /* flag added to the variants: the program also counts for load */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

@@ -56,7 +56,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 
 #define PSI_CPU_NODE "/proc/pressure/cpu"
 
-/* Totals since boot, or since the cgroup was created; UINT64_MAX: the kernel has no such line. */
+/* Totals since boot or since the cgroup was created. UINT64_MAX if the kernel lacks the line. */
 struct psi {
 	uint64_t some_ns; /* at least one task waited */
 	uint64_t full_ns; /* tasks waited and none ran; unavailable for the whole machine */

@@ -33,7 +33,7 @@ bool mount_has_option(const char *options, const char *word);
 
 /* Where tracefs is mounted, below debugfs too; -ENOENT if nowhere. It may still be closed to us. */
 int tracefs_find(const char *root, char *buf, size_t size);
-/* The same, and its events can be reached; err->unsupported with the mount command when there is none. */
+/* Finds tracefs with readable events. Otherwise err->unsupported has the mount command. */
 int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*

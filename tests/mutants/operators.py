@@ -18,6 +18,8 @@ STATEMENT = re.compile(r"^(\t+)(?!return\b|break\b|continue\b|goto\b|case\b)"
                        r"[\w*(][\w>.\[\]*-]*(?:\(.*\)| [-+|&^*/]?= .+|\+\+|--);$")
 CALL = re.compile(r"(\w+\()([\w.>-]+), ([\w.>&-]+)(?=[,)])")
 CONDITION = re.compile(r"\bif \((.*)\)( \{)?$")
+TERM = r"!?[\w.>-]+(?:\([\w.>&*, -]*\))?"
+HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<right> (?:&&|\|\|) {TERM})(?=[);])")
 NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//.*')
 
 
@@ -52,12 +54,18 @@ def negate(line, code):
     return [replaced(line, found, f"!({line[found.start(1):found.end(1)]})", 1)] if found else []
 
 
+def half(line, code):
+    """One side of && or || is lost, where the other side is one term of the same line."""
+    return [line[:m.start(lost)] + line[m.end(lost):] for m in HALVES.finditer(code) for lost in ("left", "right") if m[lost]]
+
+
 def edge(line, code):
     """@line opens the body of a BPF program: the program returns at once, so its event is lost."""
     return ["{ return 0;"] if code == "{" else []
 
 
-OPERATORS = {"compare": compare, "constant": constant, "drop": drop, "swap": swap, "negate": negate}
+OPERATORS = {"compare": compare, "constant": constant, "drop": drop, "swap": swap, "negate": negate,
+             "half": half}
 
 
 def bodies(lines):

@@ -24,6 +24,7 @@ static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 static const char *const folded[] = {"waits", "blame"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
 static const char *const bounds[] = {"least", "most"};
+static const char *const results[] = {"written", "lost", "left_out"};
 static const char *const cuts[] = {"slow", "full", "stalled"};
 
 #define PARTS(name, list) \
@@ -55,6 +56,7 @@ static const struct series layouts[FAMILY_NR] = {
 	[F_UPDATE_COST] = {.table = F_UP},
 	[F_UPDATE_TIME] = {.table = F_UP},
 	[F_BPF_RUNS] = {.table = F_BPF_TIME},
+	[F_HISTORY_WINDOWS] = {PARTS("result", results)},
 	[F_HTTP_CUT] = {PARTS("reason", cuts)},
 };
 

@@ -19,7 +19,7 @@ static void end_window_filtered(struct wake_env *env)
 {
 	struct err err = {0};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(&err))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
 		_exit(NO_FILTER);
 	wake_env_after(env);
 	_exit(!env->cpus[0].counted);
@@ -58,7 +58,7 @@ static void try_fcntl(void)
 	struct err err = {0};
 	int fds[2], copy;
 
-	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(&err))
+	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
 		_exit(NO_FILTER);
 	if (!fcntl(fds[0], F_SETSIG, SIGKILL) || !fcntl(fds[0], F_SETOWN, getppid()) ||
 	    !fcntl(fds[0], F_SETOWN_EX, &owner) || !fcntl(fds[0], F_SETFL, O_ASYNC) ||

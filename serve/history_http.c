@@ -158,15 +158,31 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 	return rc;
 }
 
+/* Entries of the last ten minutes. */
+static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
+			 struct copied *copied)
+{
+	for (size_t i = 0; i < history->nr; i++) {
+		const struct history_entry *entry = &history->entries[i];
+
+		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
+		    entry->unix_ns <= to_ns)
+			body_append(copied->body, entry->slab->data + entry->at, entry->len);
+	}
+}
+
 /* Sends the blocks with windows of that time as they are: answering costs no decompression. */
-static void answer_files(struct server *server, struct request *request, unsigned int collectors,
+static void answer_range(struct server *server, struct request *request, unsigned int collectors,
 			 uint64_t at_ns, uint64_t for_ns)
 {
 	struct copied copied = {body_new(false, HISTORY_SENT / 16), collectors};
-	int rc = copied.body ? history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
-					    (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied)
-			     : -ENOMEM;
+	int rc = copied.body ? 0 : -ENOMEM;
 
+	if (!rc && server->files.dir >= 0)
+		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
+				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
+	else if (!rc)
+		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
 	if (!rc)
 		rc = body_finish(copied.body);
 	if (rc == -EFBIG)
@@ -218,14 +234,8 @@ void history_http_history(struct server *server, struct request *request, const 
 	}
 	if (!api_collectors(server, request, query, &collectors))
 		return;
-	if (at_ns && server->files.dir < 0) {
-		answer_text(server, request, HTTP_NOTFOUND,
-			    "only the last 10 minutes are kept; to keep more: subtick serve "
-			    "--history DIR");
-		return;
-	}
 	if (at_ns) {
-		answer_files(server, request, collectors, at_ns, for_ns);
+		answer_range(server, request, collectors, at_ns, for_ns);
 		return;
 	}
 	server->history.watched_ns = clock_mono_ns();

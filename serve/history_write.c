@@ -87,7 +87,7 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 					       ? 0
 					       : (uint64_t)st.st_size;
 	for (int i = 0; i + 1 < nr && sizes; i++)
-		if ((f->total > most || strcmp(names[i + 1]->d_name, oldest) < 0) &&
+		if ((f->total > most || strcmp(names[i + 1]->d_name, oldest) <= 0) &&
 		    !unlinkat(f->dir, names[i]->d_name, 0))
 			f->total -= sizes[i];
 	if (nr)
@@ -99,20 +99,21 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 	return nr && !sizes ? -ENOMEM : 0;
 }
 
-/* A file of the hour of @first_s that has room. Someone may have removed or changed the one that is open. */
+/* Opens a file of the hour of @first_s that has room. The open one may have been removed or changed. */
 static int file_ready(struct history_files *f, uint32_t first_s)
 {
 	uint64_t most = f->keep->bytes / HISTORY_FILES;
-	char name[HISTORY_NAME], hour[HISTORY_NAME];
+	char hour[HISTORY_NAME];
 	struct stat st;
 
-	history_name(first_s, name);
 	history_name(first_s / HOUR_S * HOUR_S, hour);
-	if (f->fd >= 0 && !strncmp(f->name, hour, sizeof("subtick-20261118T12") - 1) &&
-	    f->end < most && !fstat(f->fd, &st) && st.st_nlink && (uint64_t)st.st_size == f->end)
+	if (strncmp(f->name, hour, sizeof("subtick-20261118T12") - 1) || f->end >= most) {
+		prune(f, f->keep->bytes - most, first_s);
+		history_name(first_s, f->name);
+	} else if (f->fd >= 0 && !fstat(f->fd, &st) && st.st_nlink &&
+		   (uint64_t)st.st_size == f->end) {
 		return 0;
-	prune(f, f->keep->bytes - most, first_s);
-	strcpy(f->name, name);
+	}
 	return file_open(f);
 }
 
@@ -138,10 +139,8 @@ static int append(struct history_files *f, const struct history_block *b, const 
 		return 0;
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
-	/* The next block must follow a complete one; file_ready() opens and cuts the file if this fails. */
-	if (ftruncate(f->fd, (off_t)f->end))
-		file_close(f);
-	return rc;
+	/* The next block must follow a complete one. If this fails, file_ready() sees the size and cuts. */
+	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
 
 static void block_write(struct history_files *f, struct history_block *b)

@@ -76,7 +76,7 @@ void history_http_close(struct server *server);
 
 /*
  * All kept windows, oldest first, as one gzip file of JSON lines. With ?at=SECONDS&for=SECONDS windows of
- * that time, from the files of --history.
+ * that time, from the files of --history if there are any.
  */
 void history_http_history(struct server *server, struct request *request, const char *query);
 /* The last windows as an HTML report; with ?at=SECONDS those that ended nearest to that time. */

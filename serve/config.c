@@ -127,6 +127,17 @@ static bool same_sample(const void *a, const void *b)
 	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
 }
 
+/* Programs count at the boundaries of the start: any of these can be shown. */
+static bool same_le(const void *a, const void *b)
+{
+	const struct config *old = a, *fresh = b;
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < old->nr_le && found < fresh->nr_le; i++)
+		found += old->le_ns[i] == fresh->le_ns[found];
+	return found == fresh->nr_le;
+}
+
 #define STORE(member) OPT_STORE(struct config, member)
 #define COUNT(member, least, most) OPT_NUMBER(struct config, member, least, most)
 #define TIME(member, least, most) OPT_DURATION(struct config, member, least, most)
@@ -194,7 +205,7 @@ const struct opt config_settings[] = {
 	 STORE(native_histograms)},
 	{"le", 0, "LIST",
 	 "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
-	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX)},
+	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX), .same = same_le},
 	{"idle-states", 0, NULL,
 	 "also what cgroups wait for cores to leave their idle state",
 	 STORE(idle_states)},

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/* Windows of the files that are further away from a moment are not in its report. */
-#define NEAR_S 60
+/* Windows of the files that are further away from a moment, and from a window at it, are not in its report. */
+#define NEAR_NS (10 * NSEC_PER_SEC)
 
 /* Windows as the report embeds them: JSON objects, separated by commas. */
 struct windows {
@@ -85,12 +85,14 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 /* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
+	uint64_t near_ns = NEAR_NS + server->config.interval_ns;
 	struct nearest near = {.at_ns = at_ns};
 	int rc = 0;
 
 	if (at_ns && server->files.dir >= 0)
-		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC - NEAR_S,
-				  at_ns / NSEC_PER_SEC + NEAR_S, nearest_block, &near);
+		rc = history_walk(server->files.dir,
+				  at_ns > near_ns ? (at_ns - near_ns) / NSEC_PER_SEC : 0,
+				  (at_ns + near_ns) / NSEC_PER_SEC, nearest_block, &near);
 	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
 		const struct history_entry *entry;
 		struct body *body;

@@ -27,6 +27,7 @@ static void apply_live(struct server *server, struct config *fresh)
 
 	if (fixed)
 		log_line("%s was changed; restart to apply it", fixed);
+	store_show_le(&server->store, fresh->le_ns, fresh->nr_le);
 	pthread_mutex_lock(&server->store.lock);
 	config_swap_live(now, fresh);
 	pthread_mutex_unlock(&server->store.lock);

@@ -105,6 +105,22 @@ static void init_histograms(struct store *store, const struct config *config)
 	}
 }
 
+void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr)
+{
+	struct series *runq = &store->series[F_RUNQ];
+	uint64_t hidden = (1ULL << runq->nr_le) - 1;
+	unsigned int found = 0;
+
+	_Static_assert(RUNQ_NR_LE < 64, "a bit for each boundary");
+	for (unsigned int i = 0; i < runq->nr_le && found < nr; i++)
+		if (runq->le_ns[i] == le_ns[found]) {
+			hidden &= ~(1ULL << i);
+			found++;
+		}
+	if (found == nr)
+		runq->le_hidden = hidden;
+}
+
 static unsigned int words_of(const struct series *series, enum family_id id)
 {
 	if (series->le_ns)

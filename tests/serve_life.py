@@ -270,7 +270,17 @@ def check_sighup():
         os.chmod(file.name, 0o644)
         settings(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n")
         with server:
-            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 3600s\nle = 1ms\n", "reloaded the settings"):
+            def boundaries():
+                return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
+
+            # Some of the boundaries that are counted, then all of them again.
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
+            if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
+                yield f"le = 1ms: {boundaries()}, {server.text()}"
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
+            if not eventually(lambda: len(boundaries()) == 17):
+                yield f"le is the default again: {boundaries()}"
+            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 3600s\nle = 3ms\n", "reloaded the settings"):
                 yield f"does not read them again: {server.text()}"
             if "le was changed" not in server.text():
                 yield f"does not say what needs a restart: {server.text()}"

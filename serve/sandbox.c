@@ -332,8 +332,12 @@ int sandbox_confine(int dir, struct err *err)
 	} __attribute__((packed)) rule = {write_file | remove_file | make_file, dir};
 	int rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0), rc = 0;
 
-	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+	/* EPERM: a filter of the service manager or of the container. */
+	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)) {
+		log_line("no Landlock here (%s): only the permissions of the user restrict where the "
+			 "history can be written", strerror(errno));
 		return 0;
+	}
 	if (rules < 0 || syscall(ADD_RULE, rules, PATH_BENEATH, &rule, 0) ||
 	    syscall(RESTRICT_SELF, rules, 0))
 		rc = err_unsupported(err, -errno, FIX, "cannot restrict writing by Landlock: %s",

@@ -18,8 +18,9 @@ int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e
  */
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /*
- * Allows to write, make and remove files only below the directory @dir, by Landlock. Without effect on a
- * kernel without Landlock (before 5.13): then the permissions of the user decide.
+ * Restricts writing, making and removing files to the directory @dir, by Landlock. If the kernel has no
+ * Landlock (before 5.13), logs that only the permissions of the user decide. For the calling thread and
+ * threads that it creates later.
  */
 int sandbox_confine(int dir, struct err *err);
 /*

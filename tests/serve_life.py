@@ -385,8 +385,10 @@ def check_unit():
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names
     caps = ",".join("+" + cap[4:].lower() for cap in dict(unit)["AmbientCapabilities"].split())
-    server = Server(wait=False)
-    with tempfile.NamedTemporaryFile("w") as names:
+    # The unit's StateDirectory belongs to its user.
+    with tempfile.NamedTemporaryFile("w") as names, tempfile.TemporaryDirectory(prefix="subtick-state-") as state:
+        os.chown(state, 61234, 61234)
+        server = Server("--history", f"{state}/history", wait=False)
         os.chmod(names.name, 0o644)
         names.write("\n".join(sorted(allowed)))
         names.flush()
@@ -401,6 +403,10 @@ def check_unit():
                 return
             found = server.metrics()
             down = [key for key, value in found.items() if key.startswith("subtick_collector_up{") and value != 1]
+            if "Landlock" in server.text():
+                yield f"the unit allows no Landlock: {server.text()}"
+            if not eventually(lambda: os.listdir(f"{state}/history")):
+                yield "no history in the state directory"
             if down or not any(key.startswith("subtick_cpu_seconds_total") for key in found):
                 yield f"measures nothing: {down}"
 

@@ -47,10 +47,10 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	int nr = scandirat(dir, ".", &names, history_is_file, alphasort), rc = nr < 0 ? -errno : 0;
 	char from[HISTORY_NAME], to[HISTORY_NAME];
 
-	history_name(from_s, from);
-	history_name(to_s, to);
+	history_name(from_s > HISTORY_OVERLAP_S ? from_s - HISTORY_OVERLAP_S : 0, from);
+	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
-		/* The name is the time of the first window; the next name ends the file. */
+		/* The name is the time of the first block. The next name ends the file. */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
 		int fd = within && !rc ? openat(dir, names[i]->d_name,

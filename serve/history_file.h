@@ -18,6 +18,8 @@
 /* A block ends after this time or size, whichever is first. kill -9 loses at most this much. */
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
+/* Upper bound of how much windows of two files overlap in time: blocks of collectors end in turn. */
+#define HISTORY_OVERLAP_S 60
 /* A file has at most this part of --keep's size, so that deleting the oldest one frees little. */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
@@ -75,9 +77,17 @@ void history_files_close(struct history_files *files);
  */
 bool history_files_afford(struct history_files *files, uint64_t now_ns);
 void history_files_spend(struct history_files *files, uint64_t cpu_ns);
-/* Adds a line of JSON with its line feed, of a window that ended at @unix_ns. */
-void history_files_add(struct history_files *files, unsigned int index, const char *collector,
-		       uint64_t now_ns, uint64_t unix_ns, const char *json, size_t len);
+/* A line of JSON, and the window that it has. */
+struct history_line {
+	const char *collector; /* must outlive the files */
+	const char *json;      /* with its line feed */
+	size_t len;
+	uint64_t unix_ns;	   /* end of the window */
+	uint64_t now_ns, interval_ns; /* CLOCK_MONOTONIC, and when the next window will end after that */
+};
+
+void history_files_add(struct history_files *files, unsigned int index,
+		       const struct history_line *line);
 
 /* Reading. @fn returns 0, or an error that ends the walk and is returned. */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);

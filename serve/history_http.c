@@ -83,8 +83,13 @@ static void save(struct server *server, uint64_t now_ns)
 		/* Windows in between: too costly, or this thread was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
-		history_files_add(files, i, c->ops->name, now_ns, c->report->time_unix_ns,
-				  body->data, body->len);
+		history_files_add(files, i,
+				  &(struct history_line){.collector = c->ops->name,
+							 .json = body->data,
+							 .len = body->len,
+							 .unix_ns = c->report->time_unix_ns,
+							 .now_ns = now_ns,
+							 .interval_ns = server->config.interval_ns});
 	}
 	history_files_spend(files, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 }

@@ -74,7 +74,7 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 	struct dirent **names;
 	int nr = scandirat(f->dir, ".", &names, history_is_file, alphasort);
 	uint64_t *sizes = nr > 0 ? calloc(nr, sizeof(*sizes)) : NULL;
-	uint64_t age_s = f->keep->age_ns / NSEC_PER_SEC;
+	uint64_t age_s = f->keep->age_ns / NSEC_PER_SEC + HISTORY_OVERLAP_S;
 	char oldest[HISTORY_NAME];
 	struct stat st;
 
@@ -168,28 +168,28 @@ static void block_write(struct history_files *f, struct history_block *b)
 	*b = (struct history_block){0};
 }
 
-void history_files_add(struct history_files *f, unsigned int index, const char *collector,
-		       uint64_t now_ns, uint64_t unix_ns, const char *json, size_t len)
+void history_files_add(struct history_files *f, unsigned int index, const struct history_line *line)
 {
 	struct history_block *b = &f->blocks[index];
-	uint32_t end_s = (uint32_t)(unix_ns / NSEC_PER_SEC);
+	uint32_t end_s = (uint32_t)(line->unix_ns / NSEC_PER_SEC);
 
 	if (!b->raw)
-		*b = (struct history_block){.raw = body_new(false, len),
-					    .collector = collector,
-					    .begun_ns = now_ns,
+		*b = (struct history_block){.raw = body_new(false, line->len),
+					    .collector = line->collector,
+					    .begun_ns = line->now_ns,
 					    .first_s = end_s,
 					    .last_s = end_s};
 	if (!b->raw) {
 		f->lost++;
 		return;
 	}
-	body_append(b->raw, json, len);
+	body_append(b->raw, line->json, line->len);
 	/* The clock may have been set back. */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;
 	b->windows++;
-	if (b->raw->len >= HISTORY_BLOCK_RAW || now_ns - b->begun_ns >= HISTORY_BLOCK_NS)
+	if (b->raw->len >= HISTORY_BLOCK_RAW ||
+	    line->now_ns + line->interval_ns - b->begun_ns >= HISTORY_BLOCK_NS)
 		block_write(f, b);
 }
 

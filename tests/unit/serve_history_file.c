@@ -19,7 +19,7 @@
 static struct history_keep keep;
 static struct history_files files;
 static uint64_t begin_s; /* Unix time of the first window: the beginning of an hour */
-static uint64_t mono_ns;
+static uint64_t mono_ns, interval_ns;
 static char path[128];
 
 /* Bytes that writev() still accepts. */
@@ -58,7 +58,7 @@ static int setup(void **state)
 	snprintf(path, sizeof(path), "%s/history", ((struct tree *)*state)->root);
 	keep = (struct history_keep){.age_ns = 1000 * HOUR * SEC, .bytes = 1 << 30};
 	begin_s = clock_unix_ns() / SEC / HOUR * HOUR - 100 * HOUR;
-	mono_ns = SEC;
+	mono_ns = interval_ns = SEC;
 	disk_left = SIZE_MAX;
 	if (!rc)
 		start();
@@ -83,7 +83,13 @@ static void add_padded(unsigned int collector, uint64_t at, size_t pad)
 	for (size_t i = 0; i < pad; i++)
 		line[len++] = 'A' + rand() % 26;
 	len += snprintf(line + len, sizeof(line) - len, "\"}\n");
-	history_files_add(&files, collector, names[collector], mono_ns, (begin_s + at) * SEC, line, len);
+	history_files_add(&files, collector,
+			  &(struct history_line){.collector = names[collector],
+						 .json = line,
+						 .len = len,
+						 .unix_ns = (begin_s + at) * SEC,
+						 .now_ns = mono_ns,
+						 .interval_ns = interval_ns});
 }
 
 static void add(unsigned int collector, uint64_t at)
@@ -91,7 +97,7 @@ static void add(unsigned int collector, uint64_t at)
 	add_padded(collector, at, 20);
 }
 
-/* One window per second and collector: 11 windows make a block. */
+/* One window per second and collector: 10 windows make a block. */
 static void run(uint64_t from, unsigned int seconds)
 {
 	for (unsigned int i = 0; i < seconds; i++, mono_ns += SEC) {
@@ -177,22 +183,22 @@ TEST_WITH(round_trip, setup, teardown)
 {
 	struct found found;
 
-	run(0, 110);
-	assert_int_equal(files.written, 220);
-	assert_int_equal(zcat_lines(), 220);
+	run(0, 100);
+	assert_int_equal(files.written, 200);
+	assert_int_equal(zcat_lines(), 200);
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
-	assert_int_equal(found.windows, 220);
+	assert_int_equal(found.windows, 200);
 	/* Only blocks of that time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
-	assert_int_equal(find(begin_s + 110, UINT32_MAX).blocks, 0);
+	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
 	/* What is not written yet is written at the end. */
-	add(0, 110);
+	add(0, 100);
 	history_files_close(&files);
-	assert_int_equal(zcat_lines(), 221);
+	assert_int_equal(zcat_lines(), 201);
 	start();
 }
 
@@ -200,14 +206,14 @@ TEST_WITH(round_trip, setup, teardown)
 TEST_WITH(hours, setup, teardown)
 {
 	for (int hour = 0; hour < 5; hour++) {
-		run(hour * HOUR, 22);
+		run(hour * HOUR, 20);
 		history_files_close(&files);
 		start();
-		run(hour * HOUR + 100, 22);
+		run(hour * HOUR + 100, 20);
 	}
 	assert_int_equal(nr_files(), 5);
-	assert_int_equal(zcat_lines(), 5 * 88);
-	assert_int_equal(find(begin_s + 2 * HOUR, begin_s + 2 * HOUR + 200).windows, 88);
+	assert_int_equal(zcat_lines(), 5 * 80);
+	assert_int_equal(find(begin_s + 2 * HOUR, begin_s + 2 * HOUR + 200).windows, 80);
 }
 
 static void cut_and_start(const char *name, uint64_t size, uint64_t want, uint64_t lines)
@@ -232,9 +238,9 @@ TEST_WITH(torn_block, setup, teardown)
 	char *bytes;
 	int fd;
 
-	run(0, 11);
+	run(0, 10);
 	before = files.end;
-	for (unsigned int i = 11; i < 22; i++, mono_ns += SEC)
+	for (unsigned int i = 10; i < 20; i++, mono_ns += SEC)
 		add(0, i);
 	all = files.end;
 	assert_true(all > before + 100);
@@ -243,20 +249,20 @@ TEST_WITH(torn_block, setup, teardown)
 	bytes = malloc(all);
 	fd = open(name, O_RDWR);
 	assert_int_equal(read(fd, bytes, all), all);
-	cut_and_start(name, all, all, 33);
+	cut_and_start(name, all, all, 30);
 	for (uint64_t size = before; size < all; size++) {
 		assert_int_equal(pwrite(fd, bytes, all, 0), all);
-		cut_and_start(name, size, before, 22);
+		cut_and_start(name, size, before, 20);
 	}
 	/* Blocks that never reached the disk are zeros, or one byte is wrong. */
 	assert_int_equal(pwrite(fd, bytes, all, 0), all);
-	cut_and_start(name, all + 5000, all, 33);
+	cut_and_start(name, all + 5000, all, 30);
 	bytes[all - 20] ^= 1;
 	assert_int_equal(pwrite(fd, bytes, all, 0), all);
-	cut_and_start(name, all, before, 22);
+	cut_and_start(name, all, before, 20);
 	start();
-	run(30, 11);
-	assert_int_equal(zcat_lines(), 44);
+	run(30, 10);
+	assert_int_equal(zcat_lines(), 40);
 	close(fd);
 	free(bytes);
 }
@@ -265,21 +271,21 @@ TEST_WITH(full_disk, setup, teardown)
 {
 	uint64_t end;
 
-	run(0, 11);
+	run(0, 10);
 	end = files.end;
 	for (size_t left = 0; left < 40; left += 13) {
 		disk_left = left;
-		run(20 + left, 11);
+		run(20 + left, 10);
 		assert_true(files.failing);
 		assert_int_equal(files.end, end);
-		assert_int_equal(zcat_lines(), 22);
+		assert_int_equal(zcat_lines(), 20);
 	}
-	assert_int_equal(files.lost, 4 * 22);
-	assert_int_equal(files.written, 22);
+	assert_int_equal(files.lost, 4 * 20);
+	assert_int_equal(files.written, 20);
 	disk_left = SIZE_MAX;
-	run(100, 11);
+	run(100, 10);
 	assert_false(files.failing);
-	assert_int_equal(zcat_lines(), 44);
+	assert_int_equal(zcat_lines(), 40);
 }
 
 TEST_WITH(keep_size, setup, teardown)
@@ -312,10 +318,10 @@ TEST_WITH(keep_age, setup, teardown)
 {
 	keep.age_ns = 3 * HOUR * SEC;
 	for (int hour = 0; hour < 10; hour++)
-		run(hour * HOUR, 22);
-	/* The file of hour 9 was begun when hour 5 and what is before was too old. */
-	assert_int_equal(find(0, begin_s + 5 * HOUR + 100).windows, 0);
-	assert_int_equal(find(begin_s + 6 * HOUR, UINT32_MAX).windows, 4 * 44);
+		run(hour * HOUR, 20);
+	/* When the file of hour 9 began, the last windows of hour 5 may have been young enough. */
+	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
+	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
 	/* At a start everything is older by now, but the newest file stays. */
 	history_files_close(&files);
 	start();
@@ -327,25 +333,47 @@ TEST_WITH(removed, setup, teardown)
 {
 	char name[300];
 
-	run(0, 11);
+	run(0, 10);
 	snprintf(name, sizeof(name), "%s/%s", path, files.name);
 	assert_int_equal(unlink(name), 0);
-	run(20, 11);
-	assert_int_equal(zcat_lines(), 22);
+	run(20, 10);
+	assert_int_equal(zcat_lines(), 20);
 	snprintf(name, sizeof(name), "%s/%s", path, files.name);
 	assert_int_equal(truncate(name, 100), 0);
-	run(40, 11);
-	assert_int_equal(zcat_lines(), 22);
+	run(40, 10);
+	assert_int_equal(zcat_lines(), 20);
 	assert_int_equal(files.lost, 0);
 }
 
 TEST_WITH(clock_set_back, setup, teardown)
 {
 	add(0, 50);
-	for (unsigned int i = 0; i < 10; i++)
-		add((mono_ns += SEC, 0), i);
-	assert_int_equal(find(begin_s, begin_s).windows, 11);
-	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 11);
+	for (unsigned int i = 0; i < 9; i++) {
+		mono_ns += SEC;
+		add(0, i);
+	}
+	assert_int_equal(find(begin_s, begin_s).windows, 10);
+	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 10);
+}
+
+/* A window of more than 10 s is a block. */
+TEST_WITH(long_windows, setup, teardown)
+{
+	interval_ns = HOUR * SEC;
+	add(0, 0);
+	assert_int_equal(files.written, 1);
+}
+
+/* The block of one collector may begin before the file that it is in. */
+TEST_WITH(overlap, setup, teardown)
+{
+	add(0, 0);
+	mono_ns += 5 * SEC;
+	interval_ns = HOUR * SEC;
+	add(1, 5);
+	add(0, 6);
+	assert_int_equal(nr_files(), 1);
+	assert_int_equal(find(begin_s, begin_s + 1).windows, 2);
 }
 
 TEST_WITH(one_writer, setup, teardown)

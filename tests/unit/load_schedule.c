@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load programs on a core that does everything a core can do in random order: against a plain sum. */
+/* Compares the load programs with a plain sum over random sequences of possible events. */
 #include "load_schedule.h"
 
 static void switch_to(struct task_struct *next)

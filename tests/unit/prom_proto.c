@@ -140,7 +140,8 @@ TEST(test_coarse)
 			 "\x28\x00"				    /* schema 0 */
 			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 */
 			 "\x38\x03"				    /* with 3 */
-			 "\x62\x04\x08\x00\x10\x02"		    /* from index 0 on, two buckets */
+			 /* From index 0 on, two buckets. */
+			 "\x62\x04\x08\x00\x10\x02"
 			 "\x6a\x03\x08\xd0\x04" /* 4, then 296 more */);
 	series_free(&table);
 }

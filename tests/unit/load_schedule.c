@@ -16,7 +16,7 @@ static void check(void)
 		assert_int_equal(s.part_ns[i],
 				 core.part_ns[i] +
 					 (part_now(false) == (enum load_part)i ? later : 0));
-	/* Idle and polling are what is not busy. */
+	/* Busy time excludes idle and polling. */
 	assert_int_equal(s.busy,
 			 s.total - s.part_ns[LOAD_PART_IDLE] - s.part_ns[LOAD_PART_POLL_IDLE]);
 	for (u32 i = 0; i < LOAD_NR_VECS; i++) {

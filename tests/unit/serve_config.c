@@ -223,7 +223,7 @@ TEST(test_restart)
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
-	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
+	/* A blame limit can be changed by SIGHUP, also to 0 and back, but not added. */
 	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
 	assert_null(config_needs_restart(&a, &b));
 	a.no_blame = true;
@@ -242,7 +242,7 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/* SIGHUP takes over the live settings, and no other. */
+/* SIGHUP changes only the live settings. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -310,14 +310,14 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* It would follow a symbolic link that replaced the socket meanwhile. */
+/* chmod() would follow a symbolic link that replaced the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
 	return 0;
 }
 
-/* Anybody may connect whom the directory lets in, whatever the umask of the service is. */
+/* The socket's mode does not depend on the umask; the directory decides who may connect. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
@@ -357,7 +357,7 @@ TEST(test_gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-/* Only what no other site can have as its name. */
+/* Only names that no other web site can have are accepted. */
 TEST(test_host)
 {
 	static const struct {

@@ -430,7 +430,7 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/* Where there is room, all of them; the limit in any case. */
+	/* With enough memory all slots are reserved, and the limit always is. */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
@@ -439,7 +439,10 @@ TEST(test_slots_by_memory)
 	config_free(&c);
 }
 
-/* The default limit of a pod has room for noise on nodes with up to 128 CPUs, for the rest with more. */
+/*
+ * The default memory limit of a pod has room for noise on nodes with up to 128 CPUs, and without
+ * noise on larger ones.
+ */
 TEST(test_room_for_noise)
 {
 	const uint64_t limit = 128 << 20;

@@ -356,7 +356,9 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "id of the container, from the cgroup path")                                             \
 	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
 	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
-	  "namespace/pod/container as far as they are known, else the cgroup")                     \
+	  "namespace/pod/container as far as they are known, VM or VM/vCPU, else the cgroup")      \
+	X(M_VM, "vm", "VM", UNIT_TEXT, "virtual machine, as its hypervisor process names it")      \
+	X(M_VCPU, "vcpu", "vCPU", UNIT_ID, "number of the virtual CPU in its virtual machine")     \
 	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
 	  "namespace of the Kubernetes pod, from the files of kubelet or the runtime")              \
 	X(M_POD, "pod", "pod", UNIT_TEXT,                                                          \

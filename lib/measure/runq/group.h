@@ -44,6 +44,10 @@ struct runq_group {
 	const char *label;
 	size_t label_len;
 	struct runq_avoidable_waits avoidable; /* counters at the end of the last window */
+	/* Of a rollup row that is a VM or its vCPU: length of the prefix of the path that is the VM. */
+	uint32_t vm_len;
+	uint32_t vcpu;	     /* UINT32_MAX for other threads of a VM, or all of its vCPUs */
+	uint64_t vm_window; /* of a task: number of the window that looks up its VM again; 0: none */
 	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */
 	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;

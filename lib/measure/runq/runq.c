@@ -198,7 +198,8 @@ static void window_init(struct runq_meter *m)
 		.has_idle_states = m->opts.idle_states,
 		.has_avoidable = m->opts.avoidable,
 		.has_pressure = m->opts.pressure,
-		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD,
+		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD ||
+			     m->opts.sum == ROLLUP_VM || m->opts.sum == ROLLUP_VCPU,
 		.schedstat_ratio = NAN,
 		.unbooked_ratio = NAN,
 		.limit_percent = m->opts.fail_percent,

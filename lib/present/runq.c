@@ -388,12 +388,13 @@ static void add_notes(const struct runq_window *w, struct report *report)
 
 struct field_row {
 	const char *hierarchy;
-	uint64_t waits_seen;
+	uint64_t waits_seen, steal_ns;
 };
 
 static const struct column_spec field_columns[] = {
 	COLUMN(struct field_row, M_HIERARCHY, hierarchy, .when = OF_CGROUPS),
 	COLUMN(struct field_row, M_WAITS_SEEN, waits_seen, .when = WITH_WAITS_SEEN),
+	COLUMN(struct field_row, M_STEAL_NS, steal_ns, .when = WITH_WAITS_SEEN, .flags = COLUMN_LATER),
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
@@ -404,6 +405,7 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 	struct field_row row = {
 		.hierarchy = runq_hierarchy_names[w->hierarchy],
 		.waits_seen = w->filtered ? UINT64_MAX : w->waits_seen,
+		.steal_ns = w->steal_ns,
 	};
 
 	if (!report)

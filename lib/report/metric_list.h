@@ -425,6 +425,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
 	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
+	X(M_STEAL_NS, "steal_ns", "steal", UNIT_NS,                                                \
+	  "time that the hypervisor took from the CPUs; null if the kernel does not account it")   \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \

@@ -56,7 +56,7 @@ static void socket_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
 }
 
-/* Program names; @exact: nothing follows, such as a version or an architecture. */
+/* Program names. If not @exact, a version or an architecture may follow. */
 static const struct {
 	const char *program;
 	bool exact;

@@ -16,8 +16,8 @@ struct vm_thread {
 };
 
 /*
- * Parses a /proc/PID/cmdline of @len bytes, to which the caller has added a NUL. False if its
- * program is no hypervisor. Name "": the arguments contain none.
+ * Parses a /proc/PID/cmdline. Its @len bytes must be followed by a NUL. False if the program is no
+ * hypervisor. The name is "" if the arguments contain none.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
 /* Parses "CPU 3/KVM" (QEMU), "vcpu3" (cloud-hypervisor), "fc_vcpu 3". UINT32_MAX for other names. */

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/clock.h"
-#include "pods/vm.h"
 #include "report/findings.h"
 
 /* A row of the groups, without percentiles and boundaries, whose number varies. */
@@ -214,9 +212,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 			row->who.cgroup_id = UINT64_MAX;
 		if (w->per == RUNQ_PER_TASK)
 			row->comm = who->comm;
-		if (who->vm_len)
-			snprintf(row->vm, sizeof(row->vm), "%.*s", (int)who->vm_len, who->path);
-		else if (who->sum)
+		if (!runq_group_vm(who, row->vm) && who->sum)
 			row->who.tgid = row->who.vcpu = UINT32_MAX;
 		if (who->names)
 			row->names = *who->names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU ready of a VM: two busy vCPUs of QEMU and a hog share one core; the VM is stopped meanwhile. */
+/* CPU ready of a VM: two busy vCPUs of QEMU and a hog share one core. The VM is also stopped. */
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ static pid_t start_vm(const char *cgroup, int cpu)
 	return pid;
 }
 
-/* The thread of that name, once it has run 20 ms: the VM has started the CPU. 0 if there is none. */
+/* Finds a thread by name. 0 until it has run 20 ms, which shows that the VM has started the CPU. */
 static pid_t find_thread(pid_t process, const char *name)
 {
 	char path[96], comm[32];

@@ -197,7 +197,7 @@ static void two_vms(const struct tree *tree)
 	thread_named(tree, 100, 101, "CPU 0/KVM\n");
 	thread_named(tree, 100, 102, "CPU 1/KVM\n");
 	thread_named(tree, 100, 103, "worker\n");
-	/* The same name, and a name that is the path of a cgroup. */
+	/* Two VMs have one name, and one VM has the path of a cgroup as name. */
 	process(tree, 200, "kvm -name web");
 	thread_named(tree, 200, 201, "CPU 0/KVM\n");
 	process(tree, 300, "kvm -name /a");

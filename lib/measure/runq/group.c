@@ -92,6 +92,13 @@ struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct
 	}
 }
 
+bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME])
+{
+	if (group->vm_len)
+		snprintf(ret_name, VM_NAME, "%.*s", (int)group->vm_len, group->path);
+	return group->vm_len;
+}
+
 void runq_group_get(const struct runq_group *group)
 {
 	if (group)

@@ -24,7 +24,7 @@ struct label {
 /* "PID/NAME/vcpuN" */
 #define VM_LABEL (VM_NAME + 32)
 
-/* Row of which the first @len bytes of @path are the identity. */
+/* The first @len bytes of @path are path and identity of the row. */
 static struct label label_path(const char *path, size_t len)
 {
 	return (struct label){.text = path, .len = len, .path = path, .path_len = len};

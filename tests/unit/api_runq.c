@@ -345,7 +345,7 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .sample_ratio = 2.0},
 		{.size = sizeof(bad[0]), .source = 3},
 		{.size = sizeof(bad[0]), .hierarchy = 3},
-		{.size = sizeof(bad[0]), .per = 7},
+		{.size = sizeof(bad[0]), .per = SUBTICK_PER_VCPU + 1},
 		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},

@@ -72,6 +72,7 @@ enum cgroup_subsys_id___core {
 };
 
 struct rq {
+	unsigned int nr_running;
 	u64 clock;
 };
 
@@ -105,6 +106,7 @@ struct cfs_rq___own {
 };
 
 struct sched_entity {
+	unsigned int on_rq; /* a u8 since 6.12 */
 	u64 exec_start;
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -113,6 +115,7 @@ struct sched_entity {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_arrival; /* of the last dispatch, by the queue's clock; the idle task has none */
 	unsigned long long last_queued;
 };
 
@@ -232,8 +235,9 @@ struct bpf_iter__task {
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	*ret_prev = switch_prev(args, state_first);
+	/* In this order, prev can take the register of @args. */
 	*ret_next = switch_next(args, state_first);
+	*ret_prev = switch_prev(args, state_first);
 }
 
 /* In 64 bits, which the kernel extends with zeroes: clang would do it once more. */

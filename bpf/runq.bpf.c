@@ -467,6 +467,39 @@ int runq_some(u64 *ctx)
 		return late_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
+	/*                                                                                        \
+	 * A sample: a wait in it ends, other tasks wait, the core becomes idle, or load's open   \
+	 * interval ends.                                                                         \
+	 */                                                                                       \
+	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
+	{                                                                                         \
+		const struct mode mode = {__VA_ARGS__};                                           \
+		const struct runq_sample s = sample;                                              \
+		u64 cpu = quick_cpu(mode, next);                                                  \
+		struct core_block *core = core_masked(cpu);                                       \
+                                                                                                  \
+		if (FILLED_FLAG(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {  \
+			if (next->pid)                                                            \
+				switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());      \
+			else                                                                      \
+				switch_to_idle(&core->load, prev, next, bpf_ktime_get_ns());      \
+			if (sample_skips(mode, prev, next, &s))                                   \
+				return 0;                                                         \
+		}                                                                                 \
+		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
+		/* 0: the clock must be looked at. */                                             \
+		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
+			/* Nobody waits. Only a wait that quota held may reach further back. */   \
+			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
+				core->runq.now.start_ns = 0;                                      \
+			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
+			return 0;                                                                 \
+		}                                                                                 \
+		seg_sync(core, prev);                                                             \
+		return name##_any(prev, next, cpu, core);                                         \
+	}                                                                                         \
+                                                                                                  \
 	/* With load: kernel threads and rare cases. */                             \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
@@ -487,6 +520,15 @@ int runq_some(u64 *ctx)
 		u64 cpu = 0;                                                                      \
                                                                                                   \
 		switch_tasks(ctx, false, &prev, &next);                                           \
+		if (mode.causes && FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {                \
+			const struct runq_sample s = sample;                                      \
+                                                                                                  \
+			if ((!FILLED_FLAG(CORE_FILLED_LOAD) ||                                    \
+			     switch_goes_on(&core_masked(quick_cpu(mode, next))->load, prev, next)) && \
+			    sample_skips(mode, prev, next, &s))                                   \
+				return 0;                                                         \
+			return name##_sampled(prev, next);                                        \
+		}                                                                                 \
 		/* With causes every path needs it. */                                            \
 		if (mode.causes || FILLED(CORE_FILLED_LOAD)) {                                    \
 			cpu = quick_cpu(mode, next);                                              \

@@ -79,6 +79,14 @@ static __always_inline u64 quick_key(struct task_struct *task)
 	return key;
 }
 
+static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
+{
+	/* Otherwise clang copies the factor first. */
+	asm volatile("" : "+r"(w));
+	w *= s->factor;
+	return w * w < s->below;
+}
+
 /*
  * True if the next dispatch of @task may be in the sample; false positives are tasks that never ran. The runtime of a
  * task is constant from the switch at which it leaves the core to its next dispatch, so both ends of a wait decide
@@ -87,18 +95,13 @@ static __always_inline u64 quick_key(struct task_struct *task)
  */
 static __always_inline bool task_drawn(struct task_struct *task)
 {
-	u64 w = task->se.sum_exec_runtime;
-
-	w *= sample.factor;
-	return w * w < sample.below && task->pid;
+	return hash_low(task->se.sum_exec_runtime, &sample) && task->pid;
 }
 
 /* With a runtime of 0 the start time decides. */
 static __always_inline bool task_ran_or_drawn(struct task_struct *task)
 {
-	u64 w = task->start_time * sample.factor;
-
-	return task->se.sum_exec_runtime || w * w < sample.below;
+	return task->se.sum_exec_runtime || hash_low(task->start_time, &sample);
 }
 
 static __always_inline bool task_sampled(struct task_struct *task)
@@ -295,6 +298,56 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 	*seg = pc->now;
 	pc->now.start_ns = now;
 	pc->now.ran = ran;
+}
+
+/*
+ * A sample records only segments that a waiting task may need. If @prev got the core while no other task waited, its
+ * segment is added here, after one that is unknown: all tasks that wait now were enqueued later, unless quota held them.
+ */
+static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
+{
+	struct mode mode = {.cgroup_v2 = cgroup_v2};
+	u32 who = RUNQ_WHO_KTHREAD;
+
+	if (!(prev->flags & PF_KTHREAD))
+		who = slot_cached(mode, &core->runq, task_key(mode, prev, 0), prev);
+	core->runq.now = (struct runq_seg){};
+	seg_switch(core, prev->sched_info.last_arrival, RUNQ_RAN(who, prev->pid));
+	return 0;
+}
+
+static __always_inline void seg_sync(struct core_block *core, struct task_struct *prev)
+{
+	const struct runq_seg *now = &core->runq.now;
+
+	if (now->start_ns < prev->sched_info.last_arrival || RUNQ_RAN_PID(now->ran) != (u32)prev->pid)
+		seg_missed(core, prev);
+}
+
+/*
+ * True if the queue has no tasks but @next and @prev, which stays in it if preempted and, since 6.12, often if it blocks.
+ * A @prev that quota took off the queue counts as if it were in it. False at a switch to idle.
+ */
+static __always_inline bool none_waits(struct task_struct *prev, struct task_struct *next)
+{
+	return next->se.cfs_rq->rq->nr_running - prev->se.on_rq == 1;
+}
+
+/*
+ * With causes: true if a sample needs nothing of the switch but, for a task that blocks, the run_delay before its next
+ * wait. A preempted task in the sample waits for @next.
+ */
+static __always_inline bool sample_skips(struct mode mode, struct task_struct *prev,
+					 struct task_struct *next, const struct runq_sample *s)
+{
+	if (rarely(hash_low(next->se.sum_exec_runtime, s)) || !none_waits(prev, next))
+		return false;
+	if (rarely(hash_low(prev->se.sum_exec_runtime, s)) && prev->pid) {
+		if (quick_runnable(mode, prev))
+			return false;
+		task_at(prev->pid)->delay = task_delay(prev, 0);
+	}
+	return true;
 }
 
 /* Books the wait by its cause, and who runs from now on. */

@@ -85,6 +85,7 @@ struct css_set {
 };
 
 struct rq {
+	unsigned int nr_running;
 	u64 clock;
 	struct task_struct *curr;
 	int online;
@@ -120,6 +121,7 @@ struct task_struct {
 	u64 start_time;
 	char comm[16];
 	struct {
+		unsigned int on_rq;
 		u64 exec_start;
 		u64 sum_exec_runtime;
 		struct cfs_rq *cfs_rq;
@@ -127,6 +129,7 @@ struct task_struct {
 	} se;
 	struct {
 		unsigned long long run_delay;
+		unsigned long long last_arrival;
 		unsigned long long last_queued;
 	} sched_info;
 	struct css_set *cgroups;

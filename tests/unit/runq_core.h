@@ -415,6 +415,7 @@ static inline void fake_dequeue(struct task_struct *task)
 static inline void fake_arrive(struct task_struct *task)
 {
 	fake_dequeue(task);
+	task->sched_info.last_arrival = task->se.cfs_rq->rq->clock;
 }
 
 /* With want_load the joint program changes the slot of load like the program of load alone. */

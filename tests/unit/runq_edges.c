@@ -516,19 +516,21 @@ static u64 sleep_for(u64 period, u32 rounds)
  */
 static void sleeps_between_looks(void **state)
 {
-	static int (*const programs[])(u64 *) = {runq_plain, runq_plain_old, runq_causes, runq_causes_old};
+	static int (*const programs[])(u64 *) = {runq_plain,  runq_plain_old,  runq_plain,  runq_plain_old,
+						 runq_causes, runq_causes_old, runq_causes, runq_causes_old};
 	static const u64 periods[] = {1000000, 100000000};
 
-	for (u32 i = 0; i < 16; i++) {
+	for (u32 i = 0; i < 32; i++) {
 		reset(state);
-		program = programs[i % 4];
+		program = programs[i % 8];
 		fake.old = i % 2;
 		shim_fields = i % 2 ? OLD_KERNEL : NEW_KERNEL;
-		want_causes = want_blame = i % 4 >= 2;
-		want_load = i / 4 % 2;
-		sleep_for(periods[i / 8], 3000);
+		want_causes = want_blame = i % 8 >= 4;
+		want_sample = want_causes && i / 2 % 2;
+		want_load = i / 8 % 2;
+		sleep_for(periods[i / 16], 3000);
 		/* Rounding of the drift adds up to 4 ns to each wait. */
-		assert_true(sleep_for(periods[i / 8], 3000) / 3000 - 1996 <= 8);
+		assert_true(sleep_for(periods[i / 16], 3000) / 3000 - 1996 <= 8);
 	}
 }
 

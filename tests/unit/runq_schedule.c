@@ -217,6 +217,14 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 
 	bool booked = next && (!want_sample || task_sampled(&next->kernel));
 
+	/* Since 6.12 a task that blocks often stays in the queue until it is picked. */
+	fake.rq[cpu].nr_running = 0;
+	for (u32 i = 0; i < NR_TASKS; i++)
+		fake.rq[cpu].nr_running += sim.task[i].waits && sim.task[i].cpu == cpu;
+	if (prev) {
+		prev->kernel.se.on_rq = !sleeps || (next && below(2));
+		fake.rq[cpu].nr_running += prev->kernel.se.on_rq;
+	}
 	fake_switch(cpu, sim.program, prev ? &prev->kernel : &sim.idle[cpu],
 		    next ? &next->kernel : &sim.idle[cpu], sleeps);
 	if (next) {

@@ -175,6 +175,28 @@ def rest(all_found):
                 figures.number(of.get(name)) for of in found.rest.values()) + " |"
 
 
+def by_cpus_path(arch, cpus):
+    return MEASURED / f"{arch}-{cpus}cpus.json"
+
+
+def by_cpus(arch):
+    """{processors: figures}"""
+    return {cpus: figures.Found.load(by_cpus_path(arch, cpus)) for cpus in commands.REST_CPUS
+            if by_cpus_path(arch, cpus).exists()}
+
+
+def by_cpus_rows(arch):
+    """One row per command, one column per workload; a cell has the figure of each number of processors."""
+    found = by_cpus(arch)
+    columns = [*WORKLOADS, "window, per processor"]
+    yield f"| {' / '.join(map(str, found))} processors | " + " | ".join(columns) + " |"
+    yield "| --- |" + " --: |" * len(columns)
+    for name in commands.BY_CPUS:
+        cells = [[of.added(name, w if w in WORKLOADS else f"rest{cpus}") for cpus, of in found.items()]
+                 for w in columns]
+        yield f"| `subtick {name}` | " + " | ".join(" / ".join(map(figures.number, c)) for c in cells) + " |"
+
+
 def others(all_found):
     """What changes on them."""
     if not all_found:

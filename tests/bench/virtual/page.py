@@ -71,6 +71,8 @@ it and writes this table. `./check vm-all` fails if a figure is larger than with
   virtual time.
 - The tasks of these workloads may run on one core only. With `--avoidable` a task that may run on some but not all cores
   takes a search among 8 CPU masks more, and above 64 processors a hash of its mask, which has one word per 64 processors.
+  The first wait with a new mask adds each core of the mask to a set, for at most 8 masks in a run. Both grow with the
+  number of processors, and neither is part of these figures.
 - **Per window** a process reads all cores, so its total is linear in their number. Here a figure is the total divided by
   the number of processors, so it falls, because a part of each window does not depend on that number. `serve` takes 0.52,
   0.75, 1.11, 1.81 and 3.30 million instructions per window with 2, 8, 16, 32 and 64 processors (arm64; 16 and 32 by

@@ -143,8 +143,8 @@ struct allowed {
 	u64 words[RUNQ_AVOIDABLE_WORDS];
 };
 
-/* The mask itself if it is one word, else a hash of it. Never 0. */
-static __always_inline u64 mask_key(struct task_struct *task, struct allowed *ret_mask)
+/* Reads the mask. Returns the mask if it is one word, else its hash. Never 0. */
+static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
 	struct task_struct___allowed *limits = (void *)task;
 	u64 key = 0;
@@ -161,11 +161,22 @@ static __always_inline u64 mask_key(struct task_struct *task, struct allowed *re
 	return key ?: 1;
 }
 
+/*
+ * Only the key. Not inlined: on top of the mask in the stack frame of set_new(), a mask in the caller's
+ * frame exceeds the 512 bytes that Linux 6.1 allows for a chain of calls.
+ */
+static __noinline u64 mask_key(struct task_struct *task)
+{
+	struct allowed mask;
+
+	return mask_read(task, &mask);
+}
+
 /* Takes an unused set for the mask of a task. */
 static __noinline int set_new(struct task_struct *task, u64 now)
 {
 	struct allowed mask = {};
-	u64 key = mask_key(task, &mask);
+	u64 key = mask_read(task, &mask);
 	u64 joined = 1;
 	u32 set;
 
@@ -185,7 +196,6 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 {
 	struct task_struct___allowed *limits = (void *)task;
 	int nr = limits->nr_cpus_allowed;
-	struct allowed mask;
 	bool full = true;
 	u64 key;
 
@@ -197,7 +207,7 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 		return task->flags & PF_NO_SETAFFINITY ? SET_FIXED : SET_PINNED;
 	if (nr >= (int)nr_possible)
 		return 0;
-	key = mask_key(task, &mask);
+	key = mask_key(task);
 	for (u32 i = 1; i < RUNQ_AVOIDABLE_SETS; i++) {
 		if (sets[i].key == key)
 			return sets[i].ready ? i : SET_UNKNOWN;

@@ -314,7 +314,9 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 		return doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
 				  ev->what);
 	nr = kbtf_missing_traces(d->btf, ev->names, missing, sizeof(missing));
-	if (nr)
+	if (nr && !kbtf_has_tracepoints(d->btf))
+		doctor_set(row, DOCTOR_NO, KBTF_FIX_TRACEPOINTS, "%s: " KBTF_NO_TRACEPOINTS, ev->what);
+	else if (nr)
 		doctor_set(row, DOCTOR_NO, ev->fix, "%s: the kernel lacks %s", ev->what, missing);
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "%s: %s%s", ev->what, ev->names[0],

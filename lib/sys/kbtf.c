@@ -56,15 +56,24 @@ bool kbtf_has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+bool kbtf_has_tracepoints(const struct btf *btf)
+{
+	return kbtf_has_tracepoint(btf, "sched_switch");
+}
+
 int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			  struct err *err)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (!kbtf_has_tracepoint(btf, names[i]))
-			return err_unsupported(err, -EOPNOTSUPP,
-					       "use a kernel with CONFIG_TRACEPOINTS and "
-					       "CONFIG_CPU_IDLE",
-					       "the kernel has no tracepoint %s", names[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (kbtf_has_tracepoint(btf, names[i]))
+			continue;
+		if (!kbtf_has_tracepoints(btf))
+			return err_unsupported(err, -EOPNOTSUPP, KBTF_FIX_TRACEPOINTS,
+					       KBTF_NO_TRACEPOINTS);
+		return err_unsupported(err, -EOPNOTSUPP,
+				       "use a kernel with CONFIG_TRACEPOINTS and CONFIG_CPU_IDLE",
+				       "the kernel has no tracepoint %s", names[i]);
+	}
 	return 0;
 }
 

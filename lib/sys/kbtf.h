@@ -18,23 +18,30 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
-/* Whether the kernel has tracepoint @name for tp_btf programs. */
+/* True if BTF describes tracepoint @name, which tp_btf programs need. */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
+/*
+ * False before Linux 5.5: BTF describes no tracepoint there, although the kernel has tracepoints. Every
+ * kernel with CONFIG_TRACEPOINTS has sched_switch.
+ */
+bool kbtf_has_tracepoints(const struct btf *btf);
+#define KBTF_NO_TRACEPOINTS  "the kernel's BTF describes no tracepoints"
+#define KBTF_FIX_TRACEPOINTS "use Linux 5.10 or later, built with CONFIG_TRACEPOINTS=y"
 /* 0 if the kernel has all of @names; else err->unsupported with the first that is missing. */
 int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			  struct err *err);
-/* Opens the BTF of this machine if it has all of @names; else as each of the two. */
+/* kbtf_open() of this machine, then kbtf_need_tracepoints(). */
 int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err);
-/* Whether the kernel's struct @type has @member. */
+/* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 /*
- * Whether sched_switch passes prev_state before prev: only in 5.18, before that new argument moved
- * to the end.
+ * True if sched_switch passes prev_state before prev: only in 5.18. Later versions pass prev_state
+ * last.
  */
 bool kbtf_switch_state_first(const struct btf *btf);
 /*
- * Lists in @buf, as "a, b", which of the NULL-terminated tracepoints @names are missing. Returns
- * how many.
+ * Writes the missing ones of the NULL-terminated tracepoints @names to @buf, as "a, b". Returns their
+ * number.
  */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);
 

@@ -2,6 +2,7 @@
 /* `subtick crit --tracepoints`: their cost shows, and they are always restored. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "crit_module.h"
+#include "judge.h"
 #include "live.h"
 #include "sys/mountinfo.h"
 
@@ -27,7 +29,7 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/* Whether subtick has a trace instance, and whether the events are on in it. */
+/* True if subtick has a trace instance. @ret_on: the events are on in it. */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");
@@ -83,14 +85,14 @@ static void check_guard(void)
 		"killed with the events on: they are off and the instance is gone");
 }
 
-/* In a mount namespace of its own the test has tracefs as it wants it, whatever the machine has. */
+/* In a private mount namespace the test mounts and unmounts tracefs itself. */
 static void own_mounts(void)
 {
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		live_skip_all("no mount namespace of its own: %s", strerror(errno));
 }
 
-/* Debugfs stays, as engine module lives there; what it shows of tracefs is covered. */
+/* Debugfs stays mounted, because the files of engine module are there. Its tracefs is covered. */
 static void hide_tracefs(void)
 {
 	const char *below_debugfs = "/sys/kernel/debug/tracing";
@@ -103,7 +105,7 @@ static void hide_tracefs(void)
 		live_fail_all("cannot cover %s: %s", below_debugfs, strerror(errno));
 }
 
-/* Whether the kernel's configuration lies where subtick looks for it. */
+/* True if the kernel's configuration is in one of the places that subtick reads. */
 static bool config_readable(void)
 {
 	static const char *const places[][2] = {
@@ -126,7 +128,7 @@ static bool config_readable(void)
 	return false;
 }
 
-/* The fix is the one that helps: to mount tracefs only where the events are in it. */
+/* The fix is to mount tracefs only if the kernel has the events. */
 static void check_unmounted(bool have_events)
 {
 	if (have_events || !config_readable())
@@ -137,12 +139,12 @@ static void check_unmounted(bool have_events)
 			     ARGS("crit", "--tracepoints"), 77, "CONFIG_PREEMPT_TRACER=y");
 }
 
-static void check_tracepoints(void)
+/* Disturbed rounds widen the spread; the median of five rounds stays above the one without the events. */
+static void measure_cost(void *arg, struct verdict *verdict)
 {
-	int beyond = 0, rows = 0;
+	int beyond = 0, above = 0, rows = 0;
 	json_t *root, *row;
 	size_t i;
-	bool on;
 
 	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5", "-n", "3000"));
 	json_array_foreach(json_object_get(root, "tracepoints"), i, row)
@@ -150,18 +152,32 @@ static void check_tracepoints(void)
 		if (isnan(live_number(row, "on")))
 			continue;
 		rows++;
-		beyond += json_is_true(json_object_get(row, "exceeds_spread")) &&
-			  live_number(row, "cost") > 0;
+		above += live_number(row, "cost") > 0;
+		beyond += json_is_true(json_object_get(row, "exceeds_spread"));
 		live_note("%s: off %g on %g off %g, cost %g (%g…%g)",
 			  json_string_value(json_object_get(row, "op")),
 			  live_number(row, "off_before"), live_number(row, "on"),
 			  live_number(row, "off_after"), live_number(row, "cost"),
 			  live_number(row, "cost_low"), live_number(row, "cost_high"));
 	}
-	live_ok(rows >= 1 && beyond == rows,
-		"enabling the tracepoints costs more than the spread for %d of %d", beyond, rows);
-	live_ok(!events_on() && !instance_left(&on), "the events are as they were");
+	verdict_count(verdict, rows >= 1 && above == rows,
+		      "enabling the tracepoints has a cost for %d of %d", above, rows);
+	verdict_figure(verdict, rows >= 1 && beyond == rows,
+		       "the cost of enabling them exceeds the spread for %d of %d", beyond, rows);
 	json_decref(root);
+}
+
+static void check_tracepoints(void)
+{
+	/* Every core is measured; medians tolerate what takes less than a tenth of them. */
+	struct judge_opts opts = {
+		.cpu = WITNESS_ALL_CPUS,
+		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
+		.measure = measure_cost};
+	bool on;
+
+	judge(&opts);
+	live_ok(!events_on() && !instance_left(&on), "the events are as they were");
 
 	file_write(TRACEFS "events/preemptirq/enable", "1");
 	live_refused("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");

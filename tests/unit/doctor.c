@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor on simulated machines: the result of each check, and what it means for the commands. */
 #include "doctor/doctor.h"
+#include "sys/kbtf.h"
 
 #include "machines.h"
 #include "test.h"
@@ -267,6 +268,32 @@ MACHINE_TEST(test_without_btf)
 	report = look(tree, &probe, all);
 	expect(report, "BTF", "no", "no BTF", "");
 	report_free(report);
+}
+
+/* BTF of Linux 5.4: structs and functions, and no tracepoint. */
+MACHINE_TEST(test_btf_without_tracepoints)
+{
+	static const char *const none[] = {NULL}, *const needed[] = {"cpu_idle"};
+	const struct tree *tree = *state;
+	struct report *report;
+	struct probe probe;
+	struct err err = {0};
+	struct btf *btf;
+
+	machine_laptop(tree, &probe);
+	machine_btf(tree, none, none);
+	report = look(tree, &probe, all);
+	expect(report, "events: idle", "no", "BTF describes no tracepoints", "Linux 5.10");
+	expect(report, "events: IPI senders", "no", "BTF describes no tracepoints", "Linux 5.10");
+	expect_command(report, "runq", "no", "BTF describes no tracepoints");
+	report_free(report);
+
+	assert_int_equal(kbtf_open(tree->root, &btf, &err), 0);
+	assert_int_equal(kbtf_need_tracepoints(btf, needed, 1, &err), -EOPNOTSUPP);
+	assert_true(err.unsupported);
+	assert_string_equal(err.what, "the kernel's BTF describes no tracepoints");
+	assert_string_equal(err.fix, "use Linux 5.10 or later, built with CONFIG_TRACEPOINTS=y");
+	kbtf_close(btf);
 }
 
 MACHINE_TEST(test_confidentiality)

@@ -65,7 +65,7 @@ static int load(struct runq_avoidable *a, const struct runq_opts *opts,
 	}
 	rc = runq_avoidable_bpf__load(skel);
 	if (rc == -EACCES)
-		rc = err_unsupported(err, rc, "use Linux 6.12 or later, or leave out --avoidable",
+		rc = err_unsupported(err, rc, "use Linux 6.1 or later, or leave out --avoidable",
 				     "the verifier of this kernel refuses the programs for avoidable waits");
 	else if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the programs for avoidable waits");

@@ -281,10 +281,10 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err)
 {
+	static const char *const needed[] = {"sched_switch"};
 	struct btf *btf;
-	int rc;
+	int rc = kbtf_open_with(needed, 1, &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
@@ -299,11 +299,6 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		goto out;
 	}
 	sys_bpf_autoload_present(core->skel->obj, btf);
-	if (!bpf_program__autoload(core->skel->progs.runq_general)) {
-		rc = err_unsupported(err, -EOPNOTSUPP, "use a kernel with CONFIG_TRACEPOINTS",
-				     "the kernel has no tracepoint sched_switch");
-		goto out;
-	}
 	set_rodata(core->skel, opts, shape);
 	core->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	load_switch(core->skel, choose_switch(core->skel, opts, btf));

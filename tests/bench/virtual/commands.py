@@ -36,6 +36,9 @@ REST_CPUS = (2, 8, 64)
 REST_LIMITS = (("rest16", "serve --collect load,runq,wake"), ("rest64", "serve --collect load,runq,wake"))
 REST_CHECKED = 16
 
+# Measured with each number of processors (--cpus).
+BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
+
 # What is judged on kernels built otherwise (--kernel): the clock of the run queue is not that of tasks there.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)

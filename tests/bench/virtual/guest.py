@@ -23,13 +23,13 @@ def kernel(arch):
     raise apt.Unavailable(f"kernels.list has no kernel for {arch} with the flag truth")
 
 
-def ours(command):
+def ours(command, window_s=WINDOW_S):
     """The command line of subtick in the guest. The exporter has its own intervals, a trace none."""
     parts = []
     for part in command.split(" & "):
         words = part.split()
         parts.append(" ".join(["/bin/subtick", *words] +
-                              ([] if words[0] in ("serve", "trace") else [str(WINDOW_S)])))
+                              ([] if words[0] in ("serve", "trace") else [str(window_s)])))
     return " & ".join(parts)
 
 
@@ -71,9 +71,9 @@ def programs(entry):
 
 
 def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False):
-    """Adds the figures of exporters at rest in a guest with that many processors."""
+    """Adds the figures of commands at rest, with windows of 1 s, in a guest with that many processors."""
     entry = kernel(arch)
-    lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c)) for c in commands]), scratch,
+    lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c, 1)) for c in commands]), scratch,
                          programs(entry), timeout_s, verbose)
     found.parse_lines(lines)
     found.seconds += seconds

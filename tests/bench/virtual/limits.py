@@ -119,3 +119,13 @@ class Limits:
         by = f" ± {error:.1f}" if error else ""
         text = f"{name} adds {added:.0f}{by} instructions, limit {self.values[key]}"
         return added <= self.allowed(key) + ERRORS * error, text
+
+
+def judge_growth(few, many, commands):
+    """Verdicts on a guest with many processors: the limits are the figures of the guest with few processors."""
+    by_few = Limits()
+    by_few.lower(few, commands)
+    (size_few, rest_few), (size_many, _) = *few.rest.items(), *many.rest.items()
+    by_few.values |= {(few.arch, size_many, name): value for name, value in rest_few.items()}
+    return [(good, f"{size_many.removeprefix('rest')} processors, limits of {size_few.removeprefix('rest')}: {text}")
+            for good, text in by_few.judge(many, commands, many.workloads(), [(size_many, c) for c in commands])]

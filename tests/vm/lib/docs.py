@@ -3,10 +3,13 @@
 
 from pathlib import Path
 
+import tally
+
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 DETAILS = DOCS / "kernels-measured.md"
 SUMMARY = DOCS / "kernels.md"
 BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
+RUNS = "<!-- tests/vm/run --suite NAME or --test NAME, with --write-docs, writes from here -->"
 MATRIX = "<!-- tests/vm/run --write-docs writes from here -->"
 END = "<!-- to here -->"
 # Marks a row of a run from before figures were left unjudged under emulation.
@@ -38,7 +41,7 @@ def mark(cells):
 
 def matrix(text):
     """Markdown: a row per kernel of the first table of the details page, a column per command and suite."""
-    generated = text.partition(BEGIN)[2].partition(END)[0]
+    generated = between(text, BEGIN)
     lines = [[c.strip() for c in line.split("|")[1:-1]] for line in generated.splitlines() if line.startswith("|")]
     titles, rows = lines[0], lines[2:]
     columns = [(c, (f"live/{c}", f"truth/{c}")) for c in COMMANDS] + [(t, (suite,)) for t, suite in OTHERS]
@@ -49,6 +52,26 @@ def matrix(text):
         marks = [mark([b.get(s, "") for b in boots for s in suites]) for _, suites in columns]
         out.append(f"| {kernel} | {boots[0].get('release', '')} | " + " | ".join(marks) + " |")
     return out
+
+
+def between(text, marker):
+    return text.partition(marker)[2].partition(END)[0]
+
+
+def runs(text, rows, releases, run_at, day):
+    """Markdown: the runs of chosen suites. A row of the page text stays unless the same suites of that boot ran again."""
+    lines = ["| kernel | boot | suites | results | release | run at | day |", "|" + " --- |" * 7]
+    found = {tuple(c.strip() for c in line.split("|")[1:4]): line
+             for line in between(text, RUNS).splitlines() if line.startswith("|")}
+    for (kernel, boot), results in rows.items():
+        columns = tally.columns_of({boot: results})
+        cells = (kernel, boot, ", ".join(c for c in columns if c != "end"))
+        why = "; ".join(dict.fromkeys(f"{r.what}: {r.reason}" for r in results if r.status in ("skip", "not ok")))
+        counts = ", ".join(filter(None, (tally.cell(results), tally.unjudged(results) and
+                                         f"{tally.UNJUDGED}: {tally.unjudged(results)}")))
+        found[cells] = "| " + " | ".join([*cells, counts + (f" ({why})" if why else ""), releases[kernel], run_at,
+                                          day]) + " |"
+    return lines + [line for key, line in found.items() if key[0] not in ("kernel", "---")]
 
 
 def write_matrix():

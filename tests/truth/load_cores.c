@@ -13,8 +13,11 @@
 #define ROUNDS	    60
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
 #define FIRST	    2 /* CPUs 2 and 3 are one core */
-/* From perf's stamp of an idle entry or exit to the stamp of the program, on the same event. */
-#define EDGE_NS	    1500
+/*
+ * The program stamps each idle entry and exit some hundred ns after perf. An interval has this delay at
+ * both ends, so that only the difference remains.
+ */
+#define EDGE_NS	    100
 /* The window of the core begins and ends some µs after the window of the report, while both sleep. */
 #define ENDS_NS	    100000
 
@@ -29,7 +32,7 @@ static void run(const struct shared *shared, uint64_t factor)
 		uint64_t begin = i * factor % 29 * 100 * NSEC_PER_USEC;
 
 		truth_sleep_until(shared->begin_ns + i * DISTANCE_NS + begin);
-		truth_burn((1 + i * factor % 13) * 80 * NSEC_PER_USEC);
+		truth_burn((1 + i * factor % 13) * 160 * NSEC_PER_USEC);
 	}
 }
 

@@ -19,7 +19,7 @@ enum topology_level {
 #define TOPOLOGY_UNKNOWN UINT32_MAX
 
 struct topology_cpu {
-	/* Numbers of the kernel. Those of cores may repeat in another package. */
+	/* Numbers of the kernel. Numbers of cores may repeat in another package. */
 	uint32_t id[TOPOLOGY_NR];
 	/* Lowest CPU of the same core, cache, node or package: unique, and known if the id is not. */
 	uint32_t first[TOPOLOGY_NR];

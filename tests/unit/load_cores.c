@@ -64,7 +64,7 @@ static int by_time(const void *a, const void *b)
 
 	if (left->at != right->at)
 		return left->at < right->at ? -1 : 1;
-	/* Of one CPU in the order of recording. */
+	/* Records of one CPU keep their order. */
 	return left->cpu != right->cpu ? (int)left->cpu - (int)right->cpu : left < right ? -1 : 1;
 }
 

@@ -15,7 +15,8 @@ struct core_block {
 	struct runq_cpu runq;
 	struct wake_counts wake;
 	struct load_line_key line; /* the open handler, with --irq and noise; without the CPU */
-	__u64 pad[118];
+	__u64 pad[110];
+	struct load_smt smt; /* with LOAD_FILLED_CORES; the sibling reads this cache line */
 };
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
@@ -32,6 +33,8 @@ enum core_filled {
 	LOAD_FILLED_NOISE, /* what takes time from tasks */
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* source bpf-pmu */
+	LOAD_FILLED_CORES, /* time in which both siblings of a core are busy */
+	LOAD_FILLED_NOTES, /* any of the last three */
 	RUNQ_FILLED_V2,	      /* unified hierarchy of cgroups */
 	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */

@@ -86,6 +86,27 @@ struct load_slot {
 _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
+ * --cores: busy time of a CPU, and the part of it in which its hyperthread sibling was busy as well.
+ * A word is 2 × its time while the CPU is idle, and 2 × (time − value of its clock) + 1 while it is
+ * busy. The clock of `busy` is ns since start, the clock of `both` is the busy time of the sibling.
+ * So each word is valid at any later moment, and a reader on another CPU needs one load per word.
+ * Before the first edge both words are 0, and the CPU is in the state `seed`.
+ */
+struct load_smt {
+	__u64 busy;
+	__u64 both;
+	__u64 seed; /* 1: busy at the start */
+	/* The two words before the last idle edge, in case the CPU did not halt. */
+	__u64 was_busy;
+	__u64 was_both;
+	__u32 sibling; /* CPU number, the own one without a sibling; set before the start */
+	__u32 moving;  /* a program changes the words: interrupts leave them alone */
+	__u64 pad[2];
+};
+
+_Static_assert(sizeof(struct load_smt) == 64, "a cache line");
+
+/*
  * --irq: hardirq time by line. `name` is a kind of enum load_line_kind, or the address of the
  * kernel's string: the name of a device's handler, or what an IPI is for.
  */

@@ -11,10 +11,36 @@
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
+	if (FILLED(LOAD_FILLED_CORES))
+		smt_edge(s, now, false);
 	/* By the stamp of the change, also if the clock stepped back: readers compare the two. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
+}
+
+/* Idle exit or softirq entry. In LOAD_TAIL the CPU did not halt again, and @now is unused. */
+static __noinline int smt_awake(struct load_slot *s, u64 now)
+{
+	struct load_smt *own = smt_of(s);
+
+	if (base_ctx(s) != LOAD_TAIL || own->busy & 1)
+		return smt_edge(s, now, true);
+	own->moving = 1;
+	barrier();
+	own->busy = own->was_busy;
+	own->both = own->was_both;
+	barrier();
+	own->moving = 0;
+	return 0;
+}
+
+/* As idle_notes(), for the idle exit. */
+static __noinline int awake_notes(struct load_slot *s, u64 now)
+{
+	if (base_ctx(s) != LOAD_TAIL)
+		burst_begin(s, now);
+	return FILLED(LOAD_FILLED_CORES) ? smt_awake(s, now) : 0;
 }
 
 /* Out of line: only the first event of a core reads the constant. */
@@ -32,6 +58,8 @@ static __always_inline int idle_exit(struct load_slot *s)
 		/* If the interrupt had no tracepoint, the core is awake now. */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
+		if (FILLED_FLAG(LOAD_FILLED_NOTES))
+			awake_notes(s, 0);
 		/* The open interval becomes the idle loop, and no clock is read. */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
@@ -44,7 +72,8 @@ static __always_inline int idle_exit(struct load_slot *s)
 	if (before_start(now))
 		return 0;
 	MOVING(s, LOAD_LOOP, if (!s->base) base_first_idle(s); base_move(s, now, LOAD_LOOP));
-	burst_begin(s, now);
+	if (FILLED_FLAG(LOAD_FILLED_NOTES))
+		awake_notes(s, now);
 	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
 }
@@ -87,7 +116,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 	/* Interrupts are off until the core halts. */
 	base_first(s, LOAD_LOOP);
 	base_move(s, now, to);
-	if (FILLED_FLAG(LOAD_FILLED_BURSTS) || FILLED_FLAG(LOAD_FILLED_PMU))
+	if (FILLED_FLAG(LOAD_FILLED_NOTES))
 		idle_notes(s, bpf_get_smp_processor_id(), now);
 	return 0;
 }
@@ -120,6 +149,8 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
 
+	if (FILLED(LOAD_FILLED_CORES))
+		smt_awake(s, now);
 	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
 		/* Nothing to correct. */
 	} else if (!s->base) {
@@ -178,7 +209,7 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 		if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
 			base_enter(s, now, softirq_under(s));
 	}
-	return 0;
+	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
 /* Back to idle, or nothing to go back from, as in ksoftirqd. */
@@ -186,7 +217,7 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 {
 	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
 		base_enter(s, now, s->under);
-	return 0;
+	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
 /* 64 bits: an index of 32 would have to be extended. */

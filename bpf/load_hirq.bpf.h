@@ -3,7 +3,7 @@
 #ifndef SUBTICK_BPF_LOAD_HIRQ_H
 #define SUBTICK_BPF_LOAD_HIRQ_H
 
-#include "load_slot.bpf.h"
+#include "load_smt.bpf.h"
 #include "wake_passive.bpf.h"
 
 /* A task switch cannot happen inside a handler: if one seems open, its exit was lost; close it. */
@@ -17,6 +17,17 @@ static __noinline void hirq_heal(struct load_slot *s, u64 now)
 	s->odd_edges++;
 }
 
+/* Rare options at the entry of a handler. */
+static __noinline int hirq_notes(struct load_slot *s, u64 now)
+{
+	if (FILLED(LOAD_FILLED_CORES))
+		smt_edge(s, now, true);
+	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
+	if (FILLED(LOAD_FILLED_PMU))
+		pmu_sample(s, now);
+	return 0;
+}
+
 /* The first event of this core: it was idle, or the idle exit would have come first. */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {
@@ -25,9 +36,7 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	base_first(s, ctx == LOAD_LOOP ? first_idle : ctx);
 	base_move(s, now, ctx == LOAD_LOOP ? LOAD_TAIL : ctx);
 	burst_begin(s, now);
-	if (FILLED(LOAD_FILLED_PMU))
-		pmu_sample(s, now);
-	return 0;
+	return FILLED(LOAD_FILLED_NOTES) ? hirq_notes(s, now) : 0;
 }
 
 /* @now is CLOCK_MONOTONIC. @action: of no use for vectors. */
@@ -70,9 +79,8 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			}
 		}
 	}
-	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
-	if (FILLED(LOAD_FILLED_PMU))
-		pmu_sample(s, now);
+	if (FILLED(LOAD_FILLED_NOTES))
+		hirq_notes(s, now);
 	return 0;
 }
 
@@ -124,6 +132,8 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	s->hirq_in_ns += ns;
 	s->hirq = now << 8;
+	if (FILLED(LOAD_FILLED_CORES))
+		smt_after(s, s->hirq >> 8);
 	return 0;
 }
 

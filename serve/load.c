@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds the nanoseconds of load windows to the counters. */
 #include <math.h>
+#include <stdio.h>
 
 #include "collector.h"
 #include "measure/load/load.h"
@@ -14,19 +15,25 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare = true,
 		.compare_with = beside,
 		.softirq = true,
+		.cores = true,
 		.noise = config_collects(config, CONFIG_COLLECT_noise),
 		.wake = config_collects(config, CONFIG_COLLECT_wake),
 	};
-	int rc = load_open(&opts, ret_meter, err);
 
-	if (!opts.noise || (!rc && !load_window(*ret_meter)->passed_over))
-		return rc;
-	/* The programs that also count for noise were refused. */
-	if (!rc)
-		(*ret_meter)->ops->close(*ret_meter);
-	opts.noise = false;
-	*err = (struct err){0};
-	return load_open(&opts, ret_meter, err);
+	/* A machine without SMT has no siblings, and programs that count for more may be refused. */
+	for (;;) {
+		int rc = load_open(&opts, ret_meter, err);
+
+		if ((!rc && !load_window(*ret_meter)->passed_over) || (!opts.cores && !opts.noise))
+			return rc;
+		if (!rc)
+			(*ret_meter)->ops->close(*ret_meter);
+		if (opts.cores)
+			opts.cores = false;
+		else
+			opts.noise = false;
+		*err = (struct err){0};
+	}
 }
 
 static void absorb_contexts(struct store *store, struct series_row *row, uint32_t parts,
@@ -74,6 +81,32 @@ static void absorb_vecs(struct store *store, struct series_row *row, const struc
 	}
 }
 
+static void number(char buf[12], uint32_t id)
+{
+	buf[0] = '\0';
+	if (id != UINT32_MAX)
+		snprintf(buf, 12, "%u", id);
+}
+
+/* The numbers of a core need not be unique; its CPUs are. */
+static void absorb_core(struct store *store, const struct load_core *core)
+{
+	bool alone = core->cpu[0] == core->cpu[1];
+	char id[12], package[12], cpus[32];
+	const struct label pairs[] = {LABEL("package", package), LABEL("core", id), LABEL("cpus", cpus)};
+	struct series_row *row;
+
+	if (core->flags & LOAD_NO_FIGURE)
+		return;
+	number(package, core->package);
+	number(id, core->core);
+	snprintf(cpus, sizeof(cpus), alone ? "%u" : "%u,%u", core->cpu[0], core->cpu[1]);
+	row = store_row(store, F_CORE, pairs, 3);
+	for (int busy = 0; busy < LOAD_NR_SIBLINGS; busy++)
+		if (busy != LOAD_SIBLINGS_ONE || !alone)
+			store_sample(store, row, F_CORE, busy)->u64 += core->busy_ns[busy];
+}
+
 /* A source without a counter has no series of it. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
@@ -104,6 +137,8 @@ void load_absorb(struct store *store, const struct load_window *w)
 		if (w->cpu_vecs)
 			absorb_vecs(store, row, &w->cpu_vecs[at]);
 	}
+	for (size_t i = 0; w->cores && i < w->nr_cores; i++)
+		absorb_core(store, &w->cores[i]);
 	absorb_losses(store, &w->losses);
 }
 

@@ -21,6 +21,7 @@ static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 	[RUNQ_PRESSURE_KTHREAD] = "kernel_thread",
 	[RUNQ_PRESSURE_IDLE] = "idle_exit",
 };
+static const char *const siblings[] = {"none", "one", "all"}; /* enum load_siblings */
 static const char *const folded[] = {"waits", "blame"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
 static const char *const bounds[] = {"least", "most"};
@@ -39,6 +40,7 @@ static const struct series layouts[FAMILY_NR] = {
 	[F_PROCSTAT_ERROR] = {.table = F_CPU},
 	[F_SOFTIRQ] = {.table = F_CPU, .part_name = "vec", .nr_parts = LOAD_NR_VECS},
 	[F_SOFTIRQ_RUNS] = {.table = F_CPU, .part_name = "vec", .nr_parts = LOAD_NR_VECS},
+	[F_CORE] = {PARTS("busy", siblings)},
 	[F_NOISE_EVENTS] = {.table = F_NOISE},
 	[F_NOISE_LONGEST] = {.table = F_NOISE},
 	[F_RUNQ_CAUSE] = {.table = F_RUNQ, PARTS("cause", causes)},

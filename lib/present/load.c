@@ -28,6 +28,7 @@ static const char *const shown_names[NR_SHOWN] = {SHOWN(SHOWN_NAME)};
 
 struct cpu_row {
 	uint32_t cpu;
+	uint32_t place[TOPOLOGY_NR];
 	int8_t online;
 	double busy_ratio;
 	double part_ratio[LOAD_NR_PARTS];
@@ -39,9 +40,15 @@ struct cpu_row {
 
 #define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
 #define WITH_COMPARE	     1
+#define WITH_TOPOLOGY	     2
+#define PLACE(id)	     CPU(M_##id, place[TOPOLOGY_##id], .when = WITH_TOPOLOGY)
 
 static const struct column_spec cpu_columns[] = {
 	CPU(M_CPU, cpu),
+	PLACE(CORE),
+	PLACE(LLC),
+	PLACE(NODE),
+	PLACE(PACKAGE),
 	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
 	CPU(M_BUSY_RATIO, busy_ratio),
 	/* Parts in the order of the stacked bar. */
@@ -65,6 +72,8 @@ static const struct column_spec cpu_columns[] = {
 
 const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
 const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
+/* --by: a row for the CPUs of each core, cache, node or package. */
+static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
 /* Part in the column of @spec. A value of LOAD_NR_PARTS or more is no part. */
 static unsigned int part_of(const struct column_spec *spec)
@@ -78,7 +87,8 @@ static unsigned int part_of(const struct column_spec *spec)
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
 {
-	struct table *table = columns_table(report, spec, w->compare ? WITH_COMPARE : 0);
+	struct table *table = columns_table(report, spec, (w->compare ? WITH_COMPARE : 0) |
+								  (w->topology ? WITH_TOPOLOGY : 0));
 
 	for (size_t i = 0; table && i < table->nr_cols; i++) {
 		unsigned int part = part_of(table->cols[i].spec);
@@ -111,6 +121,8 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	bool figure = !(c->flags & LOAD_NO_FIGURE);
 
 	row->cpu = cpu;
+	if (w->topology)
+		memcpy(row->place, w->topology[cpu].id, sizeof(row->place));
 	row->online = !(c->flags & LOAD_OFFLINE);
 	row->window_ns = figure ? c->window_ns : UINT64_MAX;
 	fill_ratios(w, c, figure, row);
@@ -121,8 +133,8 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	}
 }
 
-/* Mean figure of each source over the CPUs that it has a figure for. */
-static void sum_shown(const struct load_window *w, struct cpu_row *row)
+/* Mean figure of each source over those of @cpus that it has a figure for. */
+static void sum_shown(const struct load_window *w, const struct cpuset *cpus, struct cpu_row *row)
 {
 	for (unsigned int i = 0; i < NR_SHOWN; i++) {
 		struct load_cpu_window sum;
@@ -130,27 +142,64 @@ static void sum_shown(const struct load_window *w, struct cpu_row *row)
 		row->shown_ratio[i] = NAN;
 		for (unsigned int s = 0; s < w->nr_shown; s++)
 			if (!strcmp(w->shown[s].source, shown_names[i]) &&
-			    load_sum(w->shown[s].cpu, &w->cpus, &sum))
+			    load_sum(w->shown[s].cpu, cpus, &sum))
 				row->shown_ratio[i] = sum.busy_ratio;
 	}
+}
+
+/* Several CPUs as one row, with the ids that all of them have in common. */
+static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
+		    struct table *table)
+{
+	struct load_cpu_window sum;
+	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum), cpu;
+	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
+
+	memset(row.place, 0xff, sizeof(row.place)); /* TOPOLOGY_UNKNOWN in each */
+	for (int level = 0; w->topology && first < CPUSET_MAX && level < TOPOLOGY_NR; level++) {
+		row.place[level] = w->topology[first].id[level];
+		cpuset_for_each(cpu, cpus)
+			if (w->topology[cpu].id[level] != row.place[level])
+				row.place[level] = TOPOLOGY_UNKNOWN;
+	}
+	fill_ratios(w, &sum, nr > 0, &row);
+	sum_shown(w, cpus, &row);
+	if (nr < cpuset_count(cpus))
+		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(cpus));
+	value_str(table_cell(table, columns_row(table, &row), 0), name);
 }
 
 /* All CPUs together, like the first line of mpstat. */
 static void add_all(const struct load_window *w, struct report *report)
 {
 	struct table *table = add_table(w, &load_all_table, report);
-	struct load_cpu_window sum;
-	unsigned int nr = load_sum(w->cpu, &w->cpus, &sum);
-	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
 
 	if (!table)
 		return;
 	table->sum = true;
-	fill_ratios(w, &sum, nr > 0, &row);
-	sum_shown(w, &row);
-	if (nr < cpuset_count(&w->cpus))
-		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(&w->cpus));
-	value_str(table_cell(table, columns_row(table, &row), 0), "all");
+	add_sum(w, &w->cpus, "all", table);
+}
+
+static void add_groups(const struct load_window *w, struct report *report)
+{
+	struct table *table = add_table(w, &topology_table, report);
+	unsigned int cpu, unknown = 0;
+
+	cpuset_for_each(cpu, &w->cpus) {
+		struct cpuset group;
+		char name[256];
+
+		topology_group(w->topology, w->nr_cpus, w->by, cpu, &group);
+		unknown += !cpuset_count(&group);
+		cpuset_and(&group, &w->cpus);
+		if (!table || cpuset_next(&group, 0) != cpu)
+			continue;
+		cpuset_format(&group, name, sizeof(name));
+		add_sum(w, &group, name, table);
+	}
+	if (unknown)
+		report_note(report, "the %s of %u CPUs is unknown: offline, or the kernel does not report it",
+			    topology_names[w->by], unknown);
 }
 
 static void add_cpus(const struct load_window *w, struct report *report)
@@ -163,6 +212,11 @@ static void add_cpus(const struct load_window *w, struct report *report)
 
 		fill_row(w, cpu, &row);
 		columns_row(table, &row);
+	}
+	if (w->by) {
+		if (table)
+			table->text_hidden = true;
+		add_groups(w, report);
 	}
 	add_all(w, report);
 }
@@ -294,7 +348,9 @@ const struct table_spec load_fields_table = TABLE("", NULL, field_columns);
 const struct table_spec *const load_tables[] = {
 	&load_fields_table,
 	&load_cpus_table,
+	&topology_table,
 	&load_all_table,
+	&load_cores_table,
 	&vecs_table,
 	&load_irqs_table,
 	&load_tasks_table,
@@ -316,6 +372,7 @@ void load_report_fill(const struct load_window *w, struct report *report)
 		add_softirqs(w, report);
 	if (w->cpu_bursts)
 		add_bursts(w, report);
+	load_report_cores(w, report);
 	load_report_lines(w, report);
 	load_report_tasks(w, report);
 	columns_set(report, &load_quality_table, 0, w);

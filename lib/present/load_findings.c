@@ -24,6 +24,9 @@ static const struct finding_rule softirq_on_idle = {
 	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick noise: which softirqs, and whom they hit"};
 static const struct finding_rule steal = {
 	"steal", "hypervisor", LOAD_WRONG_RATIO, STEAL_NEXT};
+static const struct finding_rule core_shared = {
+	"core_shared", "placement", LOAD_WRONG_RATIO,
+	"subtick load --cores --tasks 1: what runs there; taskset or cpuset.cpus moves one of them"};
 
 /* CPUs of which the same can be said. */
 struct alike {
@@ -177,6 +180,42 @@ static void say(const struct load_window *w, const struct alike *alike, struct r
 			     cpus);
 }
 
+/*
+ * One core had both siblings busy while another had none. Of the window only the sums are known: the
+ * overlap of the two states is at least their sum minus the window.
+ */
+static void find_shared(const struct load_window *w, struct report *report)
+{
+	const struct load_core *shared = NULL, *idle = NULL;
+	struct finding f;
+	uint64_t sum;
+
+	for (size_t i = 0; w->cores && i < w->nr_cores; i++) {
+		const struct load_core *core = &w->cores[i];
+
+		if (core->flags & LOAD_NO_FIGURE)
+			continue;
+		if (core->cpu[0] != core->cpu[1] &&
+		    (!shared || core->busy_ns[LOAD_SIBLINGS_ALL] > shared->busy_ns[LOAD_SIBLINGS_ALL]))
+			shared = core;
+		if (!idle || core->busy_ns[LOAD_SIBLINGS_NONE] > idle->busy_ns[LOAD_SIBLINGS_NONE])
+			idle = core;
+	}
+	if (!shared || shared == idle)
+		return;
+	sum = shared->busy_ns[LOAD_SIBLINGS_ALL] + idle->busy_ns[LOAD_SIBLINGS_NONE];
+	if (sum <= shared->window_ns)
+		return;
+	f = finding_of(&core_shared, sum - shared->window_ns);
+	finding_set(f.culprit, "CPU %u", shared->cpu[1]);
+	finding_set(f.victim, "CPU %u", shared->cpu[0]);
+	findings_add(report, &f,
+		     "CPUs %u and %u of one physical core are both busy at least %.1f %% of the time "
+		     "while the core of CPU %u is idle",
+		     shared->cpu[0], shared->cpu[1],
+		     100.0 * (double)f.lost_ns / (double)shared->window_ns, idle->cpu[0]);
+}
+
 void load_findings(const struct load_window *w, struct report *report)
 {
 	struct grouped *grouped = calloc(1, sizeof(*grouped));
@@ -192,4 +231,5 @@ void load_findings(const struct load_window *w, struct report *report)
 	for (size_t i = 0; i < grouped->nr; i++)
 		say(w, &grouped->list[i], report);
 	free(grouped);
+	find_shared(w, report);
 }

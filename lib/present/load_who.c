@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of --irq and --tasks. */
+/* The tables of --cores, --irq and --tasks. */
 #include "present/load.h"
+
+#include <math.h>
 
 struct line_row {
 	struct load_line l;
@@ -29,6 +31,59 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 
 	/* Tasks are read some µs after the end of the window. */
 	return share > 1.0 ? 1.0 : share;
+}
+
+struct core_row {
+	struct load_core c;
+	char cpus[32];
+	double ratio[LOAD_NR_SIBLINGS], closure_error_ratio;
+	char flags[96];
+};
+
+static const struct column_spec core_columns[] = {
+	COLUMN(struct core_row, M_PACKAGE, c.package),
+	COLUMN(struct core_row, M_CORE, c.core),
+	COLUMN(struct core_row, M_SIBLINGS, cpus),
+	COLUMN(struct core_row, M_NONE_BUSY_RATIO, ratio[LOAD_SIBLINGS_NONE]),
+	COLUMN(struct core_row, M_ONE_BUSY_RATIO, ratio[LOAD_SIBLINGS_ONE]),
+	COLUMN(struct core_row, M_ALL_BUSY_RATIO, ratio[LOAD_SIBLINGS_ALL]),
+	COLUMN(struct core_row, M_CORE_CLOSURE_RATIO, closure_error_ratio),
+	COLUMN(struct core_row, M_FLAGS, flags),
+};
+const struct table_spec load_cores_table =
+	TABLE("cores", "siblings of each physical core that were busy at the same time", core_columns);
+
+void load_report_cores(const struct load_window *w, struct report *report)
+{
+	struct table *table;
+
+	if (!w->smt)
+		return;
+	if (!w->cores) {
+		load_note_unseen(w, "hyperthread siblings", report);
+		return;
+	}
+	table = columns_table(report, &load_cores_table, 0);
+	for (size_t i = 0; i < w->nr_cores; i++) {
+		const struct load_core *core = &w->cores[i];
+		bool figure = !(core->flags & LOAD_NO_FIGURE);
+		struct core_row row = {.c = *core, .closure_error_ratio = NAN};
+		struct cpuset cpus = {0};
+
+		cpuset_add(&cpus, core->cpu[0]);
+		cpuset_add(&cpus, core->cpu[1]);
+		if (!cpuset_has(&w->cpus, core->cpu[0]) && !cpuset_has(&w->cpus, core->cpu[1]))
+			continue;
+		cpuset_format(&cpus, row.cpus, sizeof(row.cpus));
+		for (int busy = 0; busy < LOAD_NR_SIBLINGS; busy++)
+			row.ratio[busy] = figure ? share_of(core->busy_ns[busy], core->window_ns) : NAN;
+		if (core->cpu[0] == core->cpu[1])
+			row.ratio[LOAD_SIBLINGS_ONE] = NAN;
+		if (figure)
+			row.closure_error_ratio = core->closure_error_ratio;
+		load_flags_format(core->flags, row.flags, sizeof(row.flags));
+		columns_row(table, &row);
+	}
 }
 
 static const struct column_spec line_columns[] = {

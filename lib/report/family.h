@@ -33,6 +33,8 @@ enum family_type {
 	X(F_SOFTIRQ, "subtick_softirq_seconds", FAMILY_COUNTER, UNIT_NS, "Time in softirqs by vector.") \
 	X(F_SOFTIRQ_RUNS, "subtick_softirq_runs", FAMILY_COUNTER, UNIT_COUNT,                      \
 	  "How many times the handler of a softirq vector ran.")                                   \
+	X(F_CORE, "subtick_core_siblings_busy_seconds", FAMILY_COUNTER, UNIT_NS,                   \
+	  "Time of each physical core by how many of its hyperthreads were busy at the same time; only with SMT.") \
 	X(F_NOISE, "subtick_noise_seconds", FAMILY_COUNTER, UNIT_NS,                               \
 	  "Time that interrupts, softirqs and kernel threads took from the tasks of each core, by source.") \
 	X(F_NOISE_EVENTS, "subtick_noise_events", FAMILY_COUNTER, UNIT_COUNT,                      \

@@ -17,6 +17,19 @@
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \
+	X(M_CORE, "core", "core", UNIT_ID, "number of the physical core, unique in its package")     \
+	X(M_LLC, "llc", "LLC", UNIT_ID, "number of the last-level cache")                          \
+	X(M_NODE, "node", "node", UNIT_ID, "number of the NUMA node")                              \
+	X(M_PACKAGE, "package", "package", UNIT_ID, "number of the package (socket)")              \
+	X(M_SIBLINGS, "cpus", "CPUs", UNIT_TEXT, "online CPUs of the physical core")               \
+	X(M_NONE_BUSY_RATIO, "none_busy_ratio", "none busy", UNIT_RATIO,                           \
+	  "share of the window in which none of these CPUs was busy")                              \
+	X(M_ONE_BUSY_RATIO, "one_busy_ratio", "one busy", UNIT_RATIO,                              \
+	  "share in which exactly one of two CPUs was busy; null if the core has one")             \
+	X(M_ALL_BUSY_RATIO, "all_busy_ratio", "all busy", UNIT_RATIO,                              \
+	  "share in which all of these CPUs were busy at the same time")                           \
+	X(M_CORE_CLOSURE_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                      \
+	  "disagreement of the siblings with each other and with their busy ratios")               \
 	X(M_ONLINE, "online", "online", UNIT_BOOL, "whether the CPU was online at the end of the window") \
 	X(M_BUSY_RATIO, "busy_ratio", "busy", UNIT_RATIO,                                          \
 	  "share of the window in which the core did work: tasks, interrupts, softirqs, idle loop") \

@@ -85,6 +85,46 @@ out:
 	*ret_window = w;
 }
 
+static double busy_of_parts(const struct load_cpu_window *w)
+{
+	return (double)w->window_ns - (double)w->part_ns[LOAD_PART_IDLE] -
+	       (double)w->part_ns[LOAD_PART_POLL_IDLE] - (double)w->part_ns[LOAD_PART_UNKNOWN];
+}
+
+void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
+			const struct load_cpu_window *a, const struct load_cpu_window *b,
+			struct load_core *core)
+{
+	double window = delta(cur->now_ns, prev->now_ns);
+	double busy[2], both[2], all;
+
+	core->flags = (a->flags | b->flags) & LOAD_NO_FIGURE;
+	if (prev->torn || cur->torn)
+		core->flags |= LOAD_TORN;
+	if (!core->flags && window <= 0.0)
+		core->flags |= LOAD_NO_TIME;
+	memset(core->busy_ns, 0, sizeof(core->busy_ns));
+	core->window_ns = 0;
+	core->closure_error_ratio = 0.0;
+	if (core->flags)
+		return;
+	for (int i = 0; i < 2; i++) {
+		busy[i] = delta(cur->busy_ns[i], prev->busy_ns[i]);
+		both[i] = delta(cur->both_ns[i], prev->both_ns[i]);
+	}
+	core->window_ns = (uint64_t)window;
+	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
+				     fabs(busy[1] - busy_of_parts(b))) / window;
+	/* Bounds that the busy times of the two imply. */
+	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
+	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
+	core->busy_ns[LOAD_SIBLINGS_ONE] =
+		within(busy[0] + busy[1] - 2.0 * (double)core->busy_ns[LOAD_SIBLINGS_ALL],
+		       core->window_ns - core->busy_ns[LOAD_SIBLINGS_ALL]);
+	core->busy_ns[LOAD_SIBLINGS_NONE] = core->window_ns - core->busy_ns[LOAD_SIBLINGS_ALL] -
+					    core->busy_ns[LOAD_SIBLINGS_ONE];
+}
+
 void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 {
 	uint64_t unhalted = 0, moved = 0;

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_STATS_LOAD_H
 #define SUBTICK_STATS_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/load.h"
@@ -85,6 +86,32 @@ struct load_task {
 	uint32_t parent;    /* tgid; 0: unknown */
 };
 
+/* Two hyperthread siblings at one moment, cumulative. */
+struct load_smt_sample {
+	uint64_t now_ns;
+	uint64_t busy_ns[2];
+	uint64_t both_ns[2]; /* both busy, as each of them counts it */
+	bool torn;	     /* changed during every attempt to read it: the rest is 0 */
+};
+
+/* Number of siblings that are busy at the same time. */
+enum load_siblings {
+	LOAD_SIBLINGS_NONE,
+	LOAD_SIBLINGS_ONE,
+	LOAD_SIBLINGS_ALL,
+	LOAD_NR_SIBLINGS,
+};
+
+/* A physical core in one window. With a flag of LOAD_NO_FIGURE the times are 0. */
+struct load_core {
+	uint32_t core, package; /* numbers of the kernel; UINT32_MAX: unknown */
+	uint32_t cpu[2];	/* the same number twice: no sibling is online */
+	uint64_t window_ns;
+	uint64_t busy_ns[LOAD_NR_SIBLINGS];
+	double closure_error_ratio; /* disagreement of the siblings with each other and with load */
+	uint32_t flags;
+};
+
 /* Losses of a source since it was opened. LOAD_NO_LOSS: the source has no such counter. */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
@@ -113,6 +140,14 @@ struct load_cpu_window {
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
+
+/*
+ * Fills times, closure error and flags of @core, whose CPUs are @a and @b in the same window. The time
+ * with both busy is the mean of what the two siblings count.
+ */
+void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
+			const struct load_cpu_window *a, const struct load_cpu_window *b,
+			struct load_core *core);
 
 /*
  * Moves @steal_ns out of the parts in which the core was not halted, in proportion, because the

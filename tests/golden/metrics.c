@@ -26,12 +26,16 @@ static void absorb_load(void)
 {
 	struct load_cpu_window cpu[3] = {0}, shown[3] = {0};
 	struct load_vecs vecs[3] = {0};
+	const struct load_core core = {.package = 1, .core = 2, .cpu = {0, 1},
+				       .busy_ns = {600000000, 300000000, 100000000}};
 	struct load_window w = {
 		.parts = (1u << LOAD_NR_PARTS) - 1,
 		.cpu = cpu,
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
+		.cores = &core,
+		.nr_cores = 1,
 		.losses = {1, 2, 3, 4, 5, 6},
 	};
 
@@ -51,6 +55,7 @@ static void absorb_load(void)
 	load_absorb(&store, &w);
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
+	w.cores = NULL;
 	cpuset_del(&w.cpus, 0);
 	cpuset_del(&w.cpus, 1);
 	cpuset_add(&w.cpus, 2);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define WITNESS_EVENTS 28
-#define WITNESS_CPUS   2
+#define WITNESS_CPUS   4
 
 /* One hit of a tracepoint, stamped with CLOCK_MONOTONIC. */
 struct witness_hit {

@@ -144,6 +144,29 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
+/* Both siblings of a core are busy, and another core idles: at least as long as the sums imply. */
+TEST(shared_core)
+{
+	struct load_core list[] = {
+		{.cpu = {0, 2}, .window_ns = WINDOW_NS, .busy_ns = {0, WINDOW_NS / 5, WINDOW_NS / 5 * 4}},
+		{.cpu = {1, 3}, .window_ns = WINDOW_NS, .busy_ns = {WINDOW_NS / 2, WINDOW_NS / 2, 0}},
+	};
+	struct cores cores;
+	struct report *report;
+
+	quiet_cores(&cores);
+	cores.window.cores = list;
+	cores.window.nr_cores = 2;
+	report = load_of(&cores);
+	assert_first(report, "core_shared",
+		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
+		     "while the core of CPU 1 is idle");
+	report_free(report);
+	/* The two states need not have overlapped. */
+	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+}
+
 /* In a tenth of a second one unit of /proc/stat is ten points. */
 TEST(short_window)
 {

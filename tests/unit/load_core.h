@@ -20,7 +20,7 @@ static u64 shim_filled(u32 mark);
 
 #include "measure/load/slot.h"
 
-static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake;
+static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake, want_cores;
 
 /* Values of the immediates that user space fills in. */
 static u64 shim_filled(u32 mark)
@@ -36,6 +36,10 @@ static u64 shim_filled(u32 mark)
 		return want_bursts;
 	case LOAD_FILLED_PMU:
 		return want_pmu;
+	case LOAD_FILLED_CORES:
+		return want_cores;
+	case LOAD_FILLED_NOTES:
+		return want_bursts || want_pmu || want_cores;
 	case LOAD_FILLED_STATES:
 		return 1;
 	case LOAD_FILLED_ONE_STATE:
@@ -143,7 +147,7 @@ static inline int reset(void **state)
 	shim_at_barrier = NULL;
 	shim_counter = NULL;
 	shim_fields = "";
-	want_bursts = want_pmu = want_tasks = want_noise = want_wake = false;
+	want_bursts = want_pmu = want_tasks = want_noise = want_wake = want_cores = false;
 	memset(&small_lines, 0, sizeof(small_lines));
 	memset(&small_even, 0, sizeof(small_even));
 	memset(&small_odd, 0, sizeof(small_odd));

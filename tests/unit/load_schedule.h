@@ -16,6 +16,9 @@ enum core_event {
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
+/* The idle exit comes before the handler, as on arm64. */
+static bool exit_first;
+
 #define NR_TASKS 4
 
 static struct task_struct *const schedule_tasks[NR_TASKS] = {&idle, &task, &other, &ksoftirqd};
@@ -141,7 +144,7 @@ static inline void step(void)
 	} else if (core.softirq) {
 		below(3) == 0 ? handler_begins(ns) : softirq_ends(ns);
 	} else if (core.window != RUNS) {
-		below(2) ? handler_begins(ns) : idle_ends(ns);
+		below(2) && !exit_first ? handler_begins(ns) : idle_ends(ns);
 	} else {
 		switch (below(shim_current == &idle ? 4 : 3)) {
 		case 0:

@@ -49,6 +49,26 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	load_absorb(&store, &w);
 }
 
+/* Two cores, one of them without a sibling and without a number. */
+TEST_WITH(test_cores, setup, teardown)
+{
+	const struct load_core list[] = {
+		{.package = 1, .core = 2, .cpu = {3, 7}, .busy_ns = {70, 20, 10}},
+		{.package = UINT32_MAX, .core = UINT32_MAX, .cpu = {4, 4}, .busy_ns = {60, 0, 40}},
+		{.package = 1, .core = 5, .cpu = {5, 6}, .flags = LOAD_OFFLINE},
+	};
+	struct load_window w = {.cores = list, .nr_cores = 3};
+
+	memset(&w.losses, 0xff, sizeof(w.losses));
+	load_absorb(&store, &w);
+	load_absorb(&store, &w);
+	assert_int_equal(word(F_CORE, "package=\"1\",core=\"2\",cpus=\"3,7\",busy=\"one\"", 0), 40);
+	assert_int_equal(word(F_CORE, "package=\"1\",core=\"2\",cpus=\"3,7\",busy=\"all\"", 0), 20);
+	assert_int_equal(word(F_CORE, "package=\"\",core=\"\",cpus=\"4\",busy=\"none\"", 0), 120);
+	/* A core alone has no series of one of two. */
+	assert_int_equal(count(F_CORE), 5);
+}
+
 TEST_WITH(test_load, setup, teardown)
 {
 	/* Odd figures, which a share of a window would round. */

@@ -44,7 +44,7 @@ struct bpf_source {
 	/* Order of the maps: these three, tasks_now, noise, sends, hists. */
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
-	bool has_lines, has_tasks, has_noise, has_senders, has_wake; /* asked for */
+	bool has_lines, has_tasks, has_noise, has_senders, has_wake, has_cores; /* asked for */
 	unsigned int nr_states; /* with wake; 0: no cpuidle driver */
 	struct load_lines lines;
 	struct load_tasks tasks;
@@ -165,6 +165,8 @@ static int open_filled(struct bpf_source *b, const struct load_source_opts *opts
 	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->has_noise;
 	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = opts->bursts;
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
+	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->has_cores;
+	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = opts->bursts || b->has_pmu || b->has_cores;
 	rc = core_open(&b->core, b->source.nr_cpus);
 	return rc ? rc : core_for_load(&b->core);
 }
@@ -226,11 +228,14 @@ out:
 	return rc;
 }
 
-static void fill_slots(struct bpf_source *b)
+static void fill_slots(struct bpf_source *b, const uint32_t *siblings)
 {
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
-		b->core.skel->bss->cores[cpu].load.poll_states = cpuidle_poll_mask(NULL, cpu);
-		b->core.skel->bss->cores[cpu].load.start_ns = LOAD_NEVER;
+		struct core_block *core = &b->core.skel->bss->cores[cpu];
+
+		core->load.poll_states = cpuidle_poll_mask(NULL, cpu);
+		core->load.start_ns = LOAD_NEVER;
+		core->smt.sibling = siblings ? siblings[cpu] : cpu;
 	}
 }
 
@@ -293,6 +298,26 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
+/* Context of a CPU before its first event: as the task iterator saw it, else idle. */
+static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
+{
+	uint64_t ctx = b->notes[cpu].seed_ctx;
+
+	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
+}
+
+/* A busy CPU may have had events, but no edge between busy and idle. */
+static void seed_siblings(struct bpf_source *b)
+{
+	for (unsigned int cpu = 0; cpu < b->source.nr_cpus; cpu++) {
+		uint64_t base = __atomic_load_n(&b->cores[cpu].load.base, __ATOMIC_RELAXED);
+		uint32_t ctx = base ? base & 0xff : seed_ctx(b, cpu);
+		bool busy = ctx != LOAD_HALT && ctx != LOAD_POLL && cpuset_has(&b->online.set, cpu);
+
+		__atomic_store_n(&b->core.skel->bss->cores[cpu].smt.seed, busy, __ATOMIC_RELAXED);
+	}
+}
+
 static int bpf_open(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err)
 {
@@ -305,6 +330,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	b->has_noise = opts->noise;
 	b->has_senders = opts->senders;
 	b->has_wake = opts->wake;
+	b->has_cores = opts->siblings != NULL;
 	if (opts->wake)
 		b->nr_states = count_states(opts->nr_cpus);
 	source->noise_v1 = opts->noise && victims_are_v1();
@@ -315,7 +341,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		rc = open_skeleton(b, opts, err);
 	if (rc)
 		return rc;
-	fill_slots(b);
+	fill_slots(b, opts->siblings);
 	if (b->has_pmu) {
 		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->core.skel->maps.counters), opts->nr_cpus,
 				       &b->online.set, opts->event, err);
@@ -334,15 +360,9 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		return rc;
 	start_slots(b);
 	sys_bpf_iterate(b->core.skel->links.load_seed); /* which task is on which CPU */
+	if (b->has_cores)
+		seed_siblings(b);
 	return 0;
-}
-
-/* Context of a CPU before its first event: as the task iterator saw it, else idle. */
-static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
-{
-	uint64_t ctx = b->notes[cpu].seed_ctx;
-
-	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
 static void bpf_sample(struct load_source *source, struct load_sample *samples)
@@ -478,6 +498,14 @@ static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
 	return true;
 }
 
+static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
+		    struct load_smt_sample *ret_sample)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
+}
+
 /* Task time by task and the counter have no part in the switch programs of runq. */
 static const struct core *bpf_core(struct load_source *source)
 {
@@ -518,6 +546,7 @@ const struct load_source_ops load_source_bpf = {
 	.noise = bpf_noise,
 	.sends = bpf_sends,
 	.wake = bpf_wake,
+	.smt = bpf_smt,
 	.core = bpf_core,
 	.joined = bpf_joined,
 	.close = bpf_close,
@@ -535,5 +564,6 @@ const struct load_source_ops load_source_bpf_pmu = {
 	.bursts = bpf_bursts,
 	.lines = bpf_lines,
 	.tasks = bpf_tasks,
+	.smt = bpf_smt,
 	.close = bpf_close,
 };

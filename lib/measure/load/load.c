@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/losses.h"
+#include "measure/load/cores.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "sys/cpu.h"
@@ -23,6 +24,7 @@ struct load_meter {
 	struct load_window window;
 
 	struct steal steal;
+	struct load_cores cores; /* nr 0: not wanted */
 
 	/* The last reading, cumulative, and its difference to the previous. NULL: not wanted. */
 	struct load_vecs *vecs_read, *vecs;
@@ -104,6 +106,7 @@ static void load_close(struct meter *meter)
 	}
 	source_set_close(&m->set);
 	steal_close(&m->steal);
+	load_cores_close(&m->cores);
 	free(m->bursts_read);
 	free(m->bursts);
 	free(m->vecs_read);
@@ -164,6 +167,7 @@ static void sample_all(struct load_meter *m)
 	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
 		sample_cpu(m, cpu);
 	sample_extras(m);
+	load_cores_sample(&m->cores, m->set.source[0]);
 	steal_sample(&m->steal, ticks);
 }
 
@@ -208,6 +212,7 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
 		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
+	load_cores_window(&m->cores, w->cpu);
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -252,8 +257,28 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->bursts = opts->bursts;
 	w->irq = opts->irq;
 	w->top = opts->top;
+	w->smt = opts->cores;
+	w->by = opts->by;
+	w->topology = m->cores.topology;
+	w->nr_cpus = m->nr_cpus;
+	w->cores = m->cores.nr ? m->cores.list : NULL;
+	w->nr_cores = m->cores.nr;
 	w->cpu_vecs = m->vecs;
 	w->cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts;
+}
+
+static int open_cores(struct load_meter *m, const struct load_opts *opts,
+		      struct load_source_opts *source_opts, struct err *err)
+{
+	int rc = load_cores_open(&m->cores, NULL, m->nr_cpus);
+
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	if (opts->cores)
+		rc = load_cores_find(&m->cores, err);
+	if (opts->cores)
+		source_opts->siblings = m->cores.siblings;
+	return rc;
 }
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
@@ -280,9 +305,15 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	if (rc)
 		goto fail;
 	m->nr_cpus = source_opts.nr_cpus = others.nr_cpus = cpuset_end(&possible);
+	if (opts->cores || opts->by)
+		rc = open_cores(m, opts, &source_opts, err);
+	if (rc)
+		goto fail;
 	rc = source_set_open(&m->set, opts->source, &source_opts, err);
 	if (rc)
 		goto fail;
+	if (!m->set.source[0]->ops->smt)
+		m->cores.nr = 0;
 	if (opts->compare)
 		source_set_add(&m->set, opts->compare_with, &others);
 	else

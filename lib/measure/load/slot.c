@@ -3,6 +3,7 @@
 #include "measure/load/slot.h"
 
 #include "abi/core.h"
+#include "base/clock.h"
 
 /* An update takes tens of ns, so after this many failures the slot is not merely being updated. */
 #define SLOT_TRIES 1000
@@ -124,4 +125,52 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 		return true;
 	}
 	return false;
+}
+
+/* Time of a word of struct load_smt when its clock is at @now. */
+static uint64_t smt_time(uint64_t word, uint64_t now)
+{
+	return (uint64_t)((int64_t)word >> 1) + (word & 1 ? now : 0);
+}
+
+struct smt_words {
+	uint64_t busy, both;
+};
+
+static struct smt_words smt_see(const struct load_smt *smt)
+{
+	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
+
+	/* Before the first edge. */
+	if (!words.busy)
+		words.busy = words.both = SEE(smt->seed);
+	return words;
+}
+
+static bool smt_same(struct smt_words a, struct smt_words b)
+{
+	return a.busy == b.busy && a.both == b.both && !((a.busy ^ a.both) & 1);
+}
+
+void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
+		   struct load_smt_sample *ret_sample)
+{
+	/* Words that did not change around the clock read belong together. */
+	for (int try = 0; try < SLOT_TRIES; try++) {
+		struct smt_words first = smt_see(a), second = smt_see(b);
+		uint64_t now = clock_mono_ns() - start_ns, busy[2];
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!smt_same(first, smt_see(a)) || !smt_same(second, smt_see(b)))
+			continue;
+		busy[0] = smt_time(first.busy, now);
+		busy[1] = smt_time(second.busy, now);
+		*ret_sample = (struct load_smt_sample){
+			.now_ns = now,
+			.busy_ns = {busy[0], busy[1]},
+			.both_ns = {smt_time(first.both, busy[1]), smt_time(second.both, busy[0])},
+		};
+		return;
+	}
+	*ret_sample = (struct load_smt_sample){.torn = true};
 }

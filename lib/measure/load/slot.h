@@ -30,4 +30,8 @@ struct load_stored {
 /* False if torn or never stored. */
 bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 
+/* Two siblings at one moment. @start_ns: CLOCK_MONOTONIC at the start of the programs. */
+void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
+		   struct load_smt_sample *ret_sample);
+
 #endif

@@ -25,6 +25,7 @@ struct load_source_opts {
 	bool tasks;	      /* source bpf: task time by task */
 	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
 	bool senders;	      /* with noise: count IPIs by sending core, target and function */
+	const uint32_t *siblings; /* source bpf: sibling of each CPU, for load_smt_sample; NULL: none */
 	bool wake;	      /* source bpf: passive wake-ups, by the same programs; see struct load_wake */
 };
 
@@ -65,6 +66,9 @@ struct load_source_ops {
 	const struct noise_sends *(*sends)(struct load_source *source);
 	/* Optional: passive wake-ups; false: not counted. */
 	bool (*wake)(struct load_source *source, struct load_wake *ret_wake);
+	/* Optional: two siblings; 0 unless the source was opened with siblings. */
+	void (*smt)(struct load_source *source, const uint32_t cpu[2],
+		    struct load_smt_sample *ret_sample);
 	/* Optional: the programs, if others can join them with a switch program for both; else NULL. */
 	const struct core *(*core)(struct load_source *source);
 	/* @by is attached and counts for this source from now on. NULL: it is about to be detached. */

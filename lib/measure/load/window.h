@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "measure/load/sources.h"
 #include "stats/load.h"
+#include "sys/topology.h"
 
 /* Arrays are indexed by CPU number and belong to the meter, until it is read again. */
 struct load_window {
@@ -37,12 +38,17 @@ struct load_window {
 	} shown[SOURCE_SET_MAX];
 
 	/* Lists that only some sources have; NULL if not requested or not available. */
-	bool softirq, bursts, irq;	       /* asked for */
+	bool softirq, bursts, irq, smt;	       /* asked for */
 	unsigned int top;		       /* tasks per CPU; 0: not asked for */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
 	const struct load_line *lines;	       /* hardirqs by line, of all CPUs, most time first */
 	size_t nr_lines;
+	const struct topology_cpu *topology; /* by CPU, with cores or by */
+	unsigned int nr_cpus;
+	enum topology_level by;
+	const struct load_core *cores;
+	size_t nr_cores;
 	const struct load_task *tasks; /* by CPU, most time first */
 	size_t nr_tasks;
 };

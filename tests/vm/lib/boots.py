@@ -13,6 +13,8 @@ BOOTS = {b.name: b for b in (
     Boot("disturbed", says="2 processors, a clock that is set, sleep, lockdown"),
     Boot("truth1", smp=1, icount=0, says="virtual time, 1 processor"),
     Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
+    Boot("truthsmt", smp=4, threads=2, icount=0,
+         says="virtual time, 2 cores of 2 hyperthreads"),
     Boot("truthfull", smp=2, icount=0, words=("nohz_full=1",),
          says="virtual time, 2 processors, the second one nohz_full"),
     Boot("truthkern", smp=2, icount=0,

@@ -40,16 +40,17 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 
 
 class Boot:
-    """How a guest is started: processors, cgroup layout, idle states, memory. With icount its clock
+    """How a guest is started: processors, hyperthreads of a core, cgroup layout, idle states, memory. With icount its clock
     counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move.
     fine: the counter of an arm64 guest shows each instruction, not each 16th. words: further ones
     for the kernel's command line. devices: of QEMU, beside those of the machine. network: its end of a
     wire (-netdev)."""
 
-    def __init__(self, name, smp=2, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
+    def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), network=None, says=""):
         self.name, self.smp, self.cgroup, self.icount, self.fine = name, smp, cgroup, icount, fine
         self.idle_states, self.memory_mb, self.says = idle_states, memory_mb, says
+        self.threads = threads
         self.words, self.devices, self.network = words, devices, network
 
 
@@ -59,7 +60,10 @@ def plain_arguments(arch, boot):
         raise apt.Unavailable(f"no {QEMU[arch]}; install {PACKAGE[arch]}")
     # The default interrupt controller of "virt" is for 8 processors.
     machine = "virt,gic-version=3" if arch == "arm64" and boot.smp > 8 else MACHINE_TYPE[arch]
-    return [program, "-M", machine, "-smp", str(boot.smp),
+    smp = str(boot.smp)
+    if boot.threads > 1:
+        smp += f",sockets=1,cores={boot.smp // boot.threads},threads={boot.threads}"
+    return [program, "-M", machine, "-smp", smp,
             "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults",
             *(["-netdev", boot.network] if boot.network else []),
             *(word for device in boot.devices for word in ("-device", device))]

@@ -240,6 +240,7 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 
 static void all_of_load(void)
 {
+	static const uint32_t siblings[CPUSET_MAX];
 	const struct load_source_ops *bpf = &load_source_bpf;
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
@@ -252,6 +253,9 @@ static void all_of_load(void)
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
 	/* Without limits: these need only be accepted. */
+	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
+	try_load("serve: load, wake, noise and cores", false, bpf,
+		 (struct load_source_opts){.wake = true, .noise = true, .siblings = siblings});
 	try_load("load --irq", false, bpf, (struct load_source_opts){.lines = true});
 	try_load("load --tasks", false, bpf, (struct load_source_opts){.tasks = true});
 	try_load("noise", false, bpf, (struct load_source_opts){.noise = true});

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Busy time of a CPU while its hyperthread sibling is busy: see struct load_smt. */
+#ifndef SUBTICK_BPF_LOAD_SMT_H
+#define SUBTICK_BPF_LOAD_SMT_H
+
+#include "load_slot.bpf.h"
+
+/* The slot is the first member of its block. */
+static __always_inline struct load_smt *smt_of(struct load_slot *s)
+{
+	return &((struct core_block *)s)->smt;
+}
+
+/* Time of a word when its clock is at @now. */
+static __always_inline u64 smt_time(u64 word, u64 now)
+{
+	return ((s64)word >> 1) + (word & 1 ? now : 0);
+}
+
+/* Busy time of a CPU at @now. */
+static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
+{
+	u64 word = smt->busy;
+
+	return smt_time(word ? word : smt->seed, now);
+}
+
+/* The CPU is busy or idle from @now on. No effect if it was before. */
+static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
+{
+	struct load_smt *own = smt_of(s);
+	u64 other = smt_busy_ns(&core_at(own->sibling)->smt, now), word = own->busy;
+
+	if (own->moving)
+		return 0;
+	/* A first edge to idle: the CPU was busy since the start. */
+	if (!word && (!busy || own->seed))
+		own->busy = own->both = word = 1;
+	if (busy == (word & 1))
+		return 0;
+	own->moving = 1;
+	barrier();
+	if (busy) {
+		own->busy = word + 1 - 2 * now;
+		own->both += 1 - 2 * other;
+	} else {
+		own->was_busy = word;
+		own->was_both = own->both;
+		own->busy = word - 1 + 2 * now;
+		own->both += 2 * other - 1;
+	}
+	barrier();
+	own->moving = 0;
+	return 0;
+}
+
+/* End of a handler or softirq: after an interrupt inside idle the CPU may halt or poll again. */
+static __noinline int smt_after(struct load_slot *s, u64 now)
+{
+	u32 ctx = base_ctx(s);
+
+	if (!s->moving && (ctx == LOAD_TAIL || ctx == LOAD_POLL))
+		smt_edge(s, now, false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The topology of made-up machines, and the cores that load finds in it. */
+#include "test.h"
+#include "tree.h"
+
+#include <stdio.h>
+
+#include "measure/load/cores.h"
+
+#define NR_CPUS 8
+
+static void put(const struct tree *tree, unsigned int cpu, const char *file, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
+	tree_file(tree, path, text);
+}
+
+/* Two packages of two cores; CPUs 0-3 are the first threads, 4-7 the second ones of the same cores. */
+static void two_packages(const struct tree *tree)
+{
+	static const char *const cores[] = {"0,4\n", "1,5\n", "2,6\n", "3,7\n"};
+
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		put(tree, cpu, "topology/physical_package_id", cpu % 4 < 2 ? "0\n" : "1\n");
+		/* Numbers of cores repeat in the other package. */
+		put(tree, cpu, "topology/core_id", cpu % 2 ? "1\n" : "0\n");
+		put(tree, cpu, "topology/core_cpus_list", cores[cpu % 4]);
+		put(tree, cpu, "cache/index0/level", "1\n");
+		put(tree, cpu, "cache/index0/type", "Data\n");
+		put(tree, cpu, "cache/index0/shared_cpu_list", cores[cpu % 4]);
+		put(tree, cpu, "cache/index1/level", "3\n");
+		put(tree, cpu, "cache/index1/type", "Unified\n");
+		put(tree, cpu, "cache/index1/id", cpu % 4 < 2 ? "0\n" : "1\n");
+		put(tree, cpu, "cache/index1/shared_cpu_list", cpu % 4 < 2 ? "0-1,4-5\n" : "2-3,6-7\n");
+	}
+	tree_file(tree, "/sys/devices/system/node/online", "0-1\n");
+	tree_file(tree, "/sys/devices/system/node/node0/cpulist", "0-1,4-5\n");
+	tree_file(tree, "/sys/devices/system/node/node1/cpulist", "2-3,6-7\n");
+}
+
+static int find(const struct tree *tree, struct load_cores *cores, struct err *err)
+{
+	*err = (struct err){0};
+	assert_int_equal(load_cores_open(cores, tree->root, NR_CPUS), 0);
+	return load_cores_find(cores, err);
+}
+
+static void expect_group(const struct load_cores *cores, enum topology_level level, unsigned int cpu,
+			 const char *expected)
+{
+	struct cpuset set;
+	char text[64];
+
+	topology_group(cores->topology, NR_CPUS, level, cpu, &set);
+	cpuset_format(&set, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+TEST_WITH(smt_with_two_packages, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_cores cores;
+	struct err err;
+
+	two_packages(tree);
+	assert_int_equal(find(tree, &cores, &err), 0);
+	assert_int_equal(cores.nr, 4);
+	assert_int_equal(cores.list[3].package, 1);
+	assert_int_equal(cores.list[3].core, 1);
+	assert_int_equal(cores.list[3].cpu[0], 3);
+	assert_int_equal(cores.list[3].cpu[1], 7);
+	assert_int_equal(cores.siblings[6], 2);
+	assert_int_equal(cores.topology[6].id[TOPOLOGY_LLC], 1);
+	assert_int_equal(cores.topology[6].id[TOPOLOGY_NODE], 1);
+	expect_group(&cores, TOPOLOGY_CORE, 6, "2,6");
+	expect_group(&cores, TOPOLOGY_LLC, 6, "2-3,6-7");
+	expect_group(&cores, TOPOLOGY_NODE, 1, "0-1,4-5");
+	expect_group(&cores, TOPOLOGY_PACKAGE, 1, "0-1,4-5");
+	load_cores_close(&cores);
+}
+
+TEST_WITH(no_smt, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_cores cores;
+	struct err err;
+
+	two_packages(tree);
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
+		put(tree, cpu, "topology/core_cpus_list", (const char[]){'0' + cpu, '\0'});
+	assert_int_equal(find(tree, &cores, &err), -ENODEV);
+	assert_true(err.unsupported);
+	load_cores_close(&cores);
+	/* Cores of four threads are refused as well. */
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
+		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
+	assert_int_equal(find(tree, &cores, &err), -E2BIG);
+	load_cores_close(&cores);
+}
+
+/* The kernel removes the files of an offline CPU, and the CPU from the lists of others. */
+TEST_WITH(offline_sibling, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_cpu_window cpus[NR_CPUS] = {0};
+	struct load_cores cores;
+	struct err err;
+
+	two_packages(tree);
+	tree_remove(tree, "/sys/devices/system/cpu/cpu5/topology/core_cpus_list");
+	put(tree, 1, "topology/core_cpus_list", "1\n");
+	assert_int_equal(find(tree, &cores, &err), 0);
+	assert_int_equal(cores.nr, 4);
+	assert_int_equal(cores.list[1].cpu[1], 1);
+	assert_int_equal(cores.siblings[1], 1);
+	assert_int_equal(cores.siblings[5], 5);
+	expect_group(&cores, TOPOLOGY_CORE, 5, "");
+	/* It comes online: the programs do not know it as a sibling, so its core has no figure. */
+	put(tree, 1, "topology/core_cpus_list", "1,5\n");
+	put(tree, 5, "topology/core_cpus_list", "1,5\n");
+	cores.cur[1].now_ns = cores.cur[2].now_ns = 1000;
+	load_cores_window(&cores, cpus);
+	assert_int_equal(cores.list[1].flags, 0);
+	cpus[5].flags = LOAD_HOTPLUGGED;
+	load_cores_window(&cores, cpus);
+	assert_int_equal(cores.list[1].flags, LOAD_HOTPLUGGED);
+	assert_int_equal(cores.list[2].flags, 0);
+	load_cores_close(&cores);
+}
+
+TEST_WITH(missing_files, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_cores cores;
+	struct err err;
+
+	put(tree, 0, "topology/physical_package_id", "-1\n");
+	put(tree, 0, "cache/index0/level", "2\n");
+	put(tree, 0, "cache/index0/type", "Unified\n");
+	put(tree, 0, "cache/index0/shared_cpu_list", "0-1\n");
+	assert_int_equal(find(tree, &cores, &err), -ENOENT);
+	for (int level = TOPOLOGY_CORE; level < TOPOLOGY_NR; level++)
+		assert_int_equal(cores.topology[0].id[level], TOPOLOGY_UNKNOWN);
+	/* A cache without a number still has its CPUs. */
+	assert_int_equal(cores.topology[0].first[TOPOLOGY_LLC], 0);
+	assert_int_equal(cores.topology[1].first[TOPOLOGY_LLC], TOPOLOGY_UNKNOWN);
+	expect_group(&cores, TOPOLOGY_PACKAGE, 0, "");
+	load_cores_close(&cores);
+}
+
+TEST_MAIN()

@@ -424,6 +424,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
 	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
+	X(M_SCHEDULER, "scheduler", "scheduler", UNIT_TEXT,                                        \
+	  "BPF scheduler (sched_ext) that is enabled at the end of the window; missing without one") \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \

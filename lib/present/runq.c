@@ -385,8 +385,13 @@ void runq_report_scheduler(const struct runq_window *w, struct report *report)
 			    "migrated is time in a queue from which another core took the task",
 			    name, name);
 	if (w->scheduler_changed)
-		report_note(report, "a sched_ext scheduler was enabled or disabled in this window: "
-				    "tasks changed their class, and their waits went on");
+		report_note(report,
+			    "a sched_ext scheduler was enabled or disabled in this window: tasks "
+			    "changed their class, and their waits went on%s",
+			    w->source == RUNQ_SOURCE_WAKEUP
+				    ? ""
+				    : "; sums can lack up to a tick per core, as the kernel's "
+				      "run_delay does (--source wakeup does not)");
 }
 
 struct field_row {

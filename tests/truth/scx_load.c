@@ -10,25 +10,14 @@
 #include <linux/bpf.h>
 
 #include "live.h"
-#include "scx_fifo.skel.h"
-#include "scx_groups.skel.h"
+#include "scx.skel.h"
 #include "sys/file.h"
 
 const char *const scx_names[SCX_NR] = {
 	[SCX_FIFO] = "subtick_fifo", [SCX_GROUPS] = "subtick_groups"};
 
-static struct bpf_object *loaded;
-static int ops_fd;
-
-static struct bpf_object *open_scheduler(enum scx_scheduler which)
-{
-	struct scx_groups *groups;
-	struct scx_fifo *fifo;
-
-	if (which == SCX_FIFO)
-		return (fifo = scx_fifo__open()) ? fifo->obj : NULL;
-	return (groups = scx_groups__open()) ? groups->obj : NULL;
-}
+static struct scx_bpf *loaded;
+static struct bpf_map *ops;
 
 void scx_load(enum scx_scheduler which)
 {
@@ -36,31 +25,26 @@ void scx_load(enum scx_scheduler which)
 
 	if (!sys_exists(NULL, "/sys/kernel/sched_ext"))
 		live_skip_all("the kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT)");
-	loaded = open_scheduler(which);
+	loaded = scx_bpf__open();
 	if (!loaded)
-		live_fail_all("cannot open scheduler %s: %s", scx_names[which], strerror(errno));
+		live_fail_all("cannot open the schedulers: %s", strerror(errno));
+	ops = which == SCX_FIFO ? loaded->maps.fifo : loaded->maps.groups;
 	/* libbpf 1.1 has no section name for sleepable operations. These may allocate. */
-	bpf_object__for_each_program(program, loaded)
+	bpf_object__for_each_program(program, loaded->obj)
 	{
 		const char *section = bpf_program__section_name(program);
 
 		if (strstr(section, "init") || strstr(section, "exit"))
 			bpf_program__set_flags(program, BPF_F_SLEEPABLE);
 	}
-	if (bpf_object__load(loaded))
-		live_fail_all("cannot load scheduler %s: %s", scx_names[which], strerror(errno));
+	if (scx_bpf__load(loaded))
+		live_fail_all("cannot load the schedulers: %s", strerror(errno));
 }
 
 void scx_enable(void)
 {
-	struct bpf_map *map = NULL;
-
-	do
-		map = bpf_object__next_map(loaded, map);
-	while (map && bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS);
-	if (!map || !bpf_map__attach_struct_ops(map))
+	if (!bpf_map__attach_struct_ops(ops))
 		live_fail_all("cannot enable the scheduler: %s", strerror(errno));
-	ops_fd = bpf_map__fd(map);
 }
 
 void scx_disable(void)
@@ -72,8 +56,7 @@ void scx_disable(void)
 	sys_read_file(NULL, "/sys/kernel/sched_ext/state", state, sizeof(state));
 	if (strcmp(state, "enabled"))
 		live_fail_all("the scheduler is %s before it is disabled", state);
-	if (bpf_map_delete_elem(ops_fd, &zero))
+	if (bpf_map_delete_elem(bpf_map__fd(ops), &zero))
 		live_fail_all("cannot disable the scheduler: %s", strerror(errno));
-	bpf_object__close(loaded);
-	loaded = NULL;
+	scx_bpf__destroy(loaded);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads and unloads the sched_ext schedulers of scx/. */
+/* Loads and unloads the sched_ext schedulers of scx.bpf.c. */
 #ifndef SUBTICK_TESTS_TRUTH_SCX_LOAD_H
 #define SUBTICK_TESTS_TRUTH_SCX_LOAD_H
 

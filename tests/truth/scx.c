@@ -220,8 +220,8 @@ static void judge_load(const struct run *run)
 }
 
 /*
- * The kernel does not account the wait of a task that is preempted on its way to sleep. Source
- * sched_info counts such a wait as an unknown start.
+ * The kernel's accounting lacks a few waits, such as of a task that is preempted on its way to
+ * sleep. Source sched_info counts them as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {

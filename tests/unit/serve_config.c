@@ -96,6 +96,10 @@ TEST(test_bad)
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
 		{"interval = 2h", "2h"},
+		{"keep = 0.5M", "0.5M"},
+		{"keep = 7d,", "7d"},
+		{"keep = 7y", "7y"},
+		{"keep = 10s", "10s"},
 		{"interval =", "interval"},
 		{"cgroup-limit = -1", "-1"},
 		{"cgroup-limit = 1e3", "1e3"},
@@ -163,6 +167,25 @@ TEST(test_bytes)
 	config_free(&c);
 }
 
+TEST(test_keep)
+{
+	struct config c;
+
+	check_good("history = /var/lib/subtick/history", &c);
+	assert_string_equal(c.history, "/var/lib/subtick/history");
+	assert_int_equal(c.keep.age_ns, 7 * 86400000000000ULL);
+	assert_int_equal(c.keep.bytes, 4ULL << 30);
+	config_free(&c);
+	check_good("keep = 36h", &c);
+	assert_int_equal(c.keep.age_ns, 36 * 3600000000000ULL);
+	assert_int_equal(c.keep.bytes, 4ULL << 30);
+	config_free(&c);
+	check_good("keep = 500M,30d", &c);
+	assert_int_equal(c.keep.age_ns, 30 * 86400000000000ULL);
+	assert_int_equal(c.keep.bytes, 500ULL << 20);
+	config_free(&c);
+}
+
 TEST(test_restart)
 {
 	struct config a, b;
@@ -174,7 +197,17 @@ TEST(test_restart)
 	check_good("listen = 127.0.0.1:2", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "listen");
 	config_free(&b);
+	/* Some of the boundaries that are counted; any other one needs other programs. */
 	check_good("listen = 127.0.0.1:1\nle = 1ms", &b);
+	assert_null(config_needs_restart(&a, &b));
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nle = 10us,1ms,1s", &b);
+	assert_null(config_needs_restart(&a, &b));
+	/* The counted ones stay. */
+	config_swap_live(&a, &b);
+	assert_true(a.nr_le == 16 && a.le_ns[1] == 20000);
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nle = 1ms,3ms", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "le");
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nlisten = 127.0.0.1:2", &b);
@@ -223,7 +256,7 @@ TEST(test_restart)
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
-	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
+	/* A blame limit can be changed by SIGHUP, also to 0 and back, but not added. */
 	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
 	assert_null(config_needs_restart(&a, &b));
 	a.no_blame = true;
@@ -242,7 +275,7 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/* SIGHUP takes over the live settings, and no other. */
+/* SIGHUP changes only the live settings. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -310,14 +343,14 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* It would follow a symbolic link that replaced the socket meanwhile. */
+/* chmod() would follow a symbolic link that replaced the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
 	return 0;
 }
 
-/* Anybody may connect whom the directory lets in, whatever the umask of the service is. */
+/* The socket's mode does not depend on the umask; the directory decides who may connect. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
@@ -357,7 +390,7 @@ TEST(test_gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-/* Only what no other site can have as its name. */
+/* Only names that no other web site can have are accepted. */
 TEST(test_host)
 {
 	static const struct {
@@ -430,7 +463,7 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/* Where there is room, all of them; the limit in any case. */
+	/* With enough memory all slots are reserved, and the limit always is. */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
@@ -439,7 +472,10 @@ TEST(test_slots_by_memory)
 	config_free(&c);
 }
 
-/* The default limit of a pod has room for noise on nodes with up to 128 CPUs, for the rest with more. */
+/*
+ * The default memory limit of a pod has room for noise on nodes with up to 128 CPUs, and without
+ * noise on larger ones.
+ */
 TEST(test_room_for_noise)
 {
 	const uint64_t limit = 128 << 20;

@@ -114,6 +114,7 @@ enum doctor_id {
 	DOC_CONTAINER,
 	DOC_HRTIMERS,
 	DOC_BANDWIDTH,
+	DOC_SCHED_EXT,
 	DOC_PSI,
 	DOC_VETH,
 	DOC_RPS,
@@ -167,7 +168,7 @@ doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
 	doctor_check_events, doctor_check_crit;
 /* sources.c: files, counters and kernel options that sources read. */
 doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
-	doctor_check_schedstat, doctor_check_cgroup, doctor_check_feature;
+	doctor_check_schedstat, doctor_check_cgroup, doctor_check_sched_ext, doctor_check_feature;
 /* time.c: clocks, ticks, idle states and guests. */
 doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
 	doctor_check_user_hz, doctor_check_nohz, doctor_check_preemption, doctor_check_cpuidle,

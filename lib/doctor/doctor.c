@@ -65,6 +65,7 @@ static const struct {
 	[DOC_CONTAINER] = {"container", doctor_check_container, NULL},
 	[DOC_HRTIMERS] = {"HIGH_RES_TIMERS", doctor_check_feature, "wake audit"},
 	[DOC_BANDWIDTH] = {"CFS_BANDWIDTH", doctor_check_feature, "runq"},
+	[DOC_SCHED_EXT] = {"sched_ext", doctor_check_sched_ext, "runq serve report"},
 	[DOC_PSI] = {"PSI", doctor_check_feature, "runq"},
 	[DOC_VETH] = {"VETH", doctor_check_feature, "audit"},
 	[DOC_RPS] = {"RPS", doctor_check_feature, "audit"},

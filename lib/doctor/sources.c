@@ -136,6 +136,28 @@ void doctor_check_cgroup(const struct doctor *d, enum doctor_id id, struct docto
 }
 
 /* A kernel option. If a file proves that the kernel has it, the file decides, not the configuration. */
+void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	struct sched_ext ext;
+	int rc = sched_ext_read(d->root, &ext);
+
+	if (rc == -ENOENT)
+		doctor_set(row, DOCTOR_OK, NULL, "the kernel has no BPF schedulers");
+	else if (rc < 0)
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot read which BPF scheduler is enabled: %s",
+			   strerror(-rc));
+	else if (!ext.name[0])
+		doctor_set(row, DOCTOR_OK, NULL, "no BPF scheduler is enabled");
+	else if (ext.partial)
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "%s schedules tasks with policy SCHED_EXT, no others", ext.name);
+	else
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "%s schedules all ordinary tasks: weights, quotas and nice values have "
+			   "effect only if it uses them, and no wait has the cause throttled",
+			   ext.name);
+}
+
 struct doctor_feature {
 	const char *symbol;
 	const char *proof; /* the file; NULL: there is none */

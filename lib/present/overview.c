@@ -6,6 +6,7 @@
 
 #include "base/losses.h"
 #include "present/load.h"
+#include "present/runq.h"
 #include "report/findings.h"
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
@@ -30,7 +31,7 @@ static const struct table_spec waits_table =
 	TABLE("runq", "longest waits for a core", wait_columns);
 
 const struct table_spec *const overview_tables[] = {
-	&load_fields_table,  &load_cpus_table,	 &load_all_table,
+	&load_fields_table,  &load_cpus_table,	 &load_all_table,    &runq_scheduler_table,
 	&findings_table,     &load_tasks_table,	 &waits_table,
 	&load_quality_table, &load_losses_table, NULL,
 };
@@ -108,6 +109,7 @@ int overview_report(const struct overview_window *w, struct report **ret_report)
 		note_wake(report, w->wake);
 	if (w->runq) {
 		add_runq_rows(report, w->runq);
+		runq_report_scheduler(w->runq, report);
 	} else {
 		report_note(report, "run-queue latency is unavailable: %s%s%s", w->runq_err->what,
 			    w->runq_err->fix[0] ? "; fix: " : "", w->runq_err->fix);

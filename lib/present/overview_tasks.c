@@ -23,11 +23,18 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns)
 {
+	const struct sched_ext *ext = &v->o->runq->scheduler;
 	struct finding f = finding_of(rule, lost_ns);
 
 	finding_set(f.victim, "%s", v->path);
 	f.share = (double)wait_ns / (double)v->group->sum_ns;
 	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
+	/* sched_ext schedulers respect the CPUs that a task may use, and nothing else. */
+	if (ext->name[0] && !ext->partial && strcmp(rule->cause, "affinity"))
+		finding_set(f.only_if,
+			    "the sched_ext scheduler %s decides: weights, quotas and policies have "
+			    "effect only if it uses them",
+			    ext->name);
 	return f;
 }
 

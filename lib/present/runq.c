@@ -382,6 +382,39 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	note_longer(w, report);
 }
 
+static const struct column_spec scheduler_columns[] = {
+	COLUMN(struct sched_ext, M_SCHEDULER, name,
+	       .flags = COLUMN_OPTIONAL | COLUMN_EMPTY_IS_NULL),
+};
+const struct table_spec runq_scheduler_table =
+	TABLE("", NULL, scheduler_columns, .optional = true);
+
+void runq_report_scheduler(const struct runq_window *w, struct report *report)
+{
+	const char *name = w->scheduler.name;
+
+	columns_set(report, &runq_scheduler_table, 0, &w->scheduler);
+	if (name[0])
+		report_note(report, "the sched_ext scheduler %s decides which of the %s runs", name,
+			    w->scheduler.partial ? "tasks with policy SCHED_EXT"
+						 : "ordinary tasks");
+	if (name[0] && w->has_causes)
+		report_note(report,
+			    "causes and blame come from switches, so they are valid under %s too; "
+			    "throttled is quota of the fair class only: tasks of %s have no quota, "
+			    "or one that it enforces itself, whose waits have another cause; "
+			    "migrated is time in a queue from which another core took the task",
+			    name, name);
+	if (w->scheduler_changed)
+		report_note(report,
+			    "a sched_ext scheduler was enabled or disabled in this window: tasks "
+			    "changed their class, and their waits went on%s",
+			    w->source == RUNQ_SOURCE_WAKEUP
+				    ? ""
+				    : "; sums can lack up to a tick per core, as the kernel's "
+				      "run_delay does (--source wakeup does not)");
+}
+
 struct field_row {
 	const char *hierarchy;
 	uint64_t waits_seen, steal_ns;
@@ -436,6 +469,7 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 		runq_report_pressure(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
+	runq_report_scheduler(w, report);
 	if (w->has_idle_states)
 		runq_report_advice(w, report);
 	if (w->has_pressure)
@@ -466,6 +500,7 @@ static const struct table_spec waits_table = TABLE("waits", NULL, wait_columns);
 
 const struct table_spec *const runq_tables[] = {
 	&fields_table,
+	&runq_scheduler_table,
 	&groups_per[RUNQ_PER_CGROUP],
 	&groups_sum[ROLLUP_POD],
 	&blame_table,

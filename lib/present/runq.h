@@ -24,6 +24,9 @@ double runq_p99(const struct runq_window *window, const struct runq_group_window
 		uint64_t wait_ns);
 /* Explains waiting without a known cause, if that is 10 % or more of a group with much waiting. */
 void runq_note_unknown(const struct runq_window *window, struct report *report);
+/* Names the sched_ext scheduler of the window, and adds notes about its effect; nothing without one. */
+extern const struct table_spec runq_scheduler_table;
+void runq_report_scheduler(const struct runq_window *window, struct report *report);
 /* Quality of the waits: losses, comparison with the kernel, memory. */
 extern const struct table_spec runq_quality_table, runq_losses_table;
 void runq_report_quality(const struct runq_window *window, struct report *report);

@@ -162,7 +162,7 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 	struct finding_row row = {
 		.rule = rule->name, .cause = rule->cause, .next = rule->next, .f = *finding};
 	struct table *table = (struct table *)findings_of(report);
-	char *text = NULL, *setting = NULL;
+	char *text = NULL, *setting = NULL, *next = NULL;
 	va_list ap;
 
 	if (!table || !findings_due(report, rule, finding->lost_ns))
@@ -180,7 +180,14 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 		   : finding->command[0] ? finding->command
 		   : finding->next	 ? finding->next
 					 : rule->next;
+	if (finding->only_if[0] && (setting || finding->command[0])) {
+		if (asprintf(&next, "%s; %s", row.next, finding->only_if) < 0)
+			next = NULL;
+		report->failed |= !next;
+		row.next = next;
+	}
 	add_row(report, table, &row);
+	free(next);
 	free(text);
 	free(setting);
 }

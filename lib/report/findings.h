@@ -34,6 +34,7 @@ struct finding {
 	const char *next;	    /* advice instead of the rule's; NULL: the rule's */
 	char command[FINDING_TEXT]; /* shell command that mends it; "": none */
 	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write, and the value; "": none */
+	char only_if[FINDING_NAME]; /* condition for an effect of command or setting; "": none */
 };
 
 static inline struct finding finding_of(const struct finding_rule *rule, uint64_t lost_ns)

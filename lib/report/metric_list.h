@@ -442,6 +442,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_STEAL_NS, "steal_ns", "steal", UNIT_NS,                                                \
 	  "time that the hypervisor took from the CPUs; null if the kernel does not account it")   \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
+	X(M_SCHEDULER, "scheduler", "scheduler", UNIT_TEXT,                                        \
+	  "BPF scheduler (sched_ext) that is enabled at the end of the window; missing without one") \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \

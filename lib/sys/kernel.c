@@ -250,6 +250,28 @@ int lockdown_read(const char *root, enum lockdown *ret_level)
 	return 0;
 }
 
+#define SCHED_EXT "/sys/kernel/sched_ext"
+
+int sched_ext_read(const char *root, struct sched_ext *ret_ext)
+{
+	struct sched_ext ext = {0};
+	uint64_t all = 1;
+	char state[32];
+	int rc = sys_read_file(root, SCHED_EXT "/state", state, sizeof(state));
+
+	if (rc < 0)
+		return rc;
+	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
+	/* The file of the name disappears as soon as the scheduler is being disabled. */
+	if (!strcmp(state, "enabled") &&
+	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)
+		ext.name[0] = '\0';
+	sys_read_u64(root, SCHED_EXT "/switch_all", &all);
+	ext.partial = ext.name[0] && !all;
+	*ret_ext = ext;
+	return 0;
+}
+
 static enum accounting because(const char **ret_why, const char *why, enum accounting regime)
 {
 	*ret_why = why;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the running kernel: build configuration, command line, lockdown, accounting. */
+/* Settings of the running kernel: configuration, command line, lockdown, BPF scheduler, accounting. */
 #ifndef SUBTICK_SYS_KERNEL_H
 #define SUBTICK_SYS_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum kconfig_state {
 	KCONFIG_UNKNOWN, /* no configuration was found */
@@ -54,6 +55,16 @@ enum lockdown {
 
 /* -EINVAL for an unknown level. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
+
+/* The BPF scheduler of class sched_ext (Linux 6.12). */
+struct sched_ext {
+	char name[128];		/* "": none is enabled */
+	bool partial;		/* schedules tasks with policy SCHED_EXT only */
+	uint64_t enabled_total; /* schedulers enabled since boot */
+};
+
+/* -ENOENT if the kernel has no class sched_ext. */
+int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
 /* How the kernel fills the columns of /proc/stat. */
 enum accounting {

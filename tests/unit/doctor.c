@@ -162,16 +162,29 @@ MACHINE_TEST(test_guest)
 	expect(report, "virtualisation", "warn", "dummy-virt", "");
 	expect(report, "steal", "warn", "does not report it", "");
 	expect(report, "CFS_BANDWIDTH", "no", "not set", "CONFIG_CFS_BANDWIDTH=y");
+	expect(report, "sched_ext", "ok", "no BPF schedulers", "");
 	expect_command(report, "load", "full", "perf-tsc");
 	expect_command(report, "runq", "part", "throttled");
 	expect_command(report, "noise", "full", "");
 	expect_command(report, "crit", "part", "no --tracepoints");
 	report_free(report);
 
+	tree_file(tree, "/sys/kernel/sched_ext/state", "enabled\n");
+	tree_file(tree, "/sys/kernel/sched_ext/switch_all", "0\n");
+	tree_file(tree, "/sys/kernel/sched_ext/root/ops", "lavd\n");
+	report = look(tree, &probe, all);
+	expect(report, "sched_ext", "ok", "lavd schedules tasks with policy SCHED_EXT", "");
+	report_free(report);
+	tree_file(tree, "/sys/kernel/sched_ext/switch_all", "1\n");
+	report = look(tree, &probe, all);
+	expect(report, "sched_ext", "warn", "lavd schedules all ordinary tasks", "");
+	report_free(report);
+	tree_file(tree, "/sys/kernel/sched_ext/state", "disabled\n");
 	/* A steal column above 0 proves that the kernel accounts stolen time. */
 	tree_file(tree, "/proc/stat", "cpu 1 0 0 1 0 0 0 7 0 0\ncpu0 1 0 0 1 0 0 0 7 0 0\n");
 	report = look(tree, &probe, all);
 	expect(report, "steal", "ok", "accounted", "");
+	expect(report, "sched_ext", "ok", "no BPF scheduler is enabled", "");
 	report_free(report);
 	tree_file(tree, "/proc/stat", "cpu 1 0 0 1\ncpu0 1 0 0 1\n");
 	report = look(tree, &probe, all);

@@ -588,6 +588,34 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
+/* The sched_ext scheduler is a key and a note; causes have a note of their own. */
+TEST(bpf_scheduler)
+{
+	struct queue queue;
+	struct report *report;
+	size_t nr;
+
+	quiet_queue(&queue);
+	report = queue_of(&queue);
+	nr = report->nr_notes;
+	assert_null(table_str(report->fields, 0, "scheduler"));
+	report_free(report);
+	strcpy(queue.window.scheduler.name, "lavd");
+	report = queue_of(&queue);
+	assert_string_equal(table_str(report->fields, 0, "scheduler"), "lavd");
+	assert_int_equal(report->nr_notes, nr + 2);
+	assert_non_null(strstr(report->notes[nr], "lavd decides which of the ordinary tasks runs"));
+	assert_non_null(strstr(report->notes[nr + 1], "throttled is quota of the fair class only"));
+	report_free(report);
+	queue.window.scheduler.partial = true;
+	queue.window.has_causes = queue.window.has_blame = false;
+	queue.window.scheduler_changed = true;
+	report = queue_of(&queue);
+	assert_non_null(strstr(report->notes[report->nr_notes - 2], "policy SCHED_EXT"));
+	assert_non_null(strstr(report->notes[report->nr_notes - 1], "was enabled or disabled"));
+	report_free(report);
+}
+
 TEST(without_causes)
 {
 	struct queue queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Command line, lockdown, accounting regime, capabilities, idle states, hypervisors. */
+/* Command line, lockdown, BPF scheduler, accounting regime, capabilities, idle states, hypervisors. */
 #include "sys/kernel.h"
 
 #include "doctor/check.h"
@@ -51,6 +51,32 @@ TEST_WITH(test_lockdown, tree_setup, tree_teardown)
 	}
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [total]\n");
 	assert_int_equal(lockdown_read(tree->root, &level), -EINVAL);
+}
+
+TEST_WITH(test_sched_ext, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct sched_ext ext;
+
+	assert_int_equal(sched_ext_read(tree->root, &ext), -ENOENT);
+	tree_file(tree, "/sys/kernel/sched_ext/state", "disabled\n");
+	tree_file(tree, "/sys/kernel/sched_ext/switch_all", "0\n");
+	tree_file(tree, "/sys/kernel/sched_ext/enable_seq", "2\n");
+	assert_int_equal(sched_ext_read(tree->root, &ext), 0);
+	assert_string_equal(ext.name, "");
+	assert_false(ext.partial);
+	assert_int_equal(ext.enabled_total, 2);
+	tree_file(tree, "/sys/kernel/sched_ext/root/ops", "lavd_1.0.5\n");
+	tree_file(tree, "/sys/kernel/sched_ext/state", "disabling\n");
+	assert_int_equal(sched_ext_read(tree->root, &ext), 0);
+	assert_string_equal(ext.name, "");
+	tree_file(tree, "/sys/kernel/sched_ext/state", "enabled\n");
+	assert_int_equal(sched_ext_read(tree->root, &ext), 0);
+	assert_string_equal(ext.name, "lavd_1.0.5");
+	assert_true(ext.partial);
+	tree_file(tree, "/sys/kernel/sched_ext/switch_all", "1\n");
+	assert_int_equal(sched_ext_read(tree->root, &ext), 0);
+	assert_false(ext.partial);
 }
 
 TEST(test_accounting)

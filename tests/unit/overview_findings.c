@@ -227,6 +227,35 @@ TEST(neighbour)
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
 
+/* Advice about weights depends on a BPF scheduler, advice about CPUs does not. */
+TEST(bpf_scheduler)
+{
+	static const char says[] = "; the sched_ext scheduler lavd decides";
+
+	begin();
+	wait_for("/batch", 300, 100);
+	settings("/app");
+	settings("/batch");
+	task(7, "burner", "/batch", 900);
+	for (int i = 0; i < 4; i++) {
+		const char *next;
+
+		strcpy(scene.runq.scheduler.name, i ? "lavd" : "");
+		scene.runq.scheduler.partial = i == 2;
+		if (i == 3) {
+			scene.cpu[0].busy_ratio = 0.1;
+			cpuset_del(&task(8, "service", "/app", 500)->allowed, 0);
+		}
+		assert_true(end() > 0);
+		next = table_str(findings_of(report), 0, "next");
+		assert_int_equal(strstr(next, says) != NULL, i == 1);
+		if (i < 3)
+			assert_string_equal(table_str(findings_of(report), 0, "next_setting"),
+					    "/cg/batch/cpu.idle=1");
+		report_free(report);
+	}
+}
+
 TEST(fair_share)
 {
 	begin();

@@ -39,6 +39,7 @@ struct runq_meter {
 	struct runq_pressures *pressures; /* NULL unless pressure was requested */
 	struct err sched_info_err; /* why it is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
+	bool has_sched_ext;	   /* the kernel has the class sched_ext */
 	double sample_ratio, next_ratio; /* of this window and, if not 0, of those after it */
 	uint64_t start_ns;
 	struct runq_losses was;
@@ -243,6 +244,7 @@ static int runq_start(struct meter *meter, struct err *err)
 		runq_window_clear(&m->window);
 	}
 	runq_kernel_losses(m->kernel, &m->was);
+	m->has_sched_ext = !sched_ext_read(NULL, &m->window.scheduler);
 	steal_sample(&m->steal, NULL);
 	m->start_ns = clock_mono_ns();
 	return rc;
@@ -288,6 +290,16 @@ static void window_losses(struct runq_meter *m)
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
+}
+
+static void window_scheduler(struct runq_meter *m)
+{
+	struct sched_ext *ext = &m->window.scheduler, was = *ext;
+
+	if (!m->has_sched_ext || sched_ext_read(NULL, ext))
+		return;
+	m->window.scheduler_changed =
+		ext->enabled_total != was.enabled_total || strcmp(ext->name, was.name);
 }
 
 static int open_steal(struct runq_meter *m, struct err *err)
@@ -370,6 +382,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	if (rc)
 		return rc;
 	window_losses(m);
+	window_scheduler(m);
 	w->window_ns = end_ns - m->start_ns;
 	m->start_ns = end_ns;
 	return 0;

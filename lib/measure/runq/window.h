@@ -12,6 +12,7 @@
 #include "measure/runq/opts.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/waits.h"
+#include "sys/kernel.h"
 
 struct runq_blame {
 	struct runq_party victim, culprit;
@@ -78,6 +79,8 @@ struct runq_window {
 	const struct err *sched_info_err; /* why it is unavailable; NULL if available */
 	const struct err *separate_err; /* why load has a program of its own on sched_switch; NULL: shared, or no load */
 	enum runq_hierarchy hierarchy;	  /* in use */
+	struct sched_ext scheduler;	  /* at the end of the window */
+	bool scheduler_changed;		  /* one was enabled or disabled in the window */
 	double sample_ratio;		  /* 1: every wait */
 	const uint64_t *le_ns;
 	unsigned int nr_le;

@@ -21,6 +21,8 @@ BOOTS = {b.name: b for b in (
          says="virtual time, 2 processors, for kernels of other configurations"),
     Boot("truthlong", smp=1, icount=0,
          says="virtual time, 1 processor, tests of many minutes: on request only"),
+    Boot("truthext", smp=2, icount=0,
+         says="virtual time, 2 processors, for kernels with sched_ext"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
     Boot("incident2", smp=2, icount=3, devices=("edu",),
          says="virtual time, 2 processors, 8 ns an instruction"),

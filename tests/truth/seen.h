@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Waits of tasks by perf's stamps of switches and wake-ups. */
+#ifndef SUBTICK_TESTS_TRUTH_SEEN_H
+#define SUBTICK_TESTS_TRUTH_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pinned.h"
+#include "witness.h"
+
+/* One task by the kernel's events and by its accounting. */
+struct seen {
+	pid_t pid;
+	bool running;
+	uint64_t from_ns; /* 0: does not wait */
+	uint64_t count, sum_ns, max_ns;
+	uint64_t missed; /* waits that the kernel's accounting does not have */
+	struct pinned_schedstat was, is;
+};
+
+/* Events for witness_begin(). */
+extern const char *const seen_events[];
+/* Adds up the waits of @nr tasks. All of them sleep at @from_ns. */
+void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t from_ns);
+
+#endif

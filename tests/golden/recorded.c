@@ -24,7 +24,7 @@ static const struct recording {
 	{"quiet.json", NULL, NULL},
 	{"load-quiet.json", NULL, NULL},
 	{"quota.json", "quota",
-	 "/app waits 798 ms per second for its CPU quota, 98 % of its waiting (p99 202 ms)"},
+	 "/app waits for its CPU quota: 798 ms per second, 98 % of its waiting (p99 202 ms)"},
 	/* /batch never sleeps and gets its share of the core. */
 	{"neighbour.json", NULL, NULL},
 	{"net-rx.json", "procstat_low",

@@ -382,10 +382,12 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 				 f.command);
 	}
 	crew_text(v->o, crew, busy, sizeof(busy));
-	if (v->process)
-		findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, WAITS,
-			     busy);
-	else
+	if (!v->process) {
 		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, WAITS,
 			     busy);
+		return;
+	}
+	f.next = "run fewer tasks at a time, or move the task that waits into a cgroup with a high "
+		 "cpu.weight";
+	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, WAITS, busy);
 }

@@ -89,7 +89,8 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		if (!s->pid || !suspect_in(s, group))
+		/* Kernel threads serve no requests. */
+		if (!s->pid || s->kthread || !suspect_in(s, group))
 			continue;
 		for (size_t j = i; j < tasks->nr; j++)
 			sleeps += tasks->list[j].tgid == s->tgid ? tasks->list[j].sleeps : 0;

@@ -157,6 +157,18 @@ static void expect(const char *const want[6])
 	report_free(report);
 }
 
+/* The report of load on the live screen has the findings of all parts. */
+TEST(part_of_load)
+{
+	begin();
+	wait_for("/batch", 300, 0);
+	task(7, "burner", "/batch", 900);
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_LOAD, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
+	report_free(report);
+}
+
 TEST(quota_names_the_ancestor)
 {
 	struct settings *s;

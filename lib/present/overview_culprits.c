@@ -136,6 +136,28 @@ void say_realtime(const struct victim *v, const struct crew *crew, const struct 
 		     crew->path, policy_name(task->policy), priority, v->who, WAITS);
 }
 
+/*
+ * A command that moves the parent of the root's short-lived processes into a new cgroup that yields
+ * to all others. Measured with Linux 6.12: SCHED_IDLE for the parent left half of the waiting.
+ */
+static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
+{
+	const struct settings_mounts *mounts = &v->o->mounts;
+	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight", *least = mounts->v1 ? "2" : "1";
+	char enable[SETTINGS_PATH + 64] = "";
+
+	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
+		file = "cpu.idle";
+		least = "1";
+	}
+	if (!mounts->v1)
+		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
+			 mounts->cpu);
+	finding_set(f->command,
+		    "%sd=%s/idle-%u; mkdir -p $d && echo %s > $d/%s && echo %u > $d/cgroup.procs",
+		    enable, mounts->cpu, pid, least, file, pid);
+}
+
 static bool say_short_lived(const struct victim *v, const struct crew *crew,
 			    const struct runq_blame *blame, uint64_t lost, struct report *report)
 {
@@ -150,7 +172,10 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 	set_yield(v, crew->path, &f);
 	if (parent)
 		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
-	if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
+	if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
+	    strcmp(v->path, "/") && v->o->mounts.cpu[0])
+		move_parent(v, parent->pid, &f);
+	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	findings_add(report, &f,
 		     "short-lived processes of %s (%.0f %s per second)%s make %s wait: %s",

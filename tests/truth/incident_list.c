@@ -302,7 +302,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
-		.stays = "advice: SCHED_IDLE leaves about half of the waiting",
+		.advised = true,
 	},
 	{
 		.name = "fork-bomb",

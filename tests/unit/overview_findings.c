@@ -385,6 +385,18 @@ TEST(short_lived)
 	/* They have inherited SCHED_IDLE already. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
+	/* Processes of the root: their parent gets a cgroup of its own. */
+	scene.paths[1].path = "/";
+	strcpy(scene.suspects[1].cgroup, "/");
+	settings("/app");
+	EXPECT("short_lived", "/app", "/: cronjob", "",
+	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-7; mkdir -p $d && echo 1 > "
+	       "$d/cpu.idle && echo 7 > $d/cgroup.procs",
+	       NULL);
+	scene.settings[0].levels[0].idle = -1;
+	scene.window.mounts.v1 = true;
+	EXPECT("short_lived", "/app", "/: cronjob", "",
+	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs", NULL);
 	/* A few processes that exited, or more time of live ones. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);

@@ -306,14 +306,14 @@ const struct incident incidents[] = {
 	},
 	{
 		.name = "fork-bomb",
-		.loads = {{LOAD("/app", 6), OFTEN},
+		.loads = {{LOAD("/app", 3), OFTEN},
 			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
 		.alone = true,
 		.rule = "short_lived",
 		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.unjudged = "a fork keeps the CPU for 1.2 ms in the kernel, so the residue is near the limit",
+		.advised = true,
 	},
 	{
 		.name = "loop-worker",

@@ -29,7 +29,7 @@ static const struct recording {
 	{"neighbour.json", NULL, NULL},
 	{"net-rx.json", "procstat_low",
 	 "CPU 1 is 13.8 % busy, mostly with NET_RX; /proc/stat, top and mpstat show 1.4 %"},
-	{"idle-states.json", "idle_state", "wake-ups from deep-sleep cost /web 54 ms per second"},
+	{"idle-states.json", "idle_state", "wake-ups from deep-sleep make /web wait: 54 ms per second"},
 };
 
 static double number(const json_t *object, const char *key)

@@ -276,11 +276,12 @@ void say_other(const struct victim *v, const struct crew *crew, const struct run
 {
 	const char *path = runq_party_path(&blame->culprit);
 	const struct settings_level *own = rival_level(v->o, v->path, path);
+	const struct settings_level *rival = rival_level(v->o, path, v->path);
 	uint64_t lost = (uint64_t)((double)lost_ns *
 				   (v->delayed + (takes_more(v, crew) ? v->rested : 0.0)));
 	bool root = !strcmp(path, "/");
 	struct finding f;
-	char rate[96], buf[32], busy[FINDING_NAME];
+	char rate[96], buf[32], busy[FINDING_NAME], heavier[2 * FINDING_NAME] = "";
 
 	if (is_modest(v, crew) || say_short_lived(v, crew, blame, lost, report) ||
 	    say_affinity(v, blame, lost, report))
@@ -302,9 +303,13 @@ void say_other(const struct victim *v, const struct crew *crew, const struct run
 		suspects_command(v->o, path, has_name, crew->top->name, "chrt -i -p 0", f.command);
 	if (is_above(path, v->path) && crew->top)
 		finding_set(f.culprit, "%s: %s", path, crew->top->name);
-	findings_add(report, &f, "%s%s make%s %s wait: %s%s", root ? "tasks of " : "",
+	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
+		snprintf(heavier, sizeof(heavier), "; %s of %.*s is %d, of %.*s only %d",
+			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)rival->len, path,
+			 rival->weight, (int)own->len, v->path, own->weight);
+	findings_add(report, &f, "%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "",
 		     runq_party_name(v->o->runq->per, &blame->culprit, buf), root ? "" : "s",
-		     v->who, WAITS, crew_text(v->o, crew, busy, sizeof(busy)));
+		     v->who, WAITS, crew_text(v->o, crew, busy, sizeof(busy)), heavier);
 }
 
 /* True if tasks that pass @is have at least half of the cgroup's wake-ups: most waits are theirs. */

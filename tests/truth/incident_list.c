@@ -93,6 +93,7 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.victim = "/app",
 		.culprit = "/batch",
+		.words = {"of /batch is 6", "of /app only 10"},
 		.advised = true,
 	},
 	/*

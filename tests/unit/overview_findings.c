@@ -222,6 +222,12 @@ TEST(neighbour)
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
+	/* /batch has five times the weight of /app. */
+	scene.settings[0].levels[0].weight = 20;
+	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
+	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
+	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
+	scene.settings[0].levels[0].weight = 100;
 	/* A victim that uses more than four times as much. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);

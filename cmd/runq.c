@@ -94,7 +94,7 @@ static const struct opt options[] = {
 	{"exclude", 0, "RULE",
 	 "not those that match; of several rules the first that matches decides",
 	 .parse = add_rule},
-	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace or qos (default cgroup)",
+	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace, qos, vm or vcpu (default cgroup)",
 	 .parse = set_per, .words = runq_per_names},
 	{"depth", 0, "N", "sum over cgroups whose paths have the first N names in common",
 	 OPT_NUMBER(struct runq_cmd, runq.depth, 1, RUNQ_DEPTH - 1)},

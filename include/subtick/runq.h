@@ -25,6 +25,8 @@ enum subtick_runq_per {
 	SUBTICK_PER_POD,       /* cgroups outside pods are groups of their own */
 	SUBTICK_PER_NAMESPACE, /* "(no pod)" and "(unknown)" beside the namespaces */
 	SUBTICK_PER_QOS,
+	SUBTICK_PER_VM,	  /* vCPU threads of a VM; cgroups outside VMs are groups of their own */
+	SUBTICK_PER_VCPU, /* one vCPU of a VM */
 };
 
 /* Bits of subtick_runq_opts.flags; each costs more, see subtick_runq_open(3). Unknown bits: -EINVAL. */

@@ -12,7 +12,7 @@
 #define MS	  1000000ULL
 #define NR_CPUS	  2
 
-/* A machine with two cores: /app waits, the rest is up to the test. */
+/* A machine with two cores, on which /app waits. The test adds the cause. */
 struct scene {
 	struct load_cpu_window cpu[NR_CPUS];
 	struct load_window load;
@@ -303,7 +303,7 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/* One of many: its policy changes little. */
+	/* One of many equal tasks is not named, because changing its policy would help little. */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "", "", NULL);
@@ -388,7 +388,7 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* They have inherited SCHED_IDLE already. */
+	/* The processes already have SCHED_IDLE. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/* Processes of the root: their parent gets a cgroup of its own. */
@@ -403,7 +403,7 @@ TEST(short_lived)
 	scene.window.mounts.v1 = true;
 	EXPECT("short_lived", "/app", "/: cronjob", "",
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs", NULL);
-	/* A few processes that exited, or more time of live ones. */
+	/* Few short-lived processes, or more CPU time of long-lived ones, give no such finding. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
@@ -451,7 +451,7 @@ TEST(priorities_in_one_cgroup)
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
-	/* A step or two are no reason. */
+	/* A difference of two nice values is no cause. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;

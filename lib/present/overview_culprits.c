@@ -371,7 +371,7 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 
 /*
  * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). Tasks of a cgroup with
- * little load wait for each other because somebody else slows them down.
+ * little load wait for each other because other tasks slow them down.
  */
 static double own_load(const struct overview_window *o, const struct crew *crew)
 {

@@ -24,7 +24,8 @@ enum overview_part {
 };
 
 struct overview_opts {
-	uint32_t top; /* also list so many tasks of each CPU, softirqs, and default percentiles */
+	/* Tasks to list for each CPU. 0: one task, no softirq vectors, p99 only. */
+	uint32_t top;
 	bool pressure;
 };
 

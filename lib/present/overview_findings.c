@@ -77,7 +77,7 @@ static void split_waits(struct victim *v)
 		v->delayed *= bound / woken;
 }
 
-/* Finds the process of the root with most wake-ups, and its share of them. */
+/* Finds the process of the root with most wake-ups, and its share of the root's waits. */
 static void name_process(struct victim *v)
 {
 	const struct suspects *tasks = &v->o->suspects;
@@ -101,6 +101,9 @@ static void name_process(struct victim *v)
 	}
 	if (!v->process)
 		return;
+	/* Waits after preemptions begin with no wake-up. */
+	if (all < v->group->count)
+		all = v->group->count;
 	v->process_share = (double)most / (double)all;
 	finding_set(v->who, "%s (PID %u in %s)", v->process->name, v->process->tgid, v->path);
 }

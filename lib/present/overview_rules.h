@@ -40,7 +40,7 @@ struct victim {
 	 */
 	char who[FINDING_NAME];
 	const struct suspect *process; /* that process; NULL for other cgroups */
-	double process_share;	       /* share of the root's wake-ups; 1.0 for other cgroups */
+	double process_share;	       /* share of the root's waits; 1.0 for other cgroups */
 	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
 	double delayed, rested;
 	struct crew crew;
@@ -63,6 +63,11 @@ void crew_of(const struct overview_window *o, const struct runq_group *group,
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
+/* The s of "CPUs" after a number with two digits. */
+static inline const char *cpus_plural(double cpus)
+{
+	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
+}
 /* "; 4 tasks named burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);

@@ -144,14 +144,15 @@ const char *crew_text(const struct overview_window *o, const struct crew *crew, 
 		      size_t size)
 {
 	double cpus = (double)crew->top_ns / (double)o->load->window_ns;
+	const char *plural = cpus_plural(cpus);
 
 	buf[0] = '\0';
 	if (crew->top && crew->top_count == 1)
-		snprintf(buf, size, "; %s (PID %u) uses %.2g CPUs", crew->top->name, crew->top->pid,
-			 cpus);
+		snprintf(buf, size, "; %s (PID %u) uses %.2g CPU%s", crew->top->name,
+			 crew->top->pid, cpus, plural);
 	else if (crew->top)
-		snprintf(buf, size, "; %llu tasks named %s use %.2g CPUs",
-			 (unsigned long long)crew->top_count, crew->top->name, cpus);
+		snprintf(buf, size, "; %llu tasks named %s use %.2g CPU%s",
+			 (unsigned long long)crew->top_count, crew->top->name, cpus, plural);
 	return buf;
 }
 

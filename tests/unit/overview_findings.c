@@ -346,6 +346,14 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 300 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); burner (PID 7) uses 1.8 CPUs");
+	/* Half of the waits begin with a preemption. */
+	scene.groups[0].count = 4000;
+	scene.suspects[0].ns = 1010 * MS;
+	EXPECT("neighbour", "/", "/batch", "", NULL,
+	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); burner (PID 7) uses 1 CPU");
+	scene.suspects[0].ns = 1800 * MS;
+	scene.groups[0].count = 0;
 	/* Waits behind subtick are no finding. */
 	scene.window.suspects.own_ns = 1800 * MS;
 	scene.window.suspects.own_cgroup_id = 2;

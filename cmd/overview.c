@@ -6,16 +6,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/array.h"
 #include "commands.h"
-#include "measure/load/load.h"
-#include "measure/noise/noise.h"
 #include "measure/overview/overview.h"
-#include "measure/runq/runq.h"
-#include "measure/wake/wake.h"
 #include "opts.h"
 #include "present/overview.h"
-#include "present/present.h"
 #include "run.h"
 #include "view/screen/screen.h"
 #include "view/screen/terminal.h"
@@ -25,113 +19,56 @@
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 #define TASKS	 5 /* of each CPU, in the pane of tasks */
 
-static int open_load(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
-{
-	struct load_opts opts = {.compare = true, .softirq = true, .noise = true, .top = TASKS};
-
-	return load_open(&opts, ret_meter, err);
-}
-
-static int open_runq(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
-{
-	struct runq_opts opts = {.blame = true, .pressure = pressure, .load = load};
-
-	return runq_open(&opts, ret_meter, err);
-}
-
-/* Passive: the timers that other programs set show how late their core wakes. */
-static int open_wake(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
-{
-	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
-
-	return wake_open(&opts, ret_meter, err);
-}
-
-/* Counts from the programs of load. */
-static int open_noise(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
-{
-	struct noise_opts opts = {.load = load};
-
-	return noise_open(&opts, ret_meter, err);
-}
-
-/* Each measurement has one or more panes. The screen needs the first, load; the others may be refused. */
-static const struct {
-	const char *command;
-	int (*open)(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err);
-} sources[] = {
-	{"load", open_load},
-	{"runq", open_runq},
-	{"wake", open_wake},
-	{"noise", open_noise},
+/* Each part has one or more panes. */
+static const char *const commands[OVERVIEW_NR_PARTS] = {
+	[OVERVIEW_LOAD] = "load",
+	[OVERVIEW_RUNQ] = "runq",
+	[OVERVIEW_WAKE] = "wake",
+	[OVERVIEW_NOISE] = "noise",
 };
-
-#define NR_SOURCES (ARRAY_SIZE(sources))
-#define HOME	   1 /* first pane: runq, as the bars already show load */
 
 struct live {
 	struct screen screen;
-	struct meter *meters[SCREEN_MAX_SLOTS]; /* NULL: refused */
+	struct meter *meter;
 	struct terminal *terminal;
 	uint64_t began_ns, next_ns;
 };
 
-static void live_fail(struct live *live, size_t slot, const struct err *why, struct err *err)
-{
-	if (!slot) {
-		*err = *why;
-		return;
-	}
-	if (live->meters[slot])
-		live->meters[slot]->ops->close(live->meters[slot]);
-	live->meters[slot] = NULL;
-	if (screen_refuse(&live->screen, slot, why))
-		err_set(err, -ENOMEM, "out of memory");
-}
-
 static void live_open(struct live *live, bool pressure, struct err *err)
 {
-	for (size_t i = 0; i < NR_SOURCES && !err->code; i++) {
-		struct err why = {0};
+	struct overview_opts opts = {.top = TASKS, .pressure = pressure};
 
-		if (screen_add(&live->screen, sources[i].command) != (int)i)
+	for (int i = 0; i < OVERVIEW_NR_PARTS; i++)
+		if (screen_add(&live->screen, commands[i]) != i)
 			err_set(err, -ENOMEM, "out of memory");
-		else if (sources[i].open(live->meters[0], pressure, &live->meters[i], &why))
-			live_fail(live, i, &why, err);
-	}
-}
-
-static void live_start(struct live *live, struct err *err)
-{
-	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
-		struct meter *meter = live->meters[i];
-		struct err why = {0};
-
-		if (meter && meter->ops->start(meter, &why))
-			live_fail(live, i, &why, err);
-	}
+	if (err->code || overview_open(&opts, &live->meter, err) ||
+	    live->meter->ops->start(live->meter, err))
+		return;
 	live->began_ns = clock_mono_ns();
 	live->next_ns = live->began_ns + FIRST_NS;
+}
+
+/* Shows the window of a part, or why there is none. */
+static int live_show(struct live *live, enum overview_part part)
+{
+	const struct overview_window *w = overview_window(live->meter);
+	struct report *report;
+
+	if (w->errs[part].code)
+		return live->screen.slots[part].refused ?
+			       0 :
+			       screen_refuse(&live->screen, part, &w->errs[part]);
+	return overview_part_report(w, part, &report) ?: screen_show(&live->screen, part, report);
 }
 
 /* While paused, windows are read but not shown, so that the next one shown is not longer. */
 static void live_read(struct live *live, struct err *err)
 {
-	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
-		struct meter *meter = live->meters[i];
-		struct report *report = NULL;
-		struct err why = {0};
-
-		if (!meter)
-			continue;
-		if (meter->ops->read(meter, &why) ||
-		    (!live->screen.paused &&
-		     present_window(sources[i].command, meter, &report, &why))) {
-			live_fail(live, i, &why, err);
-		} else if (report && screen_show(&live->screen, i, report)) {
+	if (live->meter->ops->read(live->meter, err))
+		return;
+	for (int i = 0; i < OVERVIEW_NR_PARTS && !live->screen.paused; i++)
+		if (live_show(live, i))
 			err_set(err, -ENOMEM, "out of memory");
-		}
-	}
 	live->began_ns = clock_mono_ns();
 	live->next_ns += live->screen.interval_ns;
 	if (live->next_ns < live->began_ns)
@@ -201,15 +138,12 @@ static int screen_run(struct terminal *terminal, bool pressure)
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	live.screen.home = HOME;
+	live.screen.home = OVERVIEW_RUNQ; /* the bars already show load */
 	live_open(&live, pressure, &err);
 	if (!err.code)
-		live_start(&live, &err);
-	if (!err.code)
 		live_loop(&live, &err);
-	for (size_t i = 0; i < live.screen.nr_slots; i++)
-		if (live.meters[i])
-			live.meters[i]->ops->close(live.meters[i]);
+	if (live.meter)
+		live.meter->ops->close(live.meter);
 	screen_free(&live.screen);
 	/* First restore the terminal, so that the message is readable. */
 	terminal_close(terminal);
@@ -263,7 +197,7 @@ int cmd_overview(int argc, char **argv)
 	if (cmd.pressure)
 		return opts_usage(&state, "--pressure is for the live screen; subtick runq "
 					  "--pressure prints it");
-	if (overview_open(&meter, &err))
+	if (overview_open(&(struct overview_opts){0}, &meter, &err))
 		return opts_fail(NULL, &err);
 	return run_meter("overview", meter, &cmd.interval, &view);
 }

@@ -93,7 +93,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 static int overview_report(struct report **ret_report, struct err *err)
 {
 	struct meter *meter;
-	int rc = overview_open(&meter, err);
+	int rc = overview_open(&(struct overview_opts){0}, &meter, err);
 
 	if (rc)
 		return rc;

@@ -6,7 +6,9 @@
 
 #include "base/losses.h"
 #include "present/load.h"
+#include "present/noise.h"
 #include "present/runq.h"
+#include "present/wake.h"
 #include "report/findings.h"
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
@@ -93,6 +95,31 @@ static void note_wake(struct report *report, const struct wake_window *w)
 	}
 }
 
+int overview_part_report(const struct overview_window *w, enum overview_part part,
+			 struct report **ret_report)
+{
+	struct report *report;
+
+	switch (part) {
+	case OVERVIEW_RUNQ:
+		return runq_report(w->runq, ret_report);
+	case OVERVIEW_WAKE:
+		return wake_report(w->wake, ret_report);
+	case OVERVIEW_NOISE:
+		return noise_report(w->noise, ret_report);
+	default:
+		break;
+	}
+	report = report_new("load");
+	if (!report)
+		return -ENOMEM;
+	load_report_fill(w->load, report);
+	if (w->wake)
+		wake_findings(w->wake, report);
+	overview_findings(w, report);
+	return report_finish(report, ret_report);
+}
+
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("overview");
@@ -111,8 +138,10 @@ int overview_report(const struct overview_window *w, struct report **ret_report)
 		add_runq_rows(report, w->runq);
 		runq_report_scheduler(w->runq, report);
 	} else {
-		report_note(report, "run-queue latency is unavailable: %s%s%s", w->runq_err->what,
-			    w->runq_err->fix[0] ? "; fix: " : "", w->runq_err->fix);
+		const struct err *why = &w->errs[OVERVIEW_RUNQ];
+
+		report_note(report, "run-queue latency is unavailable: %s%s%s", why->what,
+			    why->fix[0] ? "; fix: " : "", why->fix);
 	}
 	overview_findings(w, report);
 	return report_finish(report, ret_report);

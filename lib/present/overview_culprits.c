@@ -30,10 +30,10 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-static bool is_realtime(const struct suspect *s, const void *arg)
+/* Real-time tasks with a tenth of the real-time CPU time of @crew: others need no other policy. */
+static bool is_heavy_realtime(const struct suspect *s, const void *crew)
 {
-	(void)arg;
-	return s->policy == SCHED_FIFO || s->policy == SCHED_RR || s->policy == SCHED_DEADLINE;
+	return is_realtime(s) && 10 * s->ns >= ((const struct crew *)crew)->realtime_ns;
 }
 
 static bool is_sched_idle(const struct suspect *s, const void *arg)
@@ -117,25 +117,45 @@ static void set_yield(const struct victim *v, const char *culprit, struct findin
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 #define WAITS	 wait_text(report, &f, rate, sizeof(rate))
 
-static bool say_realtime(const struct victim *v, const struct crew *crew,
-			 const struct runq_blame *blame, uint64_t lost, struct report *report)
+void say_realtime(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
+		  uint64_t lost_ns, struct report *report)
 {
-	const struct suspect *task = find_task(v->o, crew->path, is_realtime, NULL);
-	struct finding f;
+	const struct suspect *task = crew->realtime;
+	struct finding f = victim_finding(v, &realtime, lost_ns, blame->wait_ns);
 	char rate[96], priority[32] = "";
 
-	if (!task || (double)task->ns < RULE_MOST / 2 * (double)crew->ns)
-		return false;
-	f = victim_finding(v, &realtime, lost, blame->wait_ns);
+	if (!task)
+		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
 	/* With an ordinary policy a busy task would still take half of the core. */
-	suspects_command(v->o, crew->path, is_realtime, NULL, "chrt -i -p 0", f.command);
+	suspects_command(v->o, crew->path, is_heavy_realtime, crew, "chrt -i -p 0", f.command);
 	f.cpu = task->cpu;
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
-	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait %s", task->name, task->pid,
-		     crew->path, policy_name(task->policy), priority, v->name, WAITS);
-	return true;
+	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
+		     crew->path, policy_name(task->policy), priority, v->who, WAITS);
+}
+
+/*
+ * A command that moves the parent of the root's short-lived processes into a new cgroup that yields
+ * to all others. Measured with Linux 6.12: SCHED_IDLE for the parent left half of the waiting.
+ */
+static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
+{
+	const struct settings_mounts *mounts = &v->o->mounts;
+	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight", *least = mounts->v1 ? "2" : "1";
+	char enable[SETTINGS_PATH + 64] = "";
+
+	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
+		file = "cpu.idle";
+		least = "1";
+	}
+	if (!mounts->v1)
+		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
+			 mounts->cpu);
+	finding_set(f->command,
+		    "%sd=%s/idle-%u; mkdir -p $d && echo %s > $d/%s && echo %u > $d/cgroup.procs",
+		    enable, mounts->cpu, pid, least, file, pid);
 }
 
 static bool say_short_lived(const struct victim *v, const struct crew *crew,
@@ -152,12 +172,15 @@ static bool say_short_lived(const struct victim *v, const struct crew *crew,
 	set_yield(v, crew->path, &f);
 	if (parent)
 		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
-	if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
+	if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
+	    strcmp(v->path, "/") && v->o->mounts.cpu[0])
+		move_parent(v, parent->pid, &f);
+	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	findings_add(report, &f,
-		     "short-lived processes of %s (%.0f %s per second)%s make %s wait %s",
+		     "short-lived processes of %s (%.0f %s per second)%s make %s wait: %s",
 		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, by, v->name, WAITS);
+		     gone->name, by, v->who, WAITS);
 	return true;
 }
 
@@ -226,8 +249,8 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 		suspects_command(v->o, v->path, may_not_use, &cpu, each, f.command);
 	}
 	findings_add(report, &f,
-		     "%s waits %s on CPU%s %s; CPU %u, which its %s excludes, is %.0f %% idle",
-		     v->name, RATE(lost), cpuset_count(&task->allowed) > 1 ? "s" : "", own, cpu,
+		     "%s waits on CPU%s %s: %s; CPU %u, which its %s excludes, is %.0f %% idle",
+		     v->who, cpuset_count(&task->allowed) > 1 ? "s" : "", own, RATE(lost), cpu,
 		     by_cpuset ? "cpuset" : "affinity",
 		     100.0 - 100.0 * v->o->load->cpu[cpu].busy_ratio);
 	return true;
@@ -236,8 +259,7 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 /* True if the culprit uses less than a quarter of the victim's CPU time: the victim takes more from it. */
 static bool is_modest(const struct victim *v, const struct crew *crew)
 {
-	return v->o->suspects.nr &&
-	       4 * (crew->ns + crew->exited_ns) < v->crew.ns + v->crew.exited_ns;
+	return v->o->suspects.nr && 4 * (crew->ns + crew->exited_ns) < crew_ns(&v->crew);
 }
 
 /*
@@ -246,24 +268,23 @@ static bool is_modest(const struct victim *v, const struct crew *crew)
  */
 static bool takes_more(const struct victim *v, const struct crew *crew)
 {
-	return 2 * (crew->ns + crew->exited_ns) > 3 * (v->crew.ns + v->crew.exited_ns);
+	return 2 * (crew->ns + crew->exited_ns) > 3 * crew_ns(&v->crew);
 }
 
-void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-	       struct report *report)
+void say_other(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
+	       uint64_t lost_ns, struct report *report)
 {
 	const char *path = runq_party_path(&blame->culprit);
 	const struct settings_level *own = rival_level(v->o, v->path, path);
+	const struct settings_level *rival = rival_level(v->o, path, v->path);
+	uint64_t lost = (uint64_t)((double)lost_ns *
+				   (v->delayed + (takes_more(v, crew) ? v->rested : 0.0)));
+	bool root = !strcmp(path, "/");
 	struct finding f;
-	struct crew crew;
-	uint64_t lost;
-	char rate[96], buf[32], who[FINDING_NAME];
+	char rate[96], buf[32], busy[FINDING_NAME], heavier[2 * FINDING_NAME] = "";
 
-	crew_of(v->o, blame->culprit.group, &crew);
-	lost = (uint64_t)((double)lost_ns *
-			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
-	if (say_realtime(v, &crew, blame, lost_ns, report) || is_modest(v, &crew) ||
-	    say_short_lived(v, &crew, blame, lost, report) || say_affinity(v, blame, lost, report))
+	if (is_modest(v, crew) || say_short_lived(v, crew, blame, lost, report) ||
+	    say_affinity(v, blame, lost, report))
 		return;
 	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", path);
@@ -271,25 +292,46 @@ void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t 
 		f.rule = &victim_idle;
 		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len,
 			    v->path);
-		findings_add(report, &f, "%s waits %s for %s because cpu.idle of %.*s is 1",
-			     v->name, RATE(lost), path, (int)own->len, v->path);
+		findings_add(report, &f, "%s waits for %s because cpu.idle of %.*s is 1: %s",
+			     v->who, path, (int)own->len, v->path, RATE(lost));
 		return;
 	}
 	set_yield(v, path, &f);
 	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
-	if (!f.setting[0] && crew.top && crew.top->policy == SCHED_OTHER &&
-	    (double)crew.top_ns >= RULE_MOST / 2 * (double)(crew.ns + crew.exited_ns))
-		suspects_command(v->o, path, has_name, crew.top->name, "chrt -i -p 0", f.command);
-	if (is_above(path, v->path) && crew.top)
-		finding_set(f.culprit, "%s: %s", path, crew.top->name);
-	findings_add(report, &f, "%s makes %s wait %s%s",
-		     runq_party_name(v->o->runq->per, &blame->culprit, buf), v->name, WAITS,
-		     crew_text(v->o, &crew, who, sizeof(who)));
+	if (!f.setting[0] && crew->top && crew->top->policy == SCHED_OTHER &&
+	    (double)crew->top_ns >= RULE_MOST / 2 * (double)(crew->ns + crew->exited_ns))
+		suspects_command(v->o, path, has_name, crew->top->name, "chrt -i -p 0", f.command);
+	if (is_above(path, v->path) && crew->top)
+		finding_set(f.culprit, "%s: %s", path, crew->top->name);
+	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
+		snprintf(heavier, sizeof(heavier), "; %s of %.*s is %d, of %.*s only %d",
+			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)rival->len, path,
+			 rival->weight, (int)own->len, v->path, own->weight);
+	findings_add(report, &f, "%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "",
+		     runq_party_name(v->o->runq->per, &blame->culprit, buf), root ? "" : "s",
+		     v->who, WAITS, crew_text(v->o, crew, busy, sizeof(busy)), heavier);
+}
+
+/* True if tasks that pass @is have at least half of the cgroup's wake-ups: most waits are theirs. */
+static bool wake_most(const struct victim *v, suspect_filter is, const void *arg)
+{
+	const struct suspects *tasks = &v->o->suspects;
+	uint64_t all = 0, passed = 0;
+
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+
+		if (!suspect_in(s, v->group->party.group))
+			continue;
+		all += s->sleeps;
+		passed += s->pid && is(s, arg) ? s->sleeps : 0;
+	}
+	return (double)passed >= RULE_MOST * (double)all;
 }
 
 /*
- * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup: waits are not
- * known by task.
+ * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup:
+ * waits are not known by task.
  */
 static bool say_priority(const struct victim *v, const struct crew *crew,
 			 const struct runq_blame *blame, uint64_t lost, struct report *report)
@@ -300,7 +342,8 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	struct finding f;
 	char rate[48], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
 
-	if (top->policy != SCHED_OTHER || (!idle && !nicer))
+	if (top->policy != SCHED_OTHER || (!idle && !nicer) ||
+	    !wake_most(v, idle ? is_sched_idle : is_nicer, top))
 		return false;
 	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
@@ -313,13 +356,13 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	finding_set(f.command, "%s", victims);
 	if (idle) {
 		findings_add(report, &f,
-			     "tasks of %s wait for each other %s; %s (PID %u) has SCHED_IDLE, %s "
+			     "tasks of %s wait for each other: %s; %s (PID %u) has SCHED_IDLE, %s "
 			     "(PID %u) an ordinary policy",
 			     v->name, RATE(lost), idle->name, idle->pid, top->name, top->pid);
 		return true;
 	}
 	findings_add(report, &f,
-		     "tasks of %s wait for each other %s; %s (PID %u) has nice %d, %s (PID %u) "
+		     "tasks of %s wait for each other: %s; %s (PID %u) has nice %d, %s (PID %u) "
 		     "nice %d",
 		     v->name, RATE(lost), nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
 		     top->nice);
@@ -327,18 +370,19 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 }
 
 /*
- * Share of its CPUs that a cgroup uses. Tasks of a cgroup with little load wait for each other
- * because somebody else slows them down.
+ * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). Tasks of a cgroup with
+ * little load wait for each other because other tasks slow them down.
  */
 static double own_load(const struct overview_window *o, const struct crew *crew)
 {
 	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0;
-	double load;
+	double load = (double)crew->ns / (double)o->load->window_ns, blocked = 1.0;
 
-	if (!cpus)
+	if (load >= cpus)
 		return 1.0;
-	load = (double)crew->ns / (double)o->load->window_ns / cpus;
-	return load < 1.0 ? load : 1.0;
+	for (unsigned int k = 1; k <= cpus; k++)
+		blocked = load * blocked / (k + load * blocked);
+	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -347,10 +391,9 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	uint64_t lost = (uint64_t)((double)lost_ns * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
 	struct finding f;
-	char rate[96], who[FINDING_NAME];
+	char rate[96], busy[FINDING_NAME];
 
-	if (say_realtime(v, crew, blame, lost_ns, report) ||
-	    say_short_lived(v, crew, blame, lost, report) ||
+	if (say_short_lived(v, crew, blame, lost, report) ||
 	    (crew->top && say_priority(v, crew, blame, lost, report)) ||
 	    say_affinity(v, blame, lost, report))
 		return;
@@ -362,11 +405,19 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	finding_set(f.culprit, "%s", v->path);
 	/* One command that uses most of the time stands out only if there are others beside it. */
 	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
+	    !(v->process && has_name(v->process, crew->top->name)) &&
 	    (double)crew->top_ns > RULE_MOST * (double)crew->ns) {
 		finding_set(f.culprit, "%s: %s", v->path, crew->top->name);
 		suspects_command(v->o, v->path, has_name, crew->top->name, "chrt -i -p 0",
 				 f.command);
 	}
-	findings_add(report, &f, "tasks of %s wait for each other %s%s", v->name, WAITS,
-		     crew_text(v->o, crew, who, sizeof(who)));
+	crew_text(v->o, crew, busy, sizeof(busy));
+	if (!v->process) {
+		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, WAITS,
+			     busy);
+		return;
+	}
+	f.next = "run fewer tasks at a time, or move the task that waits into a cgroup with a high "
+		 "cpu.weight";
+	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, WAITS, busy);
 }

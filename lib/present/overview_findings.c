@@ -13,8 +13,6 @@
 #define FORKED 0.1
 /* Waits with a shorter p99 are the cost of a switch, not a delay. */
 #define LEAST_P99_NS 100000.0
-/* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
-#define LEAST_SHARE 0.05
 /* No idle state takes longer to leave. */
 #define IDLE_EXIT_MAX_NS 100000000
 /* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
@@ -25,12 +23,6 @@ static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
 static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
 					      "subtick runq --idle-states"};
 static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
-
-/* True if the suspect is a task of the victim, or stands for exited ones. */
-static bool is_of(const struct suspect *s, const struct runq_group *group)
-{
-	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
-}
 
 static bool is_cpu_bound(uint64_t ns, uint64_t sleeps)
 {
@@ -65,7 +57,7 @@ static void split_waits(struct victim *v)
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
 
-		if (!is_of(s, v->group->party.group))
+		if (!suspect_in(s, v->group->party.group))
 			continue;
 		all += (double)s->ns;
 		if (is_cpu_bound(s->ns, s->sleeps))
@@ -85,6 +77,37 @@ static void split_waits(struct victim *v)
 		v->delayed *= bound / woken;
 }
 
+/* Finds the process of the root with most wake-ups, and its share of the root's waits. */
+static void name_process(struct victim *v)
+{
+	const struct suspects *tasks = &v->o->suspects;
+	const struct runq_group *group = v->group->party.group;
+	uint64_t all = 0, most = 0;
+
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+		uint64_t sleeps = 0;
+
+		all += suspect_in(s, group) ? s->sleeps : 0;
+		/* Kernel threads serve no requests. */
+		if (!s->pid || s->kthread || !suspect_in(s, group))
+			continue;
+		for (size_t j = i; j < tasks->nr; j++)
+			sleeps += tasks->list[j].tgid == s->tgid ? tasks->list[j].sleeps : 0;
+		if (sleeps <= most)
+			continue;
+		most = sleeps;
+		v->process = s;
+	}
+	if (!v->process)
+		return;
+	/* Waits after preemptions begin with no wake-up. */
+	if (all < v->group->count)
+		all = v->group->count;
+	v->process_share = (double)most / (double)all;
+	finding_set(v->who, "%s (PID %u in %s)", v->process->name, v->process->tgid, v->path);
+}
+
 static void victim_init(struct victim *v, const struct overview_window *o,
 			const struct runq_group_window *group)
 {
@@ -95,9 +118,13 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
 	v->delayed = runq_delayed(group);
+	v->process_share = 1.0;
+	finding_set(v->who, "%s", v->name);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
 	split_waits(v);
+	if (!strcmp(v->path, "/"))
+		name_process(v);
 	crew_of(o, group->party.group, &v->crew);
 	if (!v->crew.exited)
 		return;
@@ -184,7 +211,7 @@ static void say_quota(const struct victim *v, struct report *report)
 		return;
 	findings_rate(report, lost, rate, sizeof(rate));
 	if (!level) {
-		findings_add(report, &f, "%s waits %s for its CPU quota, %.0f %% of its waiting",
+		findings_add(report, &f, "%s waits for its CPU quota: %s, %.0f %% of its waiting",
 			     v->name, rate, 100.0 * f.share);
 		return;
 	}
@@ -194,14 +221,14 @@ static void say_quota(const struct victim *v, struct report *report)
 	    quota_delays_other(v, level->len, report))
 		return;
 	if (*user)
-		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of it", user, 100.0 * share);
+		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of the quota", user, 100.0 * share);
 	cpus = (double)level->quota_us / (double)level->period_us;
 	finding_set(f.culprit, "%.*s", (int)level->len, v->path);
 	finding_set(f.setting, "%s%.*s/%s", v->o->mounts.cpu, (int)level->len, v->path,
 		    v->o->mounts.v1 ? "cpu.cfs_quota_us=-1" : "cpu.max=max");
 	findings_add(report, &f,
-		     "%s waits %s for the CPU quota of %s (%.3g CPU%s), %.0f %% of its waiting%s",
-		     v->name, rate, f.culprit, cpus, cpus == 1.0 ? "" : "s", 100.0 * f.share, by);
+		     "%s waits for the CPU quota of %s (%.3g CPU%s): %s, %.0f %% of its waiting%s",
+		     v->name, f.culprit, cpus, cpus == 1.0 ? "" : "s", rate, 100.0 * f.share, by);
 }
 
 /* The idle state from which timers of any core came latest in sum; NULL: unknown. */
@@ -230,9 +257,35 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 		f.cpu = state->cpu;
 		finding_set(f.culprit, "%s", state->name);
 	}
-	findings_add(report, &f, "%s waits %s for idle cores that wake up for it%s%s", v->name,
-		     findings_rate(report, lost, rate, sizeof(rate)), state ? ", mostly from " : "",
-		     state ? state->name : "");
+	findings_add(report, &f, "%s waits for idle cores to wake up%s%s: %s", v->name,
+		     state ? ", mostly from " : "", state ? state->name : "",
+		     findings_rate(report, lost, rate, sizeof(rate)));
+}
+
+/* Waits behind tasks: those with a real-time policy, and others. */
+static void say_tasks(const struct victim *v, const struct runq_blame *blame, double weight,
+		      struct report *report)
+{
+	struct runq_blame part[2];
+	struct crew crew;
+
+	crew_of(v->o, blame->culprit.group, &crew);
+	part[0] = blame_part(blame, &crew, crew.realtime_ns);
+	part[1] = blame_part(blame, &crew, crew.ns + crew.exited_ns);
+	for (int i = 0; i < 2; i++) {
+		uint64_t lost = (uint64_t)((double)part[i].wait_ns * weight);
+
+		if (!findings_due(report, &waits, lost))
+			continue;
+		if (i == 0)
+			say_realtime(v, &crew, &part[i], lost, report);
+		else if ((double)part[i].wait_ns < RULE_SHARE * (double)v->group->sum_ns)
+			continue;
+		else if (blame->culprit.group == blame->victim.group)
+			say_same(v, &part[i], lost, report);
+		else
+			say_other(v, &crew, &part[i], lost, report);
+	}
 }
 
 /* @taken: part of the waits that interrupts account for. */
@@ -249,20 +302,18 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 		return;
 	for (size_t i = 0; i < w->nr_blame; i++) {
 		const struct runq_blame *blame = &w->blame[i];
-		double lost = (double)blame->wait_ns * (1.0 - taken);
+		double weight = (1.0 - taken) * v.process_share;
+		uint64_t lost = (uint64_t)((double)blame->wait_ns * weight);
 
 		if (blame->victim.kind != group->party.kind ||
 		    blame->victim.group != group->party.group ||
-		    (double)blame->wait_ns < LEAST_SHARE * (double)group->sum_ns ||
-		    !findings_due(report, &waits, (uint64_t)lost))
+		    (double)blame->wait_ns < RULE_SHARE * (double)group->sum_ns ||
+		    !findings_due(report, &waits, lost))
 			continue;
 		if (blame->culprit.kind == RUNQ_PARTY_KTHREADS)
-			say_kthreads(&v, blame, (uint64_t)(lost * v.delayed), report);
-		else if (blame->culprit.kind == RUNQ_PARTY_GROUP &&
-			 blame->culprit.group == blame->victim.group)
-			say_same(&v, blame, (uint64_t)lost, report);
+			say_kthreads(&v, blame, (uint64_t)((double)lost * v.delayed), report);
 		else if (blame->culprit.kind == RUNQ_PARTY_GROUP)
-			say_other(&v, blame, (uint64_t)lost, report);
+			say_tasks(&v, blame, weight, report);
 	}
 }
 

@@ -275,9 +275,9 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		snprintf(what, sizeof(what), ", mostly in %.64s", function->name);
 	if (what[0] && function && !vector)
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
-	findings_add(report, f, "kernel thread%s %s (%.2g CPUs%s) make%s %s wait %s",
+	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
-		     what, ns < all ? "" : "s", v->name, wait_text(report, f, rate, sizeof(rate)));
+		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s", v->who, wait_text(report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -301,6 +301,6 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 	if (top)
 		say_threads(v, top, ns, all * RULE_MOST, &f, report);
 	else
-		findings_add(report, &f, "kernel threads make %s wait %s", v->name,
+		findings_add(report, &f, "kernel threads make %s wait: %s", v->who,
 			     wait_text(report, &f, rate, sizeof(rate)));
 }

@@ -10,16 +10,21 @@
 #define RULE_NOISE 0.05 /* of a core */
 #define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
 #define RULE_MOST  0.5	/* share from which a task stands for its cgroup */
+/* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
+#define RULE_SHARE 0.05
 
 /* Tasks of one cgroup. */
 struct crew {
 	const char *path;
-	const struct suspect *top; /* most CPU time; NULL: no task is known */
+	const struct suspect *top; /* most CPU time, not real-time; NULL: no task is known */
+	const struct suspect
+		*realtime; /* most CPU time with a real-time or deadline policy, or NULL */
 	/* Short-lived processes of one name that used more time than all live tasks, or NULL. */
 	const struct suspect *exited;
 	const struct suspect *parent; /* task of this cgroup that started all of them, or NULL */
-	uint64_t ns, exited_ns;	      /* CPU time of live and of exited tasks */
-	uint64_t top_ns, top_count;   /* of all tasks with the name of @top */
+	/* CPU time of live, exited and real-time tasks, and of subtick. */
+	uint64_t ns, exited_ns, realtime_ns, own_ns;
+	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
 };
 
 /* A group that waits. */
@@ -29,6 +34,13 @@ struct victim {
 	const struct settings *settings; /* NULL: unknown */
 	const char *name, *path;
 	char buf[32];
+	/*
+	 * Subject of sentences: the name of the cgroup. The root is no service. There it is the
+	 * process with most wake-ups: "make (PID 7 in /)".
+	 */
+	char who[FINDING_NAME];
+	const struct suspect *process; /* that process; NULL for other cgroups */
+	double process_share;	       /* share of the root's waits; 1.0 for other cgroups */
 	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
 	double delayed, rested;
 	struct crew crew;
@@ -51,16 +63,36 @@ void crew_of(const struct overview_window *o, const struct runq_group *group,
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
-/* ": 4 tasks burner use 1.9 CPUs", or "". */
+/* The s of "CPUs" after a number with two digits. */
+static inline const char *cpus_plural(double cpus)
+{
+	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
+}
+/* "; 4 tasks named burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
-/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)", or "(no p99: several causes)". */
+/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)"; without the p99 if there are more causes. */
 const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
+bool is_realtime(const struct suspect *s);
+/* True if the suspect is a task of the group, or stands for exited ones. */
+bool suspect_in(const struct suspect *s, const struct runq_group *group);
+/* CPU time of all tasks of a cgroup but subtick. */
+static inline uint64_t crew_ns(const struct crew *crew)
+{
+	return crew->ns + crew->exited_ns + crew->realtime_ns;
+}
+/* A part of a row of blame: its waits times @ns / (CPU time of the crew). */
+struct runq_blame blame_part(const struct runq_blame *blame, const struct crew *crew, uint64_t ns);
 
-/* Add a finding for waits behind tasks of another cgroup, of the same, and kernel threads. */
-void say_other(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-	       struct report *report);
+/*
+ * Add a finding for waits behind real-time tasks, ordinary tasks of another cgroup and of the same,
+ * and kernel threads.
+ */
+void say_realtime(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
+		  uint64_t lost_ns, struct report *report);
+void say_other(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
+	       uint64_t lost_ns, struct report *report);
 void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 	      struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

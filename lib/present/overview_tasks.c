@@ -2,10 +2,15 @@
 /* Tasks and settings of an overview window by cgroup, and commands for tasks. */
 #include "present/overview_rules.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "present/runq.h"
+
+#ifndef SCHED_DEADLINE
+#define SCHED_DEADLINE 6
+#endif
 
 /* Exits per second and at least, from which processes are called short-lived. */
 #define SHORT_LIVED_HZ 5.0
@@ -41,6 +46,16 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 bool has_name(const struct suspect *s, const void *name)
 {
 	return !strcmp(s->name, name);
+}
+
+bool is_realtime(const struct suspect *s)
+{
+	return s->policy == SCHED_FIFO || s->policy == SCHED_RR || s->policy == SCHED_DEADLINE;
+}
+
+bool suspect_in(const struct suspect *s, const struct runq_group *group)
+{
+	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
 }
 
 static bool has_pid(const struct suspect *s, const void *pid)
@@ -89,6 +104,8 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 	struct crew crew = {.path = group->path};
 	double seconds = (double)o->load->window_ns / 1e9;
 
+	if (o->suspects.own_cgroup_id == group->cgroup_id)
+		crew.own_ns = o->suspects.own_ns;
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
@@ -100,6 +117,11 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 		}
 		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
+		if (is_realtime(s)) {
+			crew.realtime = crew.realtime ?: s;
+			crew.realtime_ns += s->ns;
+			continue;
+		}
 		crew.top = crew.top ?: s;
 		crew.ns += s->ns;
 		if (!strcmp(s->name, crew.top->name)) {
@@ -115,18 +137,29 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 	*ret_crew = crew;
 }
 
+struct runq_blame blame_part(const struct runq_blame *blame, const struct crew *crew, uint64_t ns)
+{
+	uint64_t all = crew_ns(crew) + crew->own_ns;
+	struct runq_blame part = *blame;
+
+	if (all)
+		part.wait_ns = (uint64_t)((double)blame->wait_ns * (double)ns / (double)all);
+	return part;
+}
+
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size)
 {
 	double cpus = (double)crew->top_ns / (double)o->load->window_ns;
+	const char *plural = cpus_plural(cpus);
 
 	buf[0] = '\0';
 	if (crew->top && crew->top_count == 1)
-		snprintf(buf, size, ": %s (PID %u) uses %.2g CPUs", crew->top->name, crew->top->pid,
-			 cpus);
+		snprintf(buf, size, "; %s (PID %u) uses %.2g CPU%s", crew->top->name,
+			 crew->top->pid, cpus, plural);
 	else if (crew->top)
-		snprintf(buf, size, ": %llu tasks %s use %.2g CPUs",
-			 (unsigned long long)crew->top_count, crew->top->name, cpus);
+		snprintf(buf, size, "; %llu tasks named %s use %.2g CPU%s",
+			 (unsigned long long)crew->top_count, crew->top->name, cpus, plural);
 	return buf;
 }
 
@@ -136,9 +169,7 @@ const char *wait_text(const struct report *report, const struct finding *f, char
 
 	len += (size_t)snprintf(buf + len, size - len, ", %.0f %% of its waiting",
 				100.0 * f->share);
-	if (len < size && isnan(f->p99_ns))
-		snprintf(buf + len, size - len, " (no p99: several causes)");
-	else if (len < size)
+	if (len < size && !isnan(f->p99_ns))
 		snprintf(buf + len, size - len, " (p99 %.3g ms)", f->p99_ns / 1e6);
 	return buf;
 }

@@ -46,10 +46,10 @@ static void say(const struct runq_window *w, const struct runq_group_window *gro
 	finding_set(f.victim, "%s", runq_party_path(&group->party));
 	f.cpu = cpu;
 	f.share = (double)lost_ns / (double)group->sum_ns;
-	findings_add(report, &f, "%s waits %s while %s, which %s, is idle",
+	findings_add(report, &f, "%s waits while %s, which %s, is idle: %s",
 		     runq_party_name(w->per, &group->party, buf),
-		     findings_rate(report, lost_ns, rate, sizeof(rate)),
-		     cpu_words(cpu, core, sizeof(core)), why);
+		     cpu_words(cpu, core, sizeof(core)), why,
+		     findings_rate(report, lost_ns, rate, sizeof(rate)));
 }
 
 void runq_avoidable_findings(const struct runq_window *w, struct report *report)

@@ -31,7 +31,7 @@ static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST,
 static const struct finding_rule steal = {"steal", "hypervisor", LEAST, STEAL_NEXT};
 static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
-#define SAME_GROUP "tasks of %s wait %s for each other%s"
+#define SAME_GROUP "tasks of %s wait for each other: %s%s"
 /* Without causes only the waiting is known. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
@@ -139,20 +139,20 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
 	if (!w->has_causes) {
-		SAY(&waits, group->sum_ns, "%s waits %s for a core%s");
+		SAY(&waits, group->sum_ns, "%s waits for a core: %s%s");
 		return;
 	}
 	if (is_known(w, RUNQ_THROTTLED))
 		SAY(&quota, cause[RUNQ_THROTTLED],
-		    "%s waits %s for its CPU quota, %.0f %% of its waiting%s", 100.0 * f.share);
+		    "%s waits for its CPU quota: %s, %.0f %% of its waiting%s", 100.0 * f.share);
 	/* Blame names who had the core. */
 	if (!w->has_blame) {
-		SAY(&others, cause[RUNQ_OTHER], "%s waits %s for tasks of other groups%s");
+		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
-		SAY(&kernel_threads, cause[RUNQ_KTHREAD], "%s waits %s for kernel threads%s");
+		SAY(&kernel_threads, cause[RUNQ_KTHREAD], "%s waits for kernel threads: %s%s");
 	}
 	SAY(&idle_exit, idle_exit_ns(w, group),
-	    "%s waits %s for idle cores that wake up for it%s");
+	    "%s waits for idle cores to wake up: %s%s");
 }
 
 static const struct runq_group_window *find_group(const struct runq_window *w,
@@ -194,7 +194,7 @@ static void say_pair(const struct runq_window *w, const struct runq_blame *blame
 			     runq_party_name(w->per, &blame->victim, victim), rate, p99);
 		return;
 	}
-	findings_add(report, &f, "%s make%s %s wait %s%s",
+	findings_add(report, &f, "%s make%s %s wait: %s%s",
 		     kthreads ? "kernel threads" :
 				runq_party_name(w->per, &blame->culprit, culprit),
 		     kthreads ? "" : "s", runq_party_name(w->per, &blame->victim, victim), rate,
@@ -209,7 +209,7 @@ static void say_idle_state(const struct runq_window *w, const struct runq_idle_s
 
 	finding_set(f.victim, "%s", runq_party_path(&state->party));
 	finding_set(f.culprit, "%s", state->name);
-	findings_add(report, &f, "wake-ups from %s cost %s %s", state->name,
+	findings_add(report, &f, "wake-ups from %s make %s wait: %s", state->name,
 		     runq_party_name(w->per, &state->party, buf),
 		     findings_rate(report, state->wait_ns, rate, sizeof(rate)));
 }

@@ -78,9 +78,9 @@ static void add_findings(const struct wake_window *w, size_t row, struct report 
 
 	if (gather(w, row, is_slow, &alike))
 		findings_add(report, FINDING(&waits, alike.lost_ns),
-			     "timers of CPU%s %s come %s late because of wake-ups from %s",
-			     alike.several ? "s" : "", alike.cpus,
-			     findings_rate(report, alike.lost_ns, rate, sizeof(rate)), s->name);
+			     "timers of CPU%s %s come late because of wake-ups from %s: %s",
+			     alike.several ? "s" : "", alike.cpus, s->name,
+			     findings_rate(report, alike.lost_ns, rate, sizeof(rate)));
 	if (gather(w, row, is_beyond_claim, &alike))
 		findings_add(report, FINDING(&exceeds, alike.lost_ns),
 			     "CPU%s %s take%s %.3g us to leave %s (median); the driver claims %.3g us",

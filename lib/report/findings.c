@@ -197,7 +197,7 @@ const char *findings_rate(const struct report *report, uint64_t lost_ns, char *b
 	double ms = report->window_ns ? 1e3 * (double)lost_ns / (double)report->window_ns : 0.0;
 
 	if (ms >= 1000.0)
-		snprintf(buf, size, "(on average %.1f tasks waiting)", ms / 1e3);
+		snprintf(buf, size, "on average %.1f tasks wait", ms / 1e3);
 	else
 		snprintf(buf, size, "%.*f ms per second", ms < 10.0, ms);
 	return buf;

@@ -70,7 +70,7 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 /* Columns are M_RULE, M_FINDING, M_LOST_NS, M_NEXT and more. NULL without findings or @report. */
 const struct table *findings_of(const struct report *report);
 
-/* "14 ms per second", or "(on average 1.6 tasks waiting)" from one second per second on. */
+/* "14 ms per second", or "on average 1.6 tasks wait" from one second per second on. */
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
 
 #endif

@@ -24,12 +24,12 @@ static const struct recording {
 	{"quiet.json", NULL, NULL},
 	{"load-quiet.json", NULL, NULL},
 	{"quota.json", "quota",
-	 "/app waits 798 ms per second for its CPU quota, 98 % of its waiting (p99 202 ms)"},
+	 "/app waits for its CPU quota: 798 ms per second, 98 % of its waiting (p99 202 ms)"},
 	/* /batch never sleeps and gets its share of the core. */
 	{"neighbour.json", NULL, NULL},
 	{"net-rx.json", "procstat_low",
 	 "CPU 1 is 13.8 % busy, mostly with NET_RX; /proc/stat, top and mpstat show 1.4 %"},
-	{"idle-states.json", "idle_state", "wake-ups from deep-sleep cost /web 54 ms per second"},
+	{"idle-states.json", "idle_state", "wake-ups from deep-sleep make /web wait: 54 ms per second"},
 };
 
 static double number(const json_t *object, const char *key)

@@ -208,11 +208,7 @@ static void judge_advice(const struct incident *incident, json_t *first)
 	}
 	json_array_foreach(json_object_get(again, "findings"), i, row) ended =
 		ended && !goes_on(incident, first, row);
-	if (incident->unjudged)
-		live_skip(incident->name, "advice: %s; not judged: %s", ended ? "ended" : "stays",
-			  incident->unjudged);
-	else
-		judged(ended, known, again, incident->name, what);
+	judged(ended, known, again, incident->name, what);
 	json_decref(again);
 }
 

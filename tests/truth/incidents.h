@@ -50,7 +50,6 @@ struct incident {
 	const char *miss;     /* known: why the first finding is wrong */
 	const char *miss_v1;  /* known for cgroup v1 only */
 	const char *stays;    /* known: why the advice does not end it */
-	const char *unjudged; /* why chance decides whether the advice ends it */
 };
 
 extern const struct incident incidents[];

@@ -295,7 +295,7 @@ TEST(throttled)
 	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "quota",
-		     "/web waits 640 ms per second for its CPU quota, 18 % of its waiting");
+		     "/web waits for its CPU quota: 640 ms per second, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
 	/* Without the kernel's figure there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
@@ -321,16 +321,16 @@ TEST(noisy_neighbour)
 					     .wait_ns = 900 * MS, .count = 10};
 	queue.window.nr_blame = 3;
 	report = queue_of(&queue);
-	assert_first(report, "neighbour", "/batch makes /web wait 14 ms per second (p99 57.1 ms)");
+	assert_first(report, "neighbour", "/batch makes /web wait: 14 ms per second (p99 57.1 ms)");
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
-			    "tasks of /batch wait 12 ms per second for each other (p99 57.1 ms)");
+			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
 	/* Without blame the finding says that others ran, but not who. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
 	assert_first(report, "others",
-		     "/web waits 14 ms per second for tasks of other groups (p99 57.1 ms)");
+		     "/web waits for tasks of other groups: 14 ms per second (p99 57.1 ms)");
 	report_free(report);
 }
 
@@ -340,10 +340,10 @@ TEST(other_causes)
 		enum runq_cause cause;
 		const char *rule, *text;
 	} cases[] = {
-		{RUNQ_SAME, "same_group", "tasks of /web wait 81 ms per second for each other"},
-		{RUNQ_KTHREAD, "kernel_threads", "/web waits 80 ms per second for kernel threads"},
+		{RUNQ_SAME, "same_group", "tasks of /web wait for each other: 81 ms per second"},
+		{RUNQ_KTHREAD, "kernel_threads", "/web waits for kernel threads: 80 ms per second"},
 		{RUNQ_IDLE, "idle_exit",
-		 "/web waits 80 ms per second for idle cores that wake up for it"},
+		 "/web waits for idle cores to wake up: 80 ms per second"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -378,7 +378,7 @@ TEST(never_sleeps)
 	queue.blame[0].wait_ns += 1495 * MS;
 	report = queue_of(&queue);
 	assert_first(report, "neighbour",
-		     "/batch makes /web wait 300 ms per second (p99 57.1 ms)");
+		     "/batch makes /web wait: 300 ms per second (p99 57.1 ms)");
 	assert_string_equal(table_str(findings_of(report), 0, "victim"), "/web");
 	assert_string_equal(table_str(findings_of(report), 0, "culprit"), "/batch");
 	assert_int_equal(nr_findings(report), 1);
@@ -405,17 +405,17 @@ TEST(idle_states)
 	queue.window.idle_states = states;
 	queue.window.nr_idle_states = 2;
 	report = queue_of(&queue);
-	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
+	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
 	/* A wait whose idle state is known is reported once, by that state. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
-	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
+	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
 	add_wait(&queue, 0, RUNQ_IDLE, 1000 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_exit",
-		     "/web waits 200 ms per second for idle cores that wake up for it");
+		     "/web waits for idle cores to wake up: 200 ms per second");
 	assert_int_equal(nr_findings(report), 2);
 }
 
@@ -439,11 +439,11 @@ TEST(avoidable)
 	queue.window.has_avoidable = true;
 	report = queue_of(&queue);
 	assert_first(report, "avoidable",
-		     "/web waits 40 ms per second while CPU 3, which it may use, is idle");
+		     "/web waits while CPU 3, which it may use, is idle: 40 ms per second");
 	assert_int_equal(findings_of(report)->nr_rows, 2);
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
-			    "/batch waits 20 ms per second while CPU 2, which its affinity or cpuset "
-			    "excludes, is idle");
+			    "/batch waits while CPU 2, which its affinity or cpuset excludes, is idle: "
+			    "20 ms per second");
 	assert_non_null(strstr(report->notes[0], "of /batch are between 0 and 30 ms"));
 	report_free(report);
 }
@@ -533,7 +533,7 @@ TEST(wakes)
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",
-		     "timers of CPUs 1-2 come 100 ms per second late because of wake-ups from C6");
+		     "timers of CPUs 1-2 come late because of wake-ups from C6: 100 ms per second");
 	assert_int_equal(nr_findings(report), 1);
 }
 
@@ -626,7 +626,7 @@ TEST(without_causes)
 	queue.window.has_causes = queue.window.has_blame = false;
 	queue.window.causes_known = 0;
 	report = queue_of(&queue);
-	assert_first(report, "waits", "/batch waits (on average 4.0 tasks waiting) for a core (p99 57.1 ms)");
+	assert_first(report, "waits", "/batch waits for a core: on average 4.0 tasks wait (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 1);
 }
 

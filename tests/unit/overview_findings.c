@@ -107,7 +107,8 @@ static struct suspect *task(uint32_t pid, const char *name, const char *cgroup, 
 {
 	struct suspect *s = &scene.window.suspects.list[scene.window.suspects.nr++];
 
-	*s = (struct suspect){.pid = pid, .ns = ms * MS, .count = 1, .sleeps = 500, .cpu = 1};
+	*s = (struct suspect){
+		.pid = pid, .tgid = pid, .ns = ms * MS, .count = 1, .sleeps = 500, .cpu = 1};
 	strcpy(s->name, name);
 	strcpy(s->cgroup, cgroup);
 	cpuset_add(&s->allowed, 0);
@@ -156,6 +157,18 @@ static void expect(const char *const want[6])
 	report_free(report);
 }
 
+/* The report of load on the live screen has the findings of all parts. */
+TEST(part_of_load)
+{
+	begin();
+	wait_for("/batch", 300, 0);
+	task(7, "burner", "/batch", 900);
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_LOAD, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
+	report_free(report);
+}
+
 TEST(quota_names_the_ancestor)
 {
 	struct settings *s;
@@ -171,8 +184,8 @@ TEST(quota_names_the_ancestor)
 	task(7, "burner", "/pod/side", 150)->sleeps = 0;
 	task(8, "service", "/pod/app", 50);
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
-	       "/pod/app waits 600 ms per second for the CPU quota of /pod (0.2 CPUs), 75 % of its "
-	       "waiting; /pod/side uses 75 % of it");
+	       "/pod/app waits for the CPU quota of /pod (0.2 CPUs): 600 ms per second, 75 % of its "
+	       "waiting; /pod/side uses 75 % of the quota");
 	/* The other container never sleeps and waits longer: it is the culprit. */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
@@ -207,9 +220,14 @@ TEST(neighbour)
 	task(8, "burner", "/batch/job", 900);
 	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
-	       "/batch/job makes /app wait 300 ms per second, 100 % of its waiting (p99 5 ms): 2 "
-	       "tasks "
-	       "burner use 1.8 CPUs");
+	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
+	       "tasks named burner use 1.8 CPUs");
+	/* /batch has five times the weight of /app. */
+	scene.settings[0].levels[0].weight = 20;
+	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
+	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
+	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
+	scene.settings[0].levels[0].weight = 100;
 	/* A victim that uses more than four times as much. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
@@ -297,12 +315,12 @@ TEST(cpu_bound)
 	/* A run of 50 ms for each request: preemptions delay it as well. */
 	s->sleeps = 10;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
-	       "/batch makes /app wait 955 ms per second, 100 % of its waiting (p99 5 ms): burner "
+	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
 	/* A culprit that takes less than the victim only delays its wake-ups. */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
-	       "/batch makes /app wait 55 ms per second, 100 % of its waiting (p99 5 ms): burner "
+	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
 }
 
@@ -331,12 +349,59 @@ TEST(realtime)
 	s->policy = SCHED_FIFO;
 	s->priority = 50;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
-	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait 200 ms per second, 100 "
-	       "% "
-	       "of its waiting (p99 5 ms)");
-	/* A watchdog that hardly runs is not the culprit. */
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
+	       "% of its waiting");
+	/* It has its share of the waits behind a busy root. */
+	s->ns = 36 * MS;
+	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
+	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % of "
+	       "its waiting");
+	/* A task that hardly runs keeps its policy. */
+	task(9, "watchdog", "/", 1)->policy = SCHED_FIFO;
+	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7", NULL);
 	s->ns = MS;
 	EXPECT(NULL);
+}
+
+/* The root is no service: the process with most wake-ups has its share of the waits. */
+TEST(root)
+{
+	begin();
+	scene.paths[0].path = "/";
+	wait_for("/batch", 400, 0);
+	task(7, "burner", "/batch", 1800)->sleeps = 0;
+	task(8, "make", "/", 50);
+	task(9, "web", "/", 50)->sleeps = 1500;
+	EXPECT("neighbour", "/", "/batch", "", NULL,
+	       "/batch makes web (PID 9 in /) wait: 300 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); burner (PID 7) uses 1.8 CPUs");
+	/* Half of the waits begin with a preemption. */
+	scene.groups[0].count = 4000;
+	scene.suspects[0].ns = 1010 * MS;
+	EXPECT("neighbour", "/", "/batch", "", NULL,
+	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); burner (PID 7) uses 1 CPU");
+	scene.suspects[0].ns = 1800 * MS;
+	scene.groups[0].count = 0;
+	/* Waits behind subtick are no finding. */
+	scene.window.suspects.own_ns = 1800 * MS;
+	scene.window.suspects.own_cgroup_id = 2;
+	EXPECT("neighbour", "/", "/batch", "", NULL,
+	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
+	       "(PID 7) uses 1.8 CPUs");
+	begin();
+	scene.paths[0].path = "/";
+	wait_for("/", 400, 0);
+	scene.blame[0].culprit = scene.groups[0].party;
+	task(7, "burner", "/", 1950)->sleeps = 0;
+	task(9, "web", "/", 50);
+	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
+	       "web (PID 9 in /) waits for other tasks there: 400 ms per second, 100 % of its waiting "
+	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
+	/* The command that waits is no culprit. */
+	strcpy(scene.suspects[0].name, "web");
+	task(10, "make", "/", 1)->sleeps = 0;
+	EXPECT("same_group", "/", "/", "", "", NULL);
 }
 
 TEST(short_lived)
@@ -351,7 +416,7 @@ TEST(short_lived)
 	s->cgroup_id = 2;
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
-	       "short-lived processes of /batch (100 cronjob per second) make /app wait 300 ms per "
+	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms per "
 	       "second, 100 % of its waiting (p99 5 ms)");
 	/* Without a file the parent is given another policy. */
 	scene.window.nr_settings = 0;
@@ -359,10 +424,22 @@ TEST(short_lived)
 	s->parent = 7;
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
-	       "make /app wait 300 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
 	/* The processes already have SCHED_IDLE. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
+	/* Processes of the root: their parent gets a cgroup of its own. */
+	scene.paths[1].path = "/";
+	strcpy(scene.suspects[1].cgroup, "/");
+	settings("/app");
+	EXPECT("short_lived", "/app", "/: cronjob", "",
+	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-7; mkdir -p $d && echo 1 > "
+	       "$d/cpu.idle && echo 7 > $d/cgroup.procs",
+	       NULL);
+	scene.settings[0].levels[0].idle = -1;
+	scene.window.mounts.v1 = true;
+	EXPECT("short_lived", "/app", "/: cronjob", "",
+	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs", NULL);
 	/* Few short-lived processes, or more CPU time of long-lived ones, give no such finding. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -382,7 +459,7 @@ TEST(short_lived_victims)
 	s->count = 2000;
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
-	       "short-lived processes of /app (2000 bomb per second) make /app wait 30 ms per "
+	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
 	       "second, "
 	       "100 % of its waiting (p99 5 ms)");
 	/* The task that starts them waits for its own processes. */
@@ -392,7 +469,7 @@ TEST(short_lived_victims)
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
-	       "/app wait 58 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "/app wait: 58 ms per second, 100 % of its waiting (p99 5 ms)");
 }
 
 TEST(priorities_in_one_cgroup)
@@ -405,8 +482,12 @@ TEST(priorities_in_one_cgroup)
 	s = task(8, "service", "/app", 50);
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
-	       "tasks of /app wait for each other 305 ms per second; service (PID 8) has nice 19, "
+	       "tasks of /app wait for each other: 305 ms per second; service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
+	/* Most waits are those of a task with nice 0. */
+	task(9, "proxy", "/app", 50)->sleeps = 501;
+	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
+	scene.window.suspects.nr--;
 	/* A difference of two nice values is no cause. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
@@ -418,9 +499,8 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
 	EXPECT("same_group", "/app", "/app", "", "",
-	       "tasks of /app wait for each other 295 ms per second, 100 % of its waiting (p99 5 "
-	       "ms): 2 "
-	       "tasks service use 1.9 CPUs");
+	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); 2 tasks named service use 1.9 CPUs");
 	/* A cgroup that hardly uses its CPUs. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
@@ -435,7 +515,7 @@ TEST(pinned)
 	scene.cpu[0].busy_ratio = 0.1;
 	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
-	       "/app waits 300 ms per second on CPU 1; CPU 0, which its affinity excludes, is 90 % "
+	       "/app waits on CPU 1: 300 ms per second; CPU 0, which its affinity excludes, is 90 % "
 	       "idle");
 	s = settings("/app");
 	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
@@ -458,7 +538,7 @@ TEST(kernel_threads)
 	s = task(7, "kworker/u8:1-loop0", "/", 300);
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "",
-	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait 200 ms per second, 100 "
+	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait: 200 ms per second, 100 "
 	       "% of "
 	       "its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
@@ -472,7 +552,7 @@ TEST(kernel_threads)
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
 	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make "
-	       "/app wait 200 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "/app wait: 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "kswapd0");
 	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
 	strcpy(s->name, "ksoftirqd/1");

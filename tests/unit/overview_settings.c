@@ -2,6 +2,8 @@
 /* Settings of cgroups and tasks as the overview reads them from /sys and /proc. */
 #include "test.h"
 
+#include <unistd.h>
+
 #include "measure/overview/settings.h"
 #include "measure/overview/suspects.h"
 #include "tree.h"
@@ -92,6 +94,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 		{.pid = 10, .tgid = 10, .cpu = 0, .ns = 7, .comm = "cron", .cgroup_id = 2},
 		{.pid = 11, .tgid = 11, .cpu = 0, .ns = 3, .comm = "reused"},
 		{.pid = UINT32_MAX, .tgid = UINT32_MAX, .cpu = 0, .ns = 99},
+		{.pid = 12, .tgid = (uint32_t)getpid(), .cpu = 0, .ns = 4, .cgroup_id = 5},
 	};
 	struct suspects found = {.list = calloc(SUSPECTS_MAX, sizeof(struct suspect))};
 
@@ -99,8 +102,10 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/7/comm", "worker\n");
 	tree_file(tree, "/proc/7/cgroup", "0::/app\n");
 	tree_file(tree, "/proc/11/comm", "another\n");
-	assert_int_equal(suspects_read(tree->root, list, 7, false, &found), 0);
+	assert_int_equal(suspects_read(tree->root, list, 8, false, &found), 0);
 	assert_int_equal(found.nr, 4);
+	assert_int_equal(found.own_ns, 4);
+	assert_int_equal(found.own_cgroup_id, 5);
 	assert_int_equal(found.list[0].pid, 7);
 	assert_int_equal(found.list[0].ns, 40);
 	assert_int_equal(found.list[0].sleeps, 3);

@@ -13,18 +13,10 @@
 #include "measure/wake/wake.h"
 #include "sys/cgroup.h"
 
-enum {
-	LOAD, /* required */
-	NOISE,
-	WAKE,
-	RUNQ,
-	NR_PARTS,
-};
-
 struct overview {
 	struct meter meter;
-	struct meter *parts[NR_PARTS]; /* NULL: unavailable */
-	struct err runq_err;
+	struct overview_opts opts;
+	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
 	struct overview_window window;
 };
 
@@ -33,15 +25,37 @@ static struct overview *to_overview(struct meter *meter)
 	return (struct overview *)meter;
 }
 
+static void set_windows(struct overview *o)
+{
+	struct meter **parts = o->parts;
+
+	o->window.runq = parts[OVERVIEW_RUNQ] ? runq_window(parts[OVERVIEW_RUNQ]) : NULL;
+	o->window.wake = parts[OVERVIEW_WAKE] ? wake_window(parts[OVERVIEW_WAKE]) : NULL;
+	o->window.noise = parts[OVERVIEW_NOISE] ? noise_window(parts[OVERVIEW_NOISE]) : NULL;
+}
+
+/* Starts or reads all parts. A part that fails is closed; without load the overview fails. */
+static int each_part(struct overview *o, bool start, struct err *err)
+{
+	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
+		struct meter *part = o->parts[i];
+		struct err *why = i == OVERVIEW_LOAD ? err : &o->window.errs[i];
+		int rc = !part ? 0 : start ? part->ops->start(part, why) : part->ops->read(part, why);
+
+		if (rc && i == OVERVIEW_LOAD)
+			return rc;
+		if (!rc)
+			continue;
+		part->ops->close(part);
+		o->parts[i] = NULL;
+	}
+	set_windows(o);
+	return 0;
+}
+
 static int overview_start(struct meter *meter, struct err *err)
 {
-	struct overview *o = to_overview(meter);
-	int rc = 0;
-
-	for (int i = 0; i < NR_PARTS && !rc; i++)
-		if (o->parts[i])
-			rc = o->parts[i]->ops->start(o->parts[i], err);
-	return rc;
+	return each_part(to_overview(meter), true, err);
 }
 
 /* Reads the settings of a cgroup, unless they are read already or there are too many. */
@@ -78,11 +92,8 @@ static int overview_read(struct meter *meter, struct err *err)
 {
 	struct overview *o = to_overview(meter);
 	struct overview_window *w = &o->window;
-	int rc = 0;
+	int rc = each_part(o, false, err);
 
-	for (int i = 0; i < NR_PARTS && !rc; i++)
-		if (o->parts[i])
-			rc = o->parts[i]->ops->read(o->parts[i], err);
 	if (rc)
 		return rc;
 	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
@@ -95,14 +106,14 @@ static int overview_read(struct meter *meter, struct err *err)
 /* Passes runq's events on: new cgroups may need slots before the window ends. */
 static int overview_event_fd(const struct meter *meter)
 {
-	const struct meter *runq = ((const struct overview *)meter)->parts[RUNQ];
+	const struct meter *runq = ((const struct overview *)meter)->parts[OVERVIEW_RUNQ];
 
 	return runq ? runq->ops->event_fd(runq) : -1;
 }
 
 static int overview_event(struct meter *meter, struct err *err)
 {
-	struct meter *runq = to_overview(meter)->parts[RUNQ];
+	struct meter *runq = to_overview(meter)->parts[OVERVIEW_RUNQ];
 
 	return runq->ops->event(runq, err);
 }
@@ -111,7 +122,7 @@ static void overview_close(struct meter *meter)
 {
 	struct overview *o = to_overview(meter);
 
-	for (int i = 0; i < NR_PARTS; i++)
+	for (int i = 0; i < OVERVIEW_NR_PARTS; i++)
 		if (o->parts[i])
 			o->parts[i]->ops->close(o->parts[i]);
 	free(o->window.suspects.list);
@@ -138,33 +149,36 @@ const struct overview_window *overview_window(const struct meter *meter)
  */
 static int open_load(struct overview *o, struct err *err)
 {
-	struct load_opts opts[] = {
-		{.compare = true, .top = 1, .noise = true, .senders = true},
-		{.compare = true, .top = 1, .noise = true},
-		{.compare = true, .top = 1},
-	};
-	struct noise_opts noise = {.senders = true};
+	struct load_opts load = {.compare = true,
+				 .softirq = o->opts.top,
+				 .top = o->opts.top ?: 1,
+				 .noise = true,
+				 .senders = true};
+	struct meter **meter = &o->parts[OVERVIEW_LOAD];
 	int rc;
 
-	for (int i = 0; i < 3; i++) {
-		rc = load_open(&opts[i], &o->parts[LOAD], err);
-		if (rc && i < 2)
-			continue;
-		if (rc)
+	for (;;) {
+		struct noise_opts noise = {.senders = load.senders};
+		struct err why = {0};
+
+		rc = load_open(&load, meter, &why);
+		if (rc && !load.noise) {
+			*err = why;
 			return rc;
-		o->window.load = load_window(o->parts[LOAD]);
-		noise.load = o->parts[LOAD];
-		noise.senders = opts[i].senders;
-		if (i == 2)
-			break;
-		if (!strcmp(o->window.load->source, "bpf") &&
-		    !noise_open(&noise, &o->parts[NOISE], NULL)) {
-			o->window.noise = noise_window(o->parts[NOISE]);
-			break;
 		}
-		o->parts[LOAD]->ops->close(o->parts[LOAD]);
-		o->parts[LOAD] = NULL;
+		noise.load = *meter;
+		if (!rc && (!load.noise || !noise_open(&noise, &o->parts[OVERVIEW_NOISE],
+						       &o->window.errs[OVERVIEW_NOISE])))
+			break;
+		if (!rc)
+			(*meter)->ops->close(*meter);
+		*meter = NULL;
+		load.noise = load.senders;
+		load.senders = false;
 	}
+	if (load.noise)
+		o->window.errs[OVERVIEW_NOISE] = (struct err){0};
+	o->window.load = load_window(*meter);
 	return 0;
 }
 
@@ -182,18 +196,21 @@ static void find_mounts(struct overview_window *w)
 		 w->mounts.v1 ? layout.v1_cpuset : layout.v2);
 }
 
-int overview_open(struct meter **ret_meter, struct err *err)
+int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct wake_opts wake = {.sources = 1u << WAKE_PASSIVE, .bare = true};
-	struct runq_opts runq = {
-		.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1, .blame = true};
+	struct runq_opts runq = {.per = RUNQ_PER_CGROUP,
+				 .percentiles = {99},
+				 .nr_percentiles = !opts->top,
+				 .blame = true,
+				 .pressure = opts->pressure};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->meter.ops = &overview_ops;
-	o->window.runq_err = &o->runq_err;
+	o->opts = *opts;
 	o->window.suspects.list = calloc(SUSPECTS_MAX, sizeof(struct suspect));
 	o->window.settings = calloc(OVERVIEW_CGROUPS, sizeof(struct settings));
 	rc = o->window.suspects.list && o->window.settings ?
@@ -203,11 +220,10 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		overview_close(&o->meter);
 		return rc;
 	}
-	runq.load = o->parts[LOAD];
-	if (!wake_open(&wake, &o->parts[WAKE], NULL))
-		o->window.wake = wake_window(o->parts[WAKE]);
-	if (!runq_open(&runq, &o->parts[RUNQ], &o->runq_err))
-		o->window.runq = runq_window(o->parts[RUNQ]);
+	runq.load = o->parts[OVERVIEW_LOAD];
+	wake_open(&wake, &o->parts[OVERVIEW_WAKE], &o->window.errs[OVERVIEW_WAKE]);
+	runq_open(&runq, &o->parts[OVERVIEW_RUNQ], &o->window.errs[OVERVIEW_RUNQ]);
+	set_windows(o);
 	find_mounts(&o->window);
 	*ret_meter = &o->meter;
 	return 0;

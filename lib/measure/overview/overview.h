@@ -15,20 +15,35 @@
 /* Settings are read of cgroups with waits of at least this share of the window. */
 #define OVERVIEW_LEAST 0.01
 
+enum overview_part {
+	OVERVIEW_LOAD, /* required */
+	OVERVIEW_RUNQ,
+	OVERVIEW_WAKE,
+	OVERVIEW_NOISE,
+	OVERVIEW_NR_PARTS,
+};
+
+struct overview_opts {
+	/* Tasks to list for each CPU. 0: one task, no softirq vectors, p99 only. */
+	uint32_t top;
+	bool pressure;
+};
+
 /* Valid until the meter's next read. */
 struct overview_window {
 	const struct load_window *load;
-	const struct runq_window *runq; /* NULL: unavailable, see runq_err */
-	const struct err *runq_err;
-	const struct wake_window *wake;	  /* NULL: unavailable */
-	const struct noise_window *noise; /* NULL: unavailable */
+	/* NULL: unavailable, see errs. */
+	const struct runq_window *runq;
+	const struct wake_window *wake;
+	const struct noise_window *noise;
+	struct err errs[OVERVIEW_NR_PARTS]; /* reason of each unavailable part; code 0: available */
 	struct settings_mounts mounts;
 	struct suspects suspects;
 	struct settings *settings; /* of cgroups that wait or make others wait */
 	size_t nr_settings;
 };
 
-int overview_open(struct meter **ret_meter, struct err *err);
+int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err);
 const struct overview_window *overview_window(const struct meter *meter);
 
 #endif

@@ -32,15 +32,20 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Merges the rows of one task on several CPUs into the row with most time. Returns rows left. */
-static size_t merge(struct load_task *tasks, size_t nr)
+static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 {
 	size_t left = 0;
 
 	qsort(tasks, nr, sizeof(*tasks), by_pid);
 	for (size_t i = 0; i < nr; i++) {
 		/* UINT32_MAX: time of tasks without a row of their own. */
-		if (tasks[i].pid == UINT32_MAX || tasks[i].tgid == (uint32_t)getpid())
+		if (tasks[i].pid == UINT32_MAX)
 			continue;
+		if (tasks[i].tgid == (uint32_t)getpid()) {
+			list->own_ns += tasks[i].ns;
+			list->own_cgroup_id = tasks[i].cgroup_id;
+			continue;
+		}
 		if (left && tasks[left - 1].pid == tasks[i].pid) {
 			tasks[left - 1].ns += tasks[i].ns;
 			tasks[left - 1].sleeps += tasks[i].sleeps;
@@ -139,12 +144,14 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 	size_t live = 0;
 
 	ret_suspects->nr = 0;
+	ret_suspects->own_ns = ret_suspects->own_cgroup_id = 0;
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, tasks, nr * sizeof(*copy));
-	nr = merge(copy, nr);
+	nr = merge(copy, nr, ret_suspects);
 	for (size_t i = 0; i < nr; i++) {
 		struct suspect one = {.pid = copy[i].pid,
+				      .tgid = copy[i].tgid,
 				      .ns = copy[i].ns,
 				      .count = 1,
 				      .sleeps = copy[i].sleeps,

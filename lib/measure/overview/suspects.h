@@ -18,6 +18,7 @@
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
 	uint32_t pid;		   /* 0: tasks that exited */
+	uint32_t tgid;
 	char name[SUSPECT_NAME];   /* comm; of a kernel worker with its work queue */
 	char cgroup[SUSPECT_PATH]; /* in the hierarchy that controls the CPU; "" if unknown */
 	uint64_t cgroup_id;	   /* the same cgroup; 0: unknown */
@@ -35,6 +36,8 @@ struct suspect {
 struct suspects {
 	struct suspect *list; /* SUSPECTS_MAX places; most CPU time first */
 	size_t nr;
+	uint64_t own_ns; /* CPU time of this process, which is not listed */
+	uint64_t own_cgroup_id;
 };
 
 /*

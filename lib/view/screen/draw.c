@@ -67,42 +67,16 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 	free(safe);
 }
 
-/* The findings whose first one lost most time of all reports; NULL: none. @ret_nr: of all reports. */
-static const struct table *first_findings(const struct screen *screen, size_t *ret_nr)
-{
-	const struct table *first = NULL;
-	double most = 0.0;
-
-	*ret_nr = 0;
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		const struct report *report = screen->slots[i].report;
-		const struct table *table = findings_of(report);
-		double lost;
-
-		if (!table || !table->nr_rows || !report->window_ns)
-			continue;
-		*ret_nr += table->nr_rows;
-		lost = table_number(table, 0, "lost_ns") / (double)report->window_ns;
-		/* Findings about figures of other tools come last. */
-		if (!strcmp(table_str(table, 0, "cause") ?: "", CAUSE_ACCOUNTING))
-			lost = 0.0;
-		if (!first || lost > most) {
-			first = table;
-			most = lost;
-		}
-	}
-	return first;
-}
-
+/* The first finding of the first slot: reports of the other slots know only their own figures. */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
-	size_t nr;
-	const struct table *first = first_findings(screen, &nr);
-	const char *next = first ? table_str(first, 0, "next") : NULL;
+	const struct table *first = screen->nr_slots ? findings_of(screen->slots[0].report) : NULL;
+	size_t nr = first ? first->nr_rows : 0;
+	const char *next = nr ? table_str(first, 0, "next") : NULL;
 	char more[40] = "";
 	int end;
 
-	if (!first) {
+	if (!nr) {
 		if (screen->nr_slots && screen->slots[0].report)
 			canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
 		return;
@@ -116,12 +90,12 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
-/* Draws notes and findings of all reports, and the reason and fix of measurements that failed. */
+/* Draws findings of the first report, notes of all reports, and the reason and fix of measurements that failed. */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
 	for (size_t i = 0; i < screen->nr_slots; i++) {
 		const struct screen_slot *slot = &screen->slots[i];
-		const struct table *findings = findings_of(slot->report);
+		const struct table *findings = i ? NULL : findings_of(slot->report);
 
 		draw_wrapped(lines, STYLE_BOLD, slot->command);
 		if (slot->refused) {

@@ -25,10 +25,10 @@ enum subtick_load_source {
 
 /* A member that is 0 has its default. */
 struct subtick_load_opts {
-	uint32_t size;	    /* sizeof(struct subtick_load_opts) */
-	uint32_t source;    /* enum subtick_load_source */
-	const char *event;  /* counter sources: an event; NULL: the architecture's default */
-	const char *cpus;   /* CPUs to report, "0,2-5"; NULL: all */
+	uint32_t size;	   /* sizeof(struct subtick_load_opts) */
+	uint32_t source;   /* enum subtick_load_source */
+	const char *event; /* counter sources: an event; NULL: the architecture's default */
+	const char *cpus;  /* CPUs to report, "0,2-5"; NULL: all */
 };
 
 /* @opts may be NULL. */

@@ -29,7 +29,7 @@ enum subtick_runq_per {
 
 /* Bits of subtick_runq_opts.flags. subtick_runq_open(3) has their cost. Unknown bits: -EINVAL. */
 enum subtick_runq_flag {
-	SUBTICK_RUNQ_TREE = 1 << 0,	   /* a group for each cgroup below `cgroups` instead of their sum */
+	SUBTICK_RUNQ_TREE = 1 << 0,	   /* one group per cgroup below `cgroups` */
 	SUBTICK_RUNQ_CAUSES = 1 << 1,	   /* split waits by cause */
 	SUBTICK_RUNQ_PRESSURE = 1 << 2,	   /* fill SUBTICK_PRESSURE; per cgroup or pod only */
 	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* fill SUBTICK_IDLE_STATES */
@@ -56,7 +56,7 @@ struct subtick_runq_opts {
 	 */
 	const char *const *rules;
 	size_t nr_rules;
-	const uint64_t *le_ns; /* boundaries, ascending, 3.2 % apart, at most 32; NULL: default set */
+	const uint64_t *le_ns; /* boundaries, ascending, 3.2 % apart, at most 32; NULL: default */
 	size_t nr_le;
 	const char *cpus;      /* CPUs whose waits count, "0,2-5"; NULL: all */
 	double sample_ratio;   /* probability with which a wait is counted; 0 or 1: all */

@@ -42,28 +42,28 @@ const char *subtick_error_fix(void);
 
 /* Lists of a window. Lists that the options do not request are empty. */
 enum subtick_list {
-	SUBTICK_WINDOW = 1,   /* one row: the window itself */
-	SUBTICK_LOSSES,	      /* each loss counter: NAME, and COUNT since open */
-	SUBTICK_CPUS,	      /* load: row N is CPU N. noise: the requested CPUs */
-	SUBTICK_GROUPS,	      /* runq: one row per cgroup, or per unit of `per`; largest sum first */
-	SUBTICK_BLAME,	      /* runq: victims with WAIT_NS and COUNT, by group, largest culprit first */
-	SUBTICK_BLAME_BY,     /* runq: row N is the culprit of row N of SUBTICK_BLAME */
-	SUBTICK_PRESSURE,     /* runq: wall time in which tasks of a cgroup waited */
-	SUBTICK_IDLE_STATES,  /* runq: waits for idle CPUs by group and idle state */
-	SUBTICK_LONG_WAITS,   /* runq: waits above the threshold, read by the last service */
+	SUBTICK_WINDOW = 1,    /* one row: the window itself */
+	SUBTICK_LOSSES,	       /* each loss counter: NAME, and COUNT since open */
+	SUBTICK_CPUS,	       /* load: row N is CPU N. noise: the requested CPUs */
+	SUBTICK_GROUPS,	       /* runq: cgroups, or the units of `per`; largest sum first */
+	SUBTICK_BLAME,	       /* runq: victims by group, largest culprit first */
+	SUBTICK_BLAME_BY,      /* runq: row N is the culprit of row N of SUBTICK_BLAME */
+	SUBTICK_PRESSURE,      /* runq: wall time in which tasks of a cgroup waited */
+	SUBTICK_IDLE_STATES,   /* runq: waits for idle CPUs by group and idle state */
+	SUBTICK_LONG_WAITS,    /* runq: waits above the threshold, read by the last service */
 	SUBTICK_LONG_WAITS_BY, /* runq: row N is the culprit of row N of SUBTICK_LONG_WAITS */
-	SUBTICK_SOURCES,      /* noise: sources by CPU, most time first */
-	SUBTICK_VICTIMS,      /* noise: cgroups that lost time, most first */
-	SUBTICK_DELAYS,	      /* noise: softirqs from raise to run, by CPU and vector */
-	SUBTICK_FUNCTIONS,    /* noise: workqueue functions by CPU, most time first */
-	SUBTICK_SENDERS,      /* noise: IPIs by receiving and sending CPU */
-	SUBTICK_CALLS,	      /* noise: function calls by receiving and sending CPU */
+	SUBTICK_SOURCES,       /* noise: sources by CPU, most time first */
+	SUBTICK_VICTIMS,       /* noise: cgroups that lost time, most first */
+	SUBTICK_DELAYS,	       /* noise: softirqs from raise to run, by CPU and vector */
+	SUBTICK_FUNCTIONS,     /* noise: workqueue functions by CPU, most time first */
+	SUBTICK_SENDERS,       /* noise: IPIs by receiving and sending CPU */
+	SUBTICK_CALLS,	       /* noise: function calls by receiving and sending CPU */
 };
 
 /* Kinds of groups. Only SUBTICK_PARTY_GROUP has id and names; all others have a word in CGROUP. */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED,	  /* ended before its name was read */
+	SUBTICK_PARTY_ENDED, /* ended before its name was read */
 	SUBTICK_PARTY_IDLE,
 	SUBTICK_PARTY_KTHREADS,
 	SUBTICK_PARTY_QUOTA,

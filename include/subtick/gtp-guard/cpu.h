@@ -15,7 +15,7 @@ extern "C" {
 
 /* Read-only for the caller. */
 struct cpu_perf {
-	int fd; /* -1 if the CPU has no figure; read() and ioctl() fail with EBADF */
+	int fd;		       /* -1 if the CPU has no figure; read() and ioctl() fail with EBADF */
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
 	uint64_t prev_time_ns; /* calibrated mode: time with the counter enabled */
 	float load;	       /* 0.0 … 1.0 between the last two samples, or -1.0 */

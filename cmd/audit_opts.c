@@ -59,7 +59,7 @@ static int add_slack(const struct opt *opt, const char *word, void *base, struct
 		return err_set(err, -E2BIG, "expected up to %d times", AUDIT_MAX_SLACKS);
 	for (size_t i = 0; i < cmd->opts.nr_slacks; i++)
 		if (cmd->slacks_ns[i] == ns)
-			return err_set(err, -EINVAL, "the same slack twice");
+			return err_set(err, -EINVAL, "a slack is given twice");
 	cmd->slacks_ns[cmd->opts.nr_slacks++] = ns;
 	return 0;
 }
@@ -132,8 +132,8 @@ static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct 
 
 	if (cmd->only)
 		return err_set(err, -EINVAL,
-			       "audit %s -- %.80s: a command is audited by itself, without %s",
-			       cmd->only, *command, cmd->only);
+			       "%s and a command exclude each other: use audit -- %.80s", cmd->only,
+			       *command);
 	cmd->command = command;
 	state->index = state->argc;
 	return 0;
@@ -214,7 +214,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (cmd->command && foreign)
 		return err_set(err, -EINVAL, "--%s: not for audit -- COMMAND", foreign->name);
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
-		return err_set(err, -EINVAL, "--fail-over: audit %s measures no error", cmd->only);
+		return err_set(err, -EINVAL, "--fail-over: audit %s has no error to compare",
+			       cmd->only);
 	if (cmd->plot && precision)
 		return err_set(err, -EINVAL, "--plot: audit precision has no plot");
 	if (unused)
@@ -222,8 +223,9 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       unused->group);
 	if (cmd->paper && (cmd->only || cmd->plot || cmd->opts.delays_ns || cmd->opts.slacks_ns ||
 			   opts_group(state, "sources")))
-		return err_set(err, -EINVAL, "--paper: runs ticks and delays with the settings of the paper: "
-					     "not with an experiment, --plot, --delays, --slack or options of sources");
+		return err_set(err, -EINVAL,
+			       "--paper selects experiments and settings itself: leave out the "
+			       "experiment, --plot, --delays, --slack and options of sources");
 	if (cmd->paper && (cmd->rows.save || cmd->rows.resume) && !cmd->opts.iterations)
 		return err_set(err, -EINVAL, "--paper: --save and --resume need --iterations");
 	if (!cmd->only && !cmd->paper && (cmd->rows.save || cmd->rows.resume))

@@ -42,7 +42,8 @@ static int add_percentile(const struct opt *opt, const char *word, void *base, s
 	for (unsigned int i = 0; i < nr; i++) {
 		columns_digits(crit->percentile[i] / (double)CRIT_PERCENT, other);
 		if (!strcmp(key, other))
-			return err_set(err, -EEXIST, "two of them would both be called p%s", key);
+			return err_set(err, -EEXIST, "two percentiles have the same JSON key p%s",
+				       key);
 	}
 	crit->nr_percentiles++;
 	return 0;

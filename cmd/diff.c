@@ -25,7 +25,7 @@ static int add_file(struct opts_state *state, const char *word, void *base, stru
 	struct diff_cmd *cmd = base;
 
 	if (cmd->nr == 2)
-		return err_set(err, -E2BIG, "unexpected operand %.80s: two files are compared", word);
+		return err_set(err, -E2BIG, "unexpected operand %.80s: expected two files", word);
 	cmd->sides[cmd->nr++].file = word;
 	return 0;
 }

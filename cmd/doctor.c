@@ -37,7 +37,7 @@ static int add_command(struct opts_state *state, const char *word, void *base, s
 	struct doctor_cmd *cmd = base;
 
 	if (!command_exists(word))
-		return err_set(err, -EINVAL, "%.80s: this build has no such command", word);
+		return err_set(err, -EINVAL, "%.80s: not a command of this build", word);
 	if (cmd->nr == MAX_COMMANDS - 1)
 		return err_set(err, -E2BIG, "%s: at most %d commands", word, MAX_COMMANDS - 1);
 	cmd->names[cmd->nr++] = word;

@@ -74,7 +74,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "perf-tsc or perf-calibrated",
 			       load->event, load->source ? load->source : "auto");
 	if (opts_given(state, "histogram") && !load->bursts)
-		return err_set(err, -EINVAL, "--histogram draws the bursts: it needs --bursts");
+		return err_set(err, -EINVAL, "--histogram needs --bursts");
 	return 0;
 }
 

@@ -141,8 +141,8 @@ int cmd_report(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))
-		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
-					  "--collect");
+		return opts_usage(&state, "--from excludes --seconds and --collect, because it "
+					  "measures nothing");
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);

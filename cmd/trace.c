@@ -216,7 +216,7 @@ int cmd_trace(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (opts_given(&state, "over") && cmd.trace.on != TRACE_EVENT_PERCENTILE)
-		return opts_usage(&state, "--over goes with --on pN=TIME:CGROUP");
+		return opts_usage(&state, "--over needs --on pN=TIME:CGROUP");
 	if (!cmd.for_ns && !cmd.trace.on)
 		cmd.for_ns = NSEC_PER_SEC;
 	run_signals();

@@ -80,12 +80,12 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	const struct try_cmd *cmd = base;
 
 	if (!cmd->try.a != !cmd->try.b)
-		return err_set(err, -EINVAL, "--a and --b go together");
+		return err_set(err, -EINVAL, "--a and --b need each other");
 	if ((cmd->try.nr_settings != 0) + (cmd->try.a != NULL) + (cmd->finding != 0) != 1)
 		return err_set(err, -EINVAL,
-			       "one of --set, --a with --b, and --from-finding is needed");
+			       "expected one of --set, --a with --b, or --from-finding");
 	if (cmd->from && !cmd->finding)
-		return err_set(err, -EINVAL, "--from goes with --from-finding");
+		return err_set(err, -EINVAL, "--from needs --from-finding");
 	return cmd->finding ? 0 : try_opts_check(&cmd->try, err);
 }
 
@@ -116,16 +116,16 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	const char *setting, *victim;
 
 	if (cmd->finding > nr)
-		return err_set(err, -ENOENT, "--from-finding %u: there are %zu findings",
+		return err_set(err, -ENOENT, "--from-finding %u: there are only %zu findings",
 			       cmd->finding, nr);
 	setting = table_str(findings, cmd->finding - 1, "next_setting");
 	victim = table_str(findings, cmd->finding - 1, "victim");
 	if (!setting)
-		return err_set(err, -ENOENT, "--from-finding %u: that finding proposes no setting",
+		return err_set(err, -ENOENT, "--from-finding %u: this finding has no setting",
 			       cmd->finding);
 	if (!cmd->try.nr_watch && !victim)
 		return err_set(err, -ENOENT,
-			       "nothing to watch: finding %u has no victim, name a cgroup with "
+			       "nothing to watch: finding %u has no victim; name a cgroup with "
 			       "--watch",
 			       cmd->finding);
 	if (!cmd->try.nr_watch)
@@ -194,7 +194,9 @@ static int show(struct try_cmd *cmd, const struct try_window *w, struct view *vi
 		output_close(&plot, draw(plot.out, report, &w->groups), err);
 	output_report(view, report, err);
 	if (!err->code && !w->restored)
-		err_set(err, -EIO, "not every setting could be restored: see /run/subtick/restore");
+		err_set(err, -EIO,
+			"some settings could not be restored: /run/subtick/restore "
+			"lists them");
 	if (!err->code && w->ended.code && !w->stopped)
 		*err = w->ended;
 	return err->code;

@@ -190,7 +190,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 		return err_set(err, -EINVAL,
 			       "--each-preference excludes --each-state and --budget");
 	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
-		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
+		return err_set(err, -EINVAL, "--%s needs --source nic", nic->name);
 	if (sweep->from_ns > sweep->to_ns)
 		return err_set(err, -EINVAL, "--from must not be above --to");
 	if (passive && (cmd->points_file || cmd->plot_file || cmd->against_file ||
@@ -201,9 +201,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "--plot, --against, --breakdown, --quick, --each-state and "
 			       "--each-preference");
 	if (!passive && cmd->interval.given)
-		return err_set(err, -EINVAL,
-			       "[interval [count]] goes with --source passive; other sources end "
-			       "by themselves");
+		return err_set(err, -EINVAL, "[interval [count]] needs --source passive");
 	/* A budget needs the figures of every state. */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
 		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
@@ -246,9 +244,7 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 	rc = input_against(cmd->against_file, "wake", &cmd->earlier, err);
 	if (rc || !cmd->plot_file || report_find(cmd->earlier.windows[0], "points"))
 		return rc;
-	return err_set(err, -EINVAL,
-		       "%s has no points to draw: save those of the earlier run with --points "
-		       "FILE.json",
+	return err_set(err, -EINVAL, "%s has no points to draw: save them with --points FILE.json",
 		       cmd->against_file);
 }
 

@@ -362,8 +362,7 @@ int config_complete(struct config *config, struct err *err)
 		return 0;
 	if (config->own_le)
 		return err_set(err, -EINVAL,
-			       "native-histograms without fine are made of counts at powers of two; "
-			       "leave out le, or add fine");
+			       "native-histograms excludes le: leave out le, or add fine");
 	memset(config->le_ns, 0, sizeof(config->le_ns));
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++)
 		config->le_ns[i] = native_le_ns(i);

@@ -165,7 +165,7 @@ REFUSED = [
     (["runq", "--pressure", "--per", "namespace"], "pods of a namespace have no cgroup in common"),
     (["runq", "--pressure", "--per", "qos"], "--depth shows"),
     (["runq", "--pressure", "--cpu", "0"], "--cpu"),
-    (["serve", "--depth", "2", "--per", "pod"], "depth goes with per cgroup"),
+    (["serve", "--depth", "2", "--per", "pod"], "depth needs per cgroup"),
     (["serve", "--interval", "0"], "--interval 0: expected a time from 100 ms to 3600 s"),
     (["serve", "--collect", "load,nosuch"], "expected some of load, runq, wake and noise"),
     (["serve", "--no-causes=yes"], "--no-causes takes no value"),

@@ -87,7 +87,7 @@ static int set_loads(const struct opt *opt, const char *value, void *base, struc
 static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
-	{"budget", 0, "TIME", "how long to take, such as 30s; what does not fit is left out",
+	{"budget", 0, "TIME", "limit of the total time, such as 30s; the rest is skipped",
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
 	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg,
 	 OPT_AT(struct audit_cmd, plot)},
@@ -102,11 +102,13 @@ static const struct opt options[] = {
 	 DELAYS(.parse = set_delays)},
 	{"slack", 0, "LIST", "delays: timer slacks, such as 1ns,default (default 1ns)",
 	 DELAYS(.parse = set_slacks)},
-	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
+	{"iterations", 0, "N", "delays: loops per delay, regardless of the time",
 	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
-	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
+	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON",
 	 DELAYS(OPT_STORE(struct audit_cmd, rows.save))},
-	{"resume", 0, "FILE", "delays: measure only what FILE, an earlier run's JSON, lacks",
+	{"resume", 0, "FILE",
+	 "delays: measure only the rows that FILE, from an earlier run, "
+	 "lacks",
 	 DELAYS(OPT_STORE(struct audit_cmd, rows.resume))},
 	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
@@ -243,9 +245,9 @@ int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv)
 		.command = "audit",
 		.synopsis = "audit [ticks|delays|sources|precision] [options]\n"
 			    "       subtick audit [-C N] -- COMMAND [ARG...]",
-		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
-			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
-			   "a verdict; about a minute.",
+		.summary = "Error of the kernel's own CPU figures on this machine, by "
+			   "experiment.\nDefault: short versions of ticks, delays and sources, "
+			   "and a verdict; about a minute.",
 		.own = options,
 		.operands = operand_words,
 		.view = &cmd->view,

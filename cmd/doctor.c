@@ -52,9 +52,9 @@ int cmd_doctor(int argc, char **argv)
 	struct opts_state state = {
 		.command = "doctor",
 		.synopsis = "doctor [options] [COMMAND...]",
-		.summary = "What this machine can measure; for each thing it can't, why, and the "
-			   "fix.\n"
-			   "Exit code 77 if a COMMAND (default: load) does not work here at all.",
+		.summary = "List of what this machine can measure; for the rest, the reason and "
+			   "the fix.\nExit code 77 if a COMMAND (default: load) does not work at "
+			   "all.",
 		.own = options,
 		.operands = command_names,
 		.view = &view,

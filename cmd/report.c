@@ -36,15 +36,15 @@ static int add_from(const struct opt *opt, const char *value, void *base, struct
 }
 
 static const struct opt options[] = {
-	{"seconds", 0, "N", "how long load, runq, noise and wake observe (default 10)",
+	{"seconds", 0, "N", "observe for N seconds with load, runq, noise and wake (default 10)",
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
-	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
+	{"output", 'o', "FILE", "output file, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
 	{"collect", 0, "LIST",
 	 "of load,runq,noise,wake,doctor (default), and audit,crit, which put load on cores",
 	 OPT_SET(struct report_cmd, collect, report_collectors),
 	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
-	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
+	{"from", 0, "FILE", "use saved --json output instead of measuring; more files may follow",
 	 .parse = add_from},
 	{0},
 };

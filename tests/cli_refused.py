@@ -133,7 +133,7 @@ REFUSED = [
     (["crit", "--percentiles", "50,101"], "50,101"),
     (["crit", "-p", "median"], "--percentiles median"),
     (["crit", "-p", "50,,99"], "--percentiles 50,,99"),
-    (["crit", "-p", "50,99,50"], "both be called p50"),
+    (["crit", "-p", "50,99,50"], "same JSON key p50"),
     (["trace", "-C", "4095"], "4095"),
     (["trace", "--on", "wait"], "--on wait"),
     (["trace", "--on", "late=5ms"], "--on late=5ms"),

@@ -114,7 +114,10 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	int rc;
 
 	if (!is_cgroup_file(file))
-		return err_set(err, -EINVAL, "--set does not support %s: use --a and --b", path);
+		return err_set(err, -EINVAL,
+			       "expected a file of the controllers cpu and cpuset, "
+			       "of an IRQ affinity or of idle states; use --a and "
+			       "--b for other settings");
 	rc = cgroup_layout(root, &layout);
 	if (rc)
 		return err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));

@@ -93,7 +93,7 @@ static const struct opt options[] = {
 	 .parse = add_rule},
 	{"exclude", 0, "RULE", "no cgroups that match; the first matching rule decides",
 	 .parse = add_rule},
-	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace or qos (default cgroup)",
+	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace, qos, vm or vcpu (default cgroup)",
 	 .parse = set_per, .words = runq_per_names},
 	{"depth", 0, "N", "sum of cgroups whose paths share the first N names",
 	 OPT_NUMBER(struct runq_cmd, runq.depth, 1, RUNQ_DEPTH - 1)},

@@ -25,6 +25,8 @@ enum subtick_runq_per {
 	SUBTICK_PER_POD,       /* each cgroup outside pods is a separate group */
 	SUBTICK_PER_NAMESPACE, /* also has the groups "(no pod)" and "(unknown)" */
 	SUBTICK_PER_QOS,
+	SUBTICK_PER_VM,	  /* vCPU threads of a VM; each cgroup outside VMs is a separate group */
+	SUBTICK_PER_VCPU, /* one vCPU of a VM */
 };
 
 /* Bits of subtick_runq_opts.flags. subtick_runq_open(3) has their cost. Unknown bits: -EINVAL. */

@@ -12,7 +12,7 @@
 
 _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 		       (int)SUBTICK_PER_CPU == (int)RUNQ_PER_CPU &&
-		       SUBTICK_PER_QOS - SUBTICK_PER_POD == ROLLUP_QOS - ROLLUP_POD &&
+		       SUBTICK_PER_VCPU - SUBTICK_PER_POD == ROLLUP_VCPU - ROLLUP_POD &&
 		       (int)SUBTICK_PARTY_EXCLUDED == (int)RUNQ_PARTY_EXCLUDED &&
 		       (int)SUBTICK_PARTY_QUOTA == (int)RUNQ_PARTY_QUOTA &&
 		       SUBTICK_UNKNOWN_NS - SUBTICK_IDLE_EXIT_NS == RUNQ_UNKNOWN &&
@@ -257,7 +257,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 	int rc;
 
 	if (from->source > SUBTICK_RUNQ_WAKEUP || from->hierarchy > RUNQ_HIERARCHY_V2 ||
-	    from->per > SUBTICK_PER_QOS || from->flags & ~(uint32_t)ALL_FLAGS || from->reserved)
+	    from->per > SUBTICK_PER_VCPU || from->flags & ~(uint32_t)ALL_FLAGS || from->reserved)
 		return err_set(err, -EINVAL,
 			       "unknown value in flags, source, hierarchy, per or reserved");
 	rc = check_list(from->cgroups, from->nr_cgroups, "cgroup", err);

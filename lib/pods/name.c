@@ -13,8 +13,7 @@
 #define UID_LEN 36
 #define HEX	"0123456789abcdefABCDEF"
 
-/* systemd writes bytes that a unit name must not contain as \xNN. */
-static void unescape(const char *from, size_t len, char *to, size_t size)
+void cgroup_unescape(const char *from, size_t len, char *to, size_t size)
 {
 	size_t at = 0;
 
@@ -92,6 +91,19 @@ static bool parse_id(const char *text, const char *runtime, struct cgroup_name *
 	return true;
 }
 
+/* "machine-qemu-1-web.scope", unescaped: the VM web of libvirt. */
+static bool parse_machine(const char *part, struct cgroup_name *name)
+{
+	int at = 0, end = (int)strlen(part) - 6;
+
+	if (sscanf(part, "machine-qemu-%*[0-9]-%n", &at) || !at || end <= at ||
+	    strcmp(part + end, ".scope"))
+		return false;
+	snprintf(name->container_id, sizeof(name->container_id), "%.*s", end - at, part + at);
+	name->runtime = "libvirt";
+	return true;
+}
+
 static void parse_container(const char *part, const char *parent, struct cgroup_name *name)
 {
 	const char *colon = strrchr(part, ':');
@@ -104,6 +116,8 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		name->runtime = "lxc";
 		return;
 	}
+	if (parse_machine(part, name))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		size_t len = strlen(runtimes[i].prefix);
 		const char *id = NULL;
@@ -136,7 +150,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		len = strcspn(path, "/");
 		if (!len)
 			break;
-		unescape(path, len, part, sizeof(part));
+		cgroup_unescape(path, len, part, sizeof(part));
 		path += len;
 		parse_qos(part, ret_name);
 		memcpy(was, ret_name->pod_uid, sizeof(was));

@@ -8,18 +8,25 @@
 
 struct cgroup_name {
 	char pod_uid[40];	/* with dashes, "" if none */
-	char container_id[136]; /* hexadecimal, or the name of an LXC container; "" if none */
-	const char *runtime;	/* "containerd", "cri-o", "docker", "podman", "lxc", or NULL */
+	/* Hexadecimal, or the name of an LXC container or of a VM of libvirt; "" if none. */
+	char container_id[136];
+	/* "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or NULL. */
+	const char *runtime;
 	size_t pod_len;		/* length of the prefix of the path that names the pod; 0 if none */
 	/* "guaranteed", "burstable", "besteffort", or NULL. Cgroups of the classes have it, too. */
 	const char *qos;
 };
 
 /*
- * Parses paths of kubelet's systemd and cgroupfs drivers with any prefix, and of docker, podman and
- * LXC, with \x2d escapes. Paths never contain the names of pods.
+ * Parses paths of kubelet's systemd and cgroupfs drivers with any prefix, and of docker, podman,
+ * LXC and libvirt, with \x2d escapes. Paths never contain the names of pods.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
+/*
+ * Copies @len bytes of a cgroup name, cut to @size bytes with NUL. systemd writes bytes that a unit
+ * name must not contain as \xNN: copies those as the byte.
+ */
+void cgroup_unescape(const char *from, size_t len, char *to, size_t size);
 
 /* A part of a file name, without NUL. */
 struct pod_text {

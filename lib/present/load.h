@@ -17,6 +17,9 @@ extern const struct table_spec load_fields_table, load_cpus_table, load_all_tabl
 /* Quality keys of a struct load_losses. */
 extern const struct table_spec load_losses_table;
 
+/* Advice in a guest whose CPUs are stolen. */
+#define STEAL_NEXT "on the hypervisor: subtick runq --per vm; the guest cannot change it"
+
 /* Adds the findings of @window to @report. */
 void load_findings(const struct load_window *window, struct report *report);
 

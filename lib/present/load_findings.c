@@ -23,7 +23,7 @@ static const struct finding_rule procstat_high = {
 static const struct finding_rule softirq_on_idle = {
 	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick noise: which softirqs, and whom they hit"};
 static const struct finding_rule steal = {
-	"steal", "hypervisor", LOAD_WRONG_RATIO, "ask the owner of the host: the guest cannot change it"};
+	"steal", "hypervisor", LOAD_WRONG_RATIO, STEAL_NEXT};
 
 /* CPUs of which the same can be said. */
 struct alike {

@@ -11,6 +11,7 @@
 /* A row of the groups, without percentiles and boundaries, whose number varies. */
 struct group_row {
 	const char *comm, *cgroup;
+	char vm[VM_NAME];
 	struct runq_group who;
 	struct runq_group_names names;
 	int8_t ended;
@@ -30,6 +31,7 @@ enum {
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
 	WITH_WAITS_SEEN = 1 << 9, /* a field, not a column */
+	PER_VM = 1 << 11,
 };
 
 #define GROUP(id, member, ...) COLUMN(struct group_row, id, member, __VA_ARGS__)
@@ -42,8 +44,10 @@ static const struct column_spec group_columns[] = {
 	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
 	GROUP(M_CPU, who.cpu, .when = PER_CPU),
 	GROUP(M_PID, who.pid, .when = PER_TASK),
-	GROUP(M_TGID, who.tgid, .when = PER_TASK),
+	GROUP(M_TGID, who.tgid, .when = PER_TASK | PER_VM),
 	GROUP(M_COMM, comm, .when = PER_COMM | PER_TASK),
+	GROUP(M_VM, vm, .when = PER_VM, .flags = COLUMN_DATA_ONLY | COLUMN_EMPTY_IS_NULL),
+	GROUP(M_VCPU, who.vcpu, .when = PER_VM, DATA_ONLY),
 	GROUP(M_CGROUP, cgroup, .when = OF_CGROUPS),
 	GROUP(M_CGROUP_ID, who.cgroup_id, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_POD_UID, who.pod_uid, .when = OF_CGROUPS, DATA_ONLY),
@@ -93,6 +97,8 @@ static const struct table_spec groups_sum[] = {
 	[ROLLUP_POD] = GROUPS("waits for a core by pod"),
 	[ROLLUP_NAMESPACE] = GROUPS("waits for a core by namespace"),
 	[ROLLUP_QOS] = GROUPS("waits for a core by QoS class"),
+	[ROLLUP_VM] = GROUPS("waits for a core (CPU ready) by VM"),
+	[ROLLUP_VCPU] = GROUPS("waits for a core (CPU ready) by VM and vCPU"),
 	[ROLLUP_COMM] = GROUPS("waits for a core by command"),
 };
 
@@ -100,6 +106,11 @@ static const struct table_spec groups_sum[] = {
 static bool of_pods(const struct runq_window *w)
 {
 	return w->sum == ROLLUP_QOS || w->sum == ROLLUP_NAMESPACE;
+}
+
+static bool of_vms(const struct runq_window *w)
+{
+	return w->sum == ROLLUP_VM || w->sum == ROLLUP_VCPU;
 }
 
 static unsigned int conditions(const struct runq_window *w)
@@ -112,6 +123,7 @@ static unsigned int conditions(const struct runq_window *w)
 	};
 	unsigned int have = w->sum == ROLLUP_QOS	   ? PER_QOS
 			    : w->sum == ROLLUP_NAMESPACE ? PER_NAMESPACE
+			    : of_vms(w)			   ? PER_VM | OF_CGROUPS
 							   : per[w->per];
 
 	if (have & OF_CGROUPS && w->has_names)
@@ -173,6 +185,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		.who = {.cpu = UINT32_MAX,
 			.pid = UINT32_MAX,
 			.tgid = UINT32_MAX,
+			.vcpu = UINT32_MAX,
 			.cgroup_id = UINT64_MAX},
 		.ended = -1,
 		.g = *group,
@@ -199,12 +212,17 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 			row->who.cgroup_id = UINT64_MAX;
 		if (w->per == RUNQ_PER_TASK)
 			row->comm = who->comm;
+		if (!runq_group_vm(who, row->vm) && who->sum)
+			row->who.tgid = row->who.vcpu = UINT32_MAX;
 		if (who->names)
 			row->names = *who->names;
 		row->ended = group->ended;
 	}
 	if (!row->names.shown)
 		row->names.shown = row->cgroup;
+	/* Threads of a VM can be in several cgroups. */
+	if (row->vm[0])
+		row->cgroup = NULL;
 }
 
 static void add_groups(const struct runq_window *w, struct report *report)
@@ -345,7 +363,10 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	if (w->steps_only && w->sample_ratio < 1.0)
 		report_note(report, "the standard error of sums is unavailable without the fine "
 				    "histogram; fix: --fine");
-	if (w->sum && w->has_causes)
+	if (of_vms(w) && w->has_causes)
+		report_note(report, "causes are those of single tasks: other_group is also time behind other "
+				    "tasks of the same row; --blame tells them apart");
+	else if (w->sum && w->has_causes)
 		report_note(report, "causes are summed over cgroups: same_group is time behind tasks of the "
 				    "same cgroup, other_group also behind other cgroups of the same row; "
 				    "--blame tells them apart");
@@ -363,12 +384,13 @@ static void add_notes(const struct runq_window *w, struct report *report)
 
 struct field_row {
 	const char *hierarchy;
-	uint64_t waits_seen;
+	uint64_t waits_seen, steal_ns;
 };
 
 static const struct column_spec field_columns[] = {
 	COLUMN(struct field_row, M_HIERARCHY, hierarchy, .when = OF_CGROUPS),
 	COLUMN(struct field_row, M_WAITS_SEEN, waits_seen, .when = WITH_WAITS_SEEN),
+	COLUMN(struct field_row, M_STEAL_NS, steal_ns, .when = WITH_WAITS_SEEN, .flags = COLUMN_LATER),
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
@@ -379,6 +401,7 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 	struct field_row row = {
 		.hierarchy = runq_hierarchy_names[w->hierarchy],
 		.waits_seen = w->filtered ? UINT64_MAX : w->waits_seen,
+		.steal_ns = w->steal_ns,
 	};
 
 	if (!report)

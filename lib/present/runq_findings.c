@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "present/load.h"
 #include "report/findings.h"
 
 /* 10 ms of waiting per second, by all tasks of a group together. */
@@ -27,6 +28,7 @@ static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thr
 						   "subtick noise: which threads"};
 static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST,
 					      "subtick runq --idle-states"};
+static const struct finding_rule steal = {"steal", "hypervisor", LEAST, STEAL_NEXT};
 static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait %s for each other%s"
@@ -260,8 +262,51 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 	}
 }
 
+/* /proc/stat has totals only, so the part of the steal in which tasks waited is unknown. */
+static void say_steal(const struct runq_window *w, struct report *report)
+{
+	struct finding f = finding_of(&steal, w->steal_ns);
+	uint64_t waits_ns = 0;
+
+	if (w->steal_ns == UINT64_MAX)
+		return;
+	for (size_t i = 0; i < w->nr_groups; i++)
+		waits_ns += w->groups[i].sum_ns;
+	finding_set(f.culprit, "hypervisor");
+	findings_add(report, &f,
+		     "the hypervisor took %.3g ms of CPU time, while tasks waited %.3g ms for a core: "
+		     "a task also waits while the hypervisor has its CPU",
+		     (double)w->steal_ns / 1e6, (double)waits_ns / 1e6);
+}
+
+/*
+ * QEMU before 10.2 names its threads only with debug-threads=on. Without names, vCPU threads are in
+ * the row "NAME/other".
+ */
+static void note_unnamed(const struct runq_window *w, struct report *report)
+{
+	for (size_t i = 0; w->sum == ROLLUP_VM && i < w->nr_groups; i++) {
+		const struct runq_group *vm = w->groups[i].party.group;
+		size_t same = 0;
+
+		if (!vm || !vm->vm_len || !vm->path[vm->vm_len] ||
+		    !findings_due(report, &waits, w->groups[i].sum_ns))
+			continue;
+		for (size_t j = 0; j < w->nr_groups; j++)
+			same += w->groups[j].party.group && w->groups[j].party.group->tgid == vm->tgid;
+		if (same > 1)
+			continue;
+		report_note(report,
+			    "no vCPU thread of %.*s waited, or its threads have no names and are in %s; "
+			    "fix: QEMU names them with -name NAME,debug-threads=on",
+			    (int)vm->vm_len, vm->path, vm->path);
+		return;
+	}
+}
+
 void runq_findings(const struct runq_window *w, struct report *report)
 {
+	say_steal(w, report);
 	/* A core has no waits of its own. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
@@ -275,4 +320,5 @@ void runq_findings(const struct runq_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_pressed; i++)
 		say_pressure(w, &w->pressed[i], report);
 	runq_note_unknown(w, report);
+	note_unnamed(w, report);
 }

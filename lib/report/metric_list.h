@@ -365,10 +365,13 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_POD_UID, "pod_uid", "pod UID", UNIT_TEXT,                                              \
 	  "UID of the Kubernetes pod, from the cgroup path")                                       \
 	X(M_CONTAINER_ID, "container_id", "container id", UNIT_TEXT,                               \
-	  "id of the container, from the cgroup path")                                             \
-	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
+	  "id of the container or name of libvirt's VM, from the cgroup path")                     \
+	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT,                                              \
+	  "container runtime or libvirt, from the cgroup path")                                    \
 	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
-	  "namespace/pod/container if known, else the cgroup")                                     \
+	  "namespace/pod/container if known, VM or VM/vCPU, else the cgroup")                      \
+	X(M_VM, "vm", "VM", UNIT_TEXT, "virtual machine, as its hypervisor process names it")      \
+	X(M_VCPU, "vcpu", "vCPU", UNIT_ID, "number of the virtual CPU in its virtual machine")     \
 	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
 	  "namespace of the Kubernetes pod, from the files of kubelet or the runtime")              \
 	X(M_POD, "pod", "pod", UNIT_TEXT,                                                          \
@@ -437,6 +440,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
 	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
+	X(M_STEAL_NS, "steal_ns", "steal", UNIT_NS,                                                \
+	  "time that the hypervisor took from the CPUs; null if the kernel does not account it")   \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \

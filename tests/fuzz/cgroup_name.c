@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroup paths, which users can name freely: strings stay terminated, ids stay ids. */
+/* Cgroup paths, command lines and thread names of VMs, which users choose freely. */
 #include "fuzz.h"
 
 #include "pods/name.h"
+#include "pods/vm.h"
+
+/* The name lies within its array, and without a hypervisor nothing is written. */
+static void fuzz_vm(const char *text, size_t len)
+{
+	struct vm_thread thread = {.name = "?"};
+	uint32_t vcpu = vm_vcpu_parse(text);
+
+	if (vm_name_parse(text, len, thread.name))
+		FUZZ_CHECK(memchr(thread.name, '\0', sizeof(thread.name)));
+	else
+		FUZZ_CHECK(!strcmp(thread.name, "?"));
+	FUZZ_CHECK(vcpu == UINT32_MAX || vcpu < 100000);
+}
 
 static void fuzz_cgroup_name(const char *text, size_t len)
 {
@@ -13,6 +27,7 @@ static void fuzz_cgroup_name(const char *text, size_t len)
 		len = sizeof(path) - 1;
 	memcpy(path, text, len);
 	path[len] = '\0';
+	fuzz_vm(path, len);
 	cgroup_name_parse(path, &name);
 	FUZZ_CHECK(memchr(name.pod_uid, '\0', sizeof(name.pod_uid)));
 	FUZZ_CHECK(memchr(name.container_id, '\0', sizeof(name.container_id)));

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All live tests (or tests/truth) in one program: by the name it is called by it is that test. */
+/*
+ * All live tests (or tests/truth) in one program, which runs the test whose name it is called by.
+ */
 #include <stdio.h>
 #include <string.h>
 
-/* The build says which there are, as X(name), that their main() is main_name(), and the prefix. */
+/*
+ * The build defines the list of tests as X(name), renames their main() to main_name(), and defines
+ * the prefix.
+ */
 #define X(name) int main_##name(void);
 LIVE_TESTS
 #undef X

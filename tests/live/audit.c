@@ -95,7 +95,10 @@ static void measure_ticks(void *arg, struct verdict *verdict)
 	verdict_always(verdict, is_svg(plot), "--plot writes a whole SVG file");
 	unlink(plot);
 	verdict_always(verdict, reads > 0.0, "the columns were read %.0f times a second", reads);
-	/* An exact accountant shows no tick; that nothing hides from it is tested below. */
+	/*
+	 * A kernel that measures at each switch shows no tick. A later test checks that no task
+	 * hides from it.
+	 */
 	verdict_figure(verdict, !by_tick || !isnan(found->hz),
 		       "the tick of a tick-accounting kernel is found: %.0f Hz", found->hz);
 	verdict_figure(verdict, isnan(found->hz) || on_tick >= 0.6,
@@ -109,7 +112,7 @@ static void measure_ticks(void *arg, struct verdict *verdict)
 				"the inferred HZ is the configured one");
 }
 
-/* Under tick accounting: at the phase that was found the columns show little of what is true. */
+/* Under tick accounting, /proc/stat shows little of the true load at the phase that was found. */
 static void claim_hidden(struct verdict *verdict, json_t *root)
 {
 	json_t *row = row_of(root, "loads", "load", "hidden");
@@ -222,7 +225,7 @@ static int drive_away(pid_t parent, int cpu)
 	return moved;
 }
 
-/* A load that is not on its core any more proves nothing about the figures of that core. */
+/* A load that left its core proves nothing about the figures of that core. */
 static void check_strayed(int other)
 {
 	static char text[1 << 20];
@@ -236,7 +239,10 @@ static void check_strayed(int other)
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);
 	}
-	/* Once more: one that had only just begun has bound itself after the first time. */
+	/*
+	 * Moves them again, because a process that had just started bound itself to the core
+	 * afterwards.
+	 */
 	live_sleep_ms(200);
 	drive_away(pid, other);
 	code = live_stop(pid, 0, fd, text, sizeof(text));
@@ -264,7 +270,10 @@ static json_t *object_of(const char *lines, const char *experiment)
 	return NULL;
 }
 
-/* All three, in short: each gives its object, and together they find the regime out. */
+/*
+ * Runs all three experiments briefly. Each prints its object, and together they determine the
+ * regime.
+ */
 static void measure_all(void *arg, struct verdict *verdict)
 {
 	static const char *const experiments[] = {"ticks", "delays", "sources", "verdict"};
@@ -298,8 +307,9 @@ static void measure_all(void *arg, struct verdict *verdict)
 }
 
 /*
- * Audit needs the audited core and one to read from: all cores are meant. It tries probes again by
- * itself that others disturbed by more than 15 points. Its children and interrupts are our own.
+ * Audit uses the audited core and a core to read from, so all cores count. Audit itself repeats
+ * probes that were disturbed by more than 15 points. Its children and interrupts belong to the
+ * test.
  */
 static enum judged judge_it(void (*measure)(void *, struct verdict *), struct found *found, int on,
 			    double taken, uint64_t late_ns)
@@ -331,9 +341,9 @@ int main(void)
 	read_config();
 	judge_it(measure_ticks, &found, WITNESS_ALL_CPUS, 0.15, 0);
 	/*
-	 * A burn that hides has half of the rest of the tick on either side: one that begins later
-	 * than that is found by the tick. And what others take of the core shows, in a load that has
-	 * half of the try.
+	 * A hidden burn is in the middle between two ticks, so it stays hidden unless it begins
+	 * later than half of the free time. Time of other tasks shows in a load that runs for half
+	 * of the try.
 	 */
 	margin_ns = (1.0 - SHARE) / 2.0 * 1e9 / (configured_hz ? configured_hz : 1000);
 	judge_it(measure_sources, &found, cpu, SHARE * HIDDEN / 6, margin_ns);

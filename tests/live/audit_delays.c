@@ -68,7 +68,9 @@ static bool run_loop(int cpu, unsigned int delay_us, struct loop *ret_loop)
 static bool check_delay(struct verdict *verdict, const struct setup *setup, json_t *row,
 			unsigned int delay_us, double before_ns)
 {
-	/* By thread clocks on both sides: with IRQ_TIME_ACCOUNTING the truth is another. */
+	/*
+	 * Compares thread clocks, because with IRQ_TIME_ACCOUNTING the true time differs from them.
+	 */
 	double shown = live_number(row, "thread_clock_ns") / live_number(row, "iterations_total");
 	double after_ns, low, high;
 	struct loop loop = {NAN, NAN, NAN};
@@ -144,7 +146,10 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct setup setup;
-	/* Others cool the caches: a tenth of the core makes a loop dearer by less than its half. */
+	/*
+	 * Other tasks evict caches. With a tenth of the core they make a loop slower by less than
+	 * half.
+	 */
 	struct judge_opts opts = {
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
 		.measure = measure,

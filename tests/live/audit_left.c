@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How subtick audit ends when it is interrupted or killed: with its figures, leaving nothing. */
+/* An interrupted audit prints its figures, and a killed one leaves no process behind. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void check_left_behind(int number, const char *how)
 		return;
 	}
 	if (number == SIGKILL) {
-		/* Only the parent: that the others go with it is what is tested. */
+		/* Kills only the parent, because the test checks that its children end as well. */
 		kill(pid, SIGKILL);
 		close(fd);
 		waitpid(pid, NULL, 0);
@@ -154,7 +154,7 @@ int main(void)
 		after = look(getpid());
 		if (after.namespaces <= before.namespaces)
 			break;
-		/* Others may make and unmake theirs meanwhile. */
+		/* Other programs may create and remove network namespaces at the same time. */
 		live_sleep_ms(500);
 	}
 	live_ok(after.namespaces <= before.namespaces,

@@ -55,7 +55,10 @@ uint64_t canary_late_ns(const struct canary *canary, uint64_t mark)
 	uint64_t end = canary_mark(canary), now = clock_mono_ns(), most = 0;
 	uint64_t due = __atomic_load_n(&shared->due_ns, __ATOMIC_ACQUIRE);
 
-	/* Our clock first: if we are held up here, that is not the canary's delay. */
+	/*
+	 * Reads the clock before the mark, so that a delay of the reader does not count as delay of
+	 * the canary.
+	 */
 	if (due && now > due && end == canary_mark(canary))
 		most = now - due;
 	if (end - mark > KEPT)

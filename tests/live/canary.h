@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that asks for a core now and then and notes how late it gets it. */
+/* A task that sleeps until given times and records how late it gets the core. */
 #ifndef SUBTICK_TESTS_LIVE_CANARY_H
 #define SUBTICK_TESTS_LIVE_CANARY_H
 
@@ -17,9 +17,9 @@ struct canary {
  * the tick they would be charged whole ticks.
  */
 int canary_start(struct canary *canary, int cpu, struct err *err);
-/* How many times it has asked so far: the start of a stretch to look at. */
+/* Returns the number of wake-ups so far, as the start of an interval. */
 uint64_t canary_mark(const struct canary *canary);
-/* The latest that the core came since then, in ns; a wake-up that has not come yet included. */
+/* Returns the longest delay since @mark in ns, including a wake-up that is still pending. */
 uint64_t canary_late_ns(const struct canary *canary, uint64_t mark);
 void canary_stop(struct canary *canary);
 

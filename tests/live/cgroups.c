@@ -28,7 +28,7 @@ static const char *mount(void)
 
 static void clean(void)
 {
-	/* Children of a test end with _exit(), but one that does not must not clean for us. */
+	/* Only the test itself removes cgroups, not a child that ends with exit(). */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);
 		free(made[i]);

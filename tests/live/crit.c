@@ -205,12 +205,15 @@ static void measure_against(void *arg, struct verdict *verdict)
 		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
-/* And against a run that costs ten times as much it differs. */
+/* A run that costs ten times as much must differ. */
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
 	struct against against = {.engine = engine, .path = path};
-	/* Every core is measured in turn; medians stand what takes less than a tenth of them. */
+	/*
+	 * Every core is measured in turn. Medians are not affected by work that takes less than a
+	 * tenth of the time.
+	 */
 	struct judge_opts opts = {
 		.cpu = WITNESS_ALL_CPUS,
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},

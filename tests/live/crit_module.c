@@ -216,7 +216,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile_milli", "99900"), "percentile 99.9");
 	high = result("irq", "percentile");
 	live_ok(high != UINT64_MAX, "it is %llu cycles", (unsigned long long)high);
-	/* One sample: every percentile is that one. */
+	/* With one sample every percentile is that sample. */
 	configure(1, 1, 0);
 	live_ok(!file_write("percentile_milli", "1") && !file_write("percentile_milli", "100000"),
 		"the lowest and the highest of them");

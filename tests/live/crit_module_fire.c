@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tracerbench module under fire: runs that last, and what comes in their way meanwhile. */
+/* The tracerbench module during long runs: changed settings, signals, hotplug, unloading. */
 #include "crit_module.h"
 
 #include <errno.h>
@@ -61,7 +61,10 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			most = seen;
 			*ret_bound = false;
 		}
-		/* One good look is enough: a thread just born or just gone shows no binding. */
+		/*
+		 * One reading with all threads bound is enough, because a thread that just started
+		 * or ended shows no binding.
+		 */
 		if (seen == most && bound)
 			*ret_bound = true;
 	}
@@ -109,8 +112,8 @@ static bool under_way(void)
 }
 
 /*
- * A run goes on as it began though its settings change: with the new ones it would be over at once.
- * Whatever the machine does meanwhile only makes it longer.
+ * A run keeps its settings when they change. With the new settings it would end at once; other work
+ * only makes it longer.
  */
 static void test_snapshot(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor on this machine: its word agrees with what can be done here, tried without it. */
+/* Doctor on this machine: its report agrees with what the test finds by trying. */
 #include "live.h"
 
 #include <fcntl.h>
@@ -237,7 +237,7 @@ static int exit_code(const char *source)
 	return code;
 }
 
-/* Each word of doctor's beside what was tried. */
+/* Compares each result of doctor with what was tried. */
 static void compare(const char *who, json_t *root, const struct tried *tried)
 {
 	const struct {

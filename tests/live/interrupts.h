@@ -30,14 +30,14 @@ struct interrupts_around {
 };
 
 /*
- * By how much two tables of noise may differ that it reads one after the other at both ends: what
- * the kernel counted meanwhile, and what a core was in at that moment.
+ * Largest difference between two tables that noise reads one after the other: interrupts between
+ * the readings, and one in progress per core.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
 /* Comparison of noise with the kernel, for the lines and vectors of a core. */
 struct interrupts_compared {
-	unsigned int lines, exact; /* that moved; of these, known exactly */
+	unsigned int lines, exact; /* lines that changed, and those of them with an exact count */
 	char less[160], more[160]; /* the first with less, or more, than the kernel has; or "" */
 };
 

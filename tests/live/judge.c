@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tries, asks the witness, decides claim by claim. */
+/* Measures, asks the witness, and decides each claim. */
 #include "judge.h"
 
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static enum state decide_one(const struct claim *claim, enum state state, bool d
 	return claim->good && (counts || first) ? HELD : state;
 }
 
-/* A try decides what it may decide; returns whether a claim is still open. */
+/* Applies a try to all claims. Returns true if a claim is still open. */
 static bool decide(struct docket *docket, const struct verdict *verdict, bool disturbed, bool first)
 {
 	bool open = false;

@@ -49,7 +49,10 @@ struct verdict {
 /* A figure: noise may be to blame. The same claims in the same order in each try. */
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What others may disturb, but not how long anything takes: emulated machines are held to it. */
+/*
+ * A count that other work may disturb but that does not depend on time. It is also judged on
+ * emulated machines.
+ */
 void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* What must hold in any try on any machine. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rule of judge.h, with scripted tries: what each sequence of good, bad and disturbed gives. */
+/*
+ * The rule of judge.h with scripted tries: the result of each sequence of good, bad and disturbed
+ * tries.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

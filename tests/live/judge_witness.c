@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The witness sees what disturbs a core, each in its own column, and nothing on a quiet one. */
+/* The witness notices each kind of disturbance of a core, and nothing on a quiet core. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -75,7 +75,7 @@ static void burn_always(void)
 	}
 }
 
-/* Has the core for 30 ms on end, before anybody without a higher priority. */
+/* Occupies the core for 30 ms with real-time priority. */
 static void burn_first(void)
 {
 	const struct sched_param high = {.sched_priority = 50};
@@ -126,7 +126,7 @@ static void start_stranger(int on, void (*run)(void))
 			_exit(0);
 		}
 		live_pin(on);
-		/* It is a descendant until its grandparent exits. */
+		/* The process counts as a descendant until its grandparent exits. */
 		live_sleep_ms(20);
 		stranger->pid = getpid();
 		run();
@@ -144,14 +144,14 @@ static void stop_stranger(void)
 	live_sleep_ms(20);
 }
 
-/* Burns for a while and is gone before anybody looks. */
+/* Burns for a while and exits before the next reading. */
 static void burn_and_go(void)
 {
 	live_sleep_ms(300);
 	burn(400 * NSEC_PER_MSEC);
 }
 
-/* Comes to the core between two looks at it and is back on its own at both. */
+/* Moves to the core between two readings, and is on its own core at both. */
 static void visit(void)
 {
 	live_sleep_ms(300);
@@ -307,7 +307,7 @@ static void test_gone(void)
 	char why[600];
 
 	start_stranger(cpu, burn_and_go);
-	/* Known to the second look only by the time that the core was not idle. */
+	/* The second reading notices it only because the core was not idle. */
 	seen = watch(&limits, NULL);
 	if (isnan(seen.idle))
 		live_skip("gone", "this kernel does not say how long a core is idle");

@@ -169,7 +169,7 @@ static void drain(int fds[2], char *text[2])
 	}
 }
 
-/* Every other end of a pipe closes by itself: all are opened to. */
+/* All other pipe ends are close-on-exec. */
 static pid_t launch(const char *const args[], bool own_group, int out, int err)
 {
 	const char *program = getenv("SUBTICK");
@@ -346,7 +346,7 @@ bool live_two_cpus(int *ret_measured, int *ret_other)
 	if (nr < 2)
 		return false;
 	watch_idle(cpus, nr, ticks);
-	/* Five ticks are 50 ms: less is chance, and the last one is as good. */
+	/* A difference below five ticks (50 ms) is chance, so the last CPU is kept. */
 	for (int i = 1; i < nr; i++)
 		if (ticks[i] > ticks[best] + 5)
 			best = i;

@@ -18,7 +18,7 @@
 #define CLOSURE	  0.005
 #define WINDOW_MS 1000
 
-/* A third of the bound each: what others take of the core, and what the reader comes late. */
+/* Other tasks and a late reader may each cause a third of the allowed error. */
 static const struct witness_limits limits = {
 	.taken = BOUND / 3, .waited = BOUND / 3, .own_interrupts = true};
 
@@ -75,7 +75,7 @@ static bool next_usage(const struct gen_child *duty, struct duty_usage *usage)
 	return true;
 }
 
-/* Lays the entries into idle beside the sleeps; false if some of either are lost. */
+/* Matches idle entries with sleeps. Returns false if some are lost. */
 static bool bound_by_idle(const struct point *point, const struct duty_usage *first,
 			  const struct duty_usage *last, struct truth *truth)
 {
@@ -269,7 +269,7 @@ int main(void)
 		point.no_idle = err.what;
 	else
 		point.idle = &idle;
-	/* Every other period where time is not the core's own: it takes long, and is not judged. */
+	/* On emulated machines only every other period runs, because time is not judged there. */
 	for (size_t p = 0; p < sizeof(periods_us) / sizeof(periods_us[0]); p += step)
 		for (size_t d = 0; d < sizeof(duties) / sizeof(duties[0]); d++) {
 			point.opts = (struct duty_opts){

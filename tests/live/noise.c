@@ -47,7 +47,10 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 		(unsigned long long)apart);
 }
 
-/* Each interrupt and softirq hits someone; what comes between two readings is in one of them. */
+/*
+ * Each interrupt and softirq has a victim. An event between the two readings may be in either
+ * table.
+ */
 static void check_hits(const struct noise_window *w, const char *group)
 {
 	uint64_t hardirqs = 0, softirqs = 0;
@@ -251,7 +254,7 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct machine machine = {0};
-	/* Whoever else has a core takes no interrupt from it. */
+	/* Other tasks do not change the number of interrupts. */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = -1},
 				  .measure = measure,

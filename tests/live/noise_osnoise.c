@@ -69,7 +69,7 @@ static bool put(const char *folder, const char *name, const char *text)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "we");
 	done = file && fputs(text, file) >= 0;
-	/* The kernel says what it thinks of it when the buffer is written. */
+	/* An invalid value is reported when the buffer is flushed. */
 	return file && !fclose(file) && done;
 }
 

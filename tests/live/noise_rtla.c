@@ -153,7 +153,7 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/* Those that are read until @ends_ns are inside: a machine that stops for a while has fewer. */
+/* Windows read until @ends_ns are inside. A machine that pauses has fewer of them. */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {
@@ -176,7 +176,7 @@ static void next_look(struct beside *b, const char *waits_for)
 	live_sleep_ms(POLL_MS);
 }
 
-/* @why: there is no upper bound. */
+/* @why is the reason for having no upper bound, or NULL. */
 static void judge(const struct beside *b, const char *what, int kind, uint64_t theirs,
 		  const char *why)
 {

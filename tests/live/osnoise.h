@@ -16,7 +16,7 @@ void osnoise_needed(char *root, size_t size);
 /* Thread id of tracer @tool on @cpu, or 0. */
 pid_t osnoise_thread(const char *tool, int cpu);
 
-/* It, as /proc shows it. */
+/* The tracer's thread as /proc shows it. */
 struct osnoise_look {
 	char state;
 	uint64_t ticks; /* CPU time, each 10 ms */
@@ -25,7 +25,7 @@ struct osnoise_look {
 /* Minimum CPU time of an osnoise thread that takes samples: it spins. */
 #define OSNOISE_SPINS 10
 
-/* False if it has ended. */
+/* Returns false if the thread has ended. */
 bool osnoise_look(pid_t pid, struct osnoise_look *ret_look);
 
 /*

@@ -27,7 +27,7 @@ static pid_t start_wakee(const char *cgroup, int cpu, int in, int out)
 
 	if (pid)
 		return pid;
-	/* Does not preempt the task that wakes it: then there is something to wait for. */
+	/* SCHED_BATCH does not preempt the waker, so the wakee has to wait. */
 	if (sched_setscheduler(0, SCHED_BATCH, &batch))
 		_exit(1);
 	while (read(in, &byte, 1) == 1)
@@ -185,7 +185,8 @@ int main(void)
 {
 	struct setup setup;
 	/*
-	 * The wakee's waits are in both figures, whichever task has the core: a fifth of the bound.
+	 * Both figures contain the wakee's waits behind any task, so others may use a fifth of the
+	 * bound.
 	 */
 	struct judge_opts wakee = {
 		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_wakee, .arg = &setup};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cgroups.h"
 #include "judge.h"
@@ -204,6 +205,43 @@ static void check_comm_of_cgroup(const char *cgroup)
 	json_decref(root);
 }
 
+/* Steal of all CPUs by /proc/stat, in ns. */
+static double stolen_ns(void)
+{
+	double ns = 0.0, ticks;
+	char line[512];
+	FILE *file = fopen("/proc/stat", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %*u %lf", &ticks) == 1)
+			ns += ticks * 1e9 / (double)sysconf(_SC_CLK_TCK);
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+/* Steal of a window, and readings of /proc/stat just outside and just inside of both of its ends. */
+static void check_steal(void)
+{
+	struct meter *meter = window_open(&(struct runq_opts){0});
+	double before, begun, ending, after, got;
+	struct report *report;
+
+	before = stolen_ns();
+	window_begin(meter);
+	begun = stolen_ns();
+	window_wait(meter, 1000);
+	ending = stolen_ns();
+	report = window_end(meter, 0);
+	after = stolen_ns();
+	got = table_number(report->fields, 0, "steal_ns");
+	live_ok(after > 0.0 ? got >= ending - begun && got <= after - before : isnan(got),
+		"steal %.0f ns, %.0f to %.0f by /proc/stat, %.0f since boot", got, ending - begun,
+		after - before, after);
+	report_free(report);
+	meter->ops->close(meter);
+}
+
 int main(void)
 {
 	const char *one, *two;
@@ -223,6 +261,7 @@ int main(void)
 	check_stream(one);
 	check_forms(two);
 	check_comm_of_cgroup(two);
+	check_steal();
 	load_kill(pids[0]);
 	load_kill(pids[1]);
 	return live_done();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Invariants that other tools broke: tasks that share a core wait all of the time but one of them,
- * never more; what a filter shows is whoever was woken, not whoever woke.
+ * Invariants that other tools broke: of tasks that share a core all but one wait, never more; and a
+ * filter selects the woken task, not the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@
 #define CROWD_MS 600
 #define WAKES	 1000
 
-/* Exact whatever else runs: only the measuring function itself can say that a try was disturbed. */
+/*
+ * These counts are exact whatever else runs, so only the measuring function can mark a try as
+ * disturbed.
+ */
 static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
 {
 	const struct judge_opts opts = {.cpu = cpu,
@@ -64,8 +67,8 @@ struct crowd {
 };
 
 /*
- * While all of them live, at least one less than all wait. All waits are over when all are dead, so
- * that every one is in the sum, whatever else the machine does.
+ * While all tasks live, all but one wait. When all have exited every wait has ended and is in the
+ * sum.
  */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
@@ -177,7 +180,7 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	struct report *report;
 	double count;
 
-	/* Once it has waited, the end of a window leaves out who wakes. */
+	/* After its first wait, the waker is excluded at the end of the window. */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));
 	stats.before = load_schedstat(f->woken);

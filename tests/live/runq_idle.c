@@ -36,7 +36,10 @@ static void sleeper(struct shared *shared, int fd)
 		if (shared->nr == WAKES)
 			continue;
 		shared->after_ns[shared->nr] = clock_mono_ns();
-		/* Only now: the other side reads the stamp when it sees the number. */
+		/*
+		 * Stores the number last, because the other side reads the stamp when it sees the
+		 * number.
+		 */
 		__atomic_store_n(&shared->nr, shared->nr + 1, __ATOMIC_RELEASE);
 	}
 }
@@ -94,7 +97,10 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 		       count, WAKES);
 }
 
-/* Half of the wake-ups may find others on the core: what has a fifth of it takes fewer. */
+/*
+ * Half of the wake-ups may find another task on the core; a task with a fifth of the core affects
+ * fewer.
+ */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 

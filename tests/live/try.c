@@ -29,7 +29,9 @@ static bool value_is(const char *cgroup, const char *value)
 	return !strcmp(word, value);
 }
 
-/* Twice in a row: before the first round the value is tried for an instant. */
+/*
+ * The value must be seen twice in a row, because subtick tries it briefly before the first round.
+ */
 static bool wait_value(const char *cgroup, const char *value)
 {
 	int seen = 0;

@@ -25,7 +25,7 @@
 /* The first timer wake-up may precede the first read of the histogram. */
 #define MAX_UNSEEN 5
 
-/* Half of the points may be lost to others: what has a fifth of the core takes fewer. */
+/* Half of the points may be lost to other tasks; a task with a fifth of the core affects fewer. */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
@@ -136,13 +136,13 @@ static void measure_source(void *arg, struct verdict *verdict)
 	verdict_always(verdict, sane, "%s: none negative, launch distances kept, stages in order",
 		       source);
 	check_states(verdict, root, source, taken);
-	/* Found out on the core itself, where it idles: not beside others. */
+	/* The overhead is measured on the core while it idles, so not beside other tasks. */
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 				 live_has_note(root, "overhead of our stamp is unknown")),
 		       "%s: states both, or says why not", source);
-	/* No point if every interrupt was late or coincided with another. */
+	/* There is no figure if every interrupt was late or coincided with another one. */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
 	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",
@@ -224,7 +224,7 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 struct agreement {
 	struct rank {
 		double timer_ns;	/* a quartile of the timer's points … */
-		double low_ns, high_ns; /* … and where it may lie among all wake-ups */
+		double low_ns, high_ns; /* bounds of that quartile among all wake-ups */
 	} ranks[NR_RANKS];
 	double allowed_ns;
 	size_t points;

@@ -75,7 +75,10 @@ static int run_contained(const char *const more[])
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* In a container the kernel's thread numbers are not ours: refused, not every point rejected. */
+/*
+ * In a container the kernel's thread numbers differ from those of the process. wake refuses to run
+ * instead of rejecting every point.
+ */
 static void test_contained(void)
 {
 	const char *const timer[] = {"-n", "5", NULL}, *const breakdown[] = {"-n", "5", "-b", NULL};
@@ -110,7 +113,7 @@ static const char *make_cpuset(const char *base)
 	return NULL;
 }
 
-/* The sender needs a core that it may not have here: an error, not a wait without end. */
+/* The sender needs a core that the cpuset excludes. wake reports an error and does not hang. */
 static void test_cpuset(void)
 {
 	const char *const remote[] = {"-n", "5", "--source", "remote", NULL};

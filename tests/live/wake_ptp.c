@@ -63,7 +63,7 @@ static void measure(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	/* A reading that was held up has a wide window, and says so: nothing to ask for. */
+	/* A delayed reading states a wide window, so the witness is not needed. */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},
 				  .measure = measure};

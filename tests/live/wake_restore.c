@@ -147,7 +147,7 @@ struct claimed {
 	const char *verdict;
 };
 
-/* The passive source's windows count as well, and not only the last of them. */
+/* All windows of source passive decide the verdict, not only the last one. */
 static void measure_passive(void *arg, struct verdict *verdict)
 {
 	const char *args[] = {"wake",	   "--root",  root, "--source", "passive", "--json",
@@ -185,7 +185,10 @@ static void test_verdicts(void)
 {
 	const struct claimed nothing = {"0\n", 2, "\"exceeds\""},
 			     much = {"1000000\n", 0, "\"within\""};
-	/* Some of a hundred points at least: on a core that others have most of the time there are. */
+	/*
+	 * Some of a hundred points must count, even on a core that other tasks use most of the
+	 * time.
+	 */
 	struct judge_opts opts = {
 		.cpu = cpu,
 		.limits = {.taken = 0.5, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},

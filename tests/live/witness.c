@@ -123,8 +123,8 @@ static uint64_t idle_of(int cpu)
 }
 
 /*
- * The kernel accounts a stretch of idle when it ends. So a core is asked from itself, where it is
- * not idle, and then left again. 0 if one of those that are meant cannot be asked.
+ * The kernel accounts idle time when it ends, so the test reads it on the core itself. Returns 0 if
+ * a core cannot be read.
  */
 static uint64_t read_idle(int cpu)
 {
@@ -246,7 +246,7 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.others = (double)work.others_ns / window;
 	/* Under PREEMPT_RT threads of the kernel serve the test's own timers. */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
-	/* It may step back where a core went offline. */
+	/* Steal may fall after a core went offline. */
 	if (last.steal_ns > first->steal_ns)
 		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
 	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether a try of a live test was disturbed, by sources that owe nothing to subtick. */
+/* Finds out whether a try of a live test was disturbed, without subtick's code. */
 #ifndef SUBTICK_TESTS_LIVE_WITNESS_H
 #define SUBTICK_TESTS_LIVE_WITNESS_H
 
@@ -17,7 +17,7 @@
 #define WITNESS_GONE_NS 1000000
 #define WITNESS_DIED_NS 10000000
 
-/* Stated per test and derived from its bound: less than this cannot move the figure beyond it. */
+/* Limits of a test, derived from its bound: a smaller disturbance cannot exceed the bound. */
 struct witness_limits {
 	/*
 	 * The share of the try in which something else had the core: tasks of other programs,
@@ -27,8 +27,8 @@ struct witness_limits {
 	 */
 	double taken;
 	/*
-	 * The share in which tasks of ours on other cores (the reader, a sender; where all cores are
-	 * meant, the test itself) were ready to run and did not. Negative: not asked.
+	 * Share of the try in which the test's tasks on other cores waited for a core. Negative if
+	 * not limited.
 	 */
 	double waited;
 	/* How late a real-time task may get the core. 0: no canary, its wake-ups would disturb. */
@@ -64,7 +64,7 @@ struct witness_reading {
 	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* what children of ours had used when they ended */
 	uint64_t children_user_ns; /* of that in user mode */
-	uint64_t hop_ns;      /* what this very look took of the core */
+	uint64_t hop_ns;      /* CPU time of this reading on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };

@@ -142,11 +142,14 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
-		/* It may have come and left again. */
+		/* The task may have run on the core in between. */
 		if (!now->own && !now->kernel && now->moves != (was ? was->moves : 0))
 			here = true;
 		work.born += !was;
-		/* Where all cores are meant, tasks of ours may wait for each other: not the test itself. */
+		/*
+		 * With all cores, tasks of the test may wait for each other, so only the test
+		 * itself counts.
+		 */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
 			work.waited_ns += waited;
 		if (now->own)

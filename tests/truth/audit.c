@@ -20,13 +20,14 @@
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* of the columns */
 #define USAGE_NS 4000 /* user and system are read in us, at both ends */
 #define SEEN_NS	 200000 /* a later reading counts as blurred */
-#define ARMED_NS 2000	/* from arming a timer until the core sleeps, which sleeps of 1 us overlap with */
+/* From arming a timer until the core sleeps, which sleeps of 1 us overlap with. */
+#define ARMED_NS 2000
 #define OTHERS_NS 20000 /* two runs of a kernel thread */
 #define STABLE	 1.2  /* a sleep that is longer than a tick stops it, which is work as well */
 
 static bool irqtime; /* the kernel takes interrupts off the time of tasks */
 
-/* As users get it; frees the report. */
+/* Returns the JSON that users get, and frees the report. */
 static json_t *as_json(struct report *report)
 {
 	struct view view = {.format = VIEW_JSON};
@@ -58,7 +59,10 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 	return NULL;
 }
 
-/* Reader and load are both busy here: short turns, or every increment comes in the load's own. */
+/*
+ * Reader and load are both busy. Without short turns of the processors every increment would come
+ * in a turn of the load.
+ */
 static void check_ticks(int hz, struct audit_findings *f)
 {
 	struct audit_opts opts = {.cpu = AUDITED, .budget_ns = 1800 * NSEC_PER_MSEC};
@@ -66,7 +70,10 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct audit_ticks ticks;
 	struct report *report;
 	struct err err = {0};
-	/* A reading is as late at any HZ; what that costs in coherence grows with its square. */
+	/*
+	 * Readings are equally late at any HZ, and the loss of coherence grows with the square of
+	 * HZ.
+	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
 
@@ -83,7 +90,10 @@ static void check_ticks(int hz, struct audit_findings *f)
 	live_ok(f->tick_known && f->busy_coherence >= least,
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
-	/* The tick is at multiples of itself on CLOCK_MONOTONIC; read, it is some turns later. */
+	/*
+	 * Ticks are at multiples of their period on CLOCK_MONOTONIC, and the reader sees them some
+	 * turns later.
+	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
 	json_decref(root);
@@ -167,8 +177,9 @@ static void check_sources(int hz, struct audit_findings *f)
 }
 
 /*
- * With IRQ_TIME_ACCOUNTING the thread clock is no truth, and the loop's own part of what tasks used is: more than
- * the clock has, and all of it but for what kernel threads did meanwhile. Returns their time.
+ * With IRQ_TIME_ACCOUNTING the thread clock lacks interrupts, so the true time is the loop's part
+ * of the task time: more than its clock, and at most the task time. Returns the time of kernel
+ * threads, which is the rest.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -214,8 +225,9 @@ static void check_delays(void)
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
 		/*
-		 * The thread's clock begins in the interrupt that wakes it: more than its own. With
-		 * IRQ_TIME_ACCOUNTING all of that interrupt is taken off again, its beginning as well.
+		 * The thread's clock begins in the interrupt that wakes it, so it shows too much.
+		 * With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt, so it shows
+		 * too little.
 		 */
 		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
 				 : thread >= tasks && thread <= busy) &&
@@ -239,7 +251,7 @@ static void check_delays(void)
 
 #define READ_HZ 6000
 
-/* As a monitor with SuperMon's rate would: on the other core, six thousand times a second. */
+/* Reads on the other core 6,000 times a second, like the monitor SuperMon. */
 static void read_stat(void *memory, void *arg)
 {
 	uint64_t *reads = memory, next = clock_mono_ns();
@@ -315,7 +327,10 @@ static void check_all(int hz, struct audit_findings *f)
 	if (!configured_with("BPF_SYSCALL"))
 		return;
 	check_sources(hz, f);
-	/* A turn of the reader takes 20 us of the load's: little of a period of 4 ms, too much of 1 ms. */
+	/*
+	 * A turn of the reader takes 20 us from the load. That is little of a period of 4 ms and
+	 * too much of 1 ms.
+	 */
 	if (hz <= 250)
 		check_reader(hz, f);
 	check_delays();

@@ -24,7 +24,7 @@ int main(void)
 	truth_begin(2);
 	/* While a load runs on CPU 1, CPU 0 has a quarter of the time for all the rest: a loaded machine. */
 	truth_turns_start();
-	/* What has begun is ended: loading the programs of sources, for which no other command is quicker. */
+	/* Loading the programs of a source is not interrupted, so its time is allowed on top. */
 	start = seconds_of(ARGS("load", "1ms", "1"), &run);
 	live_ok(!run.exit_code, "a window of 1 ms takes %.3f s with the start: exit %d", start,
 		run.exit_code);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time is what it must be for the other tests: it passes with instructions, and alike each time. */
+/*
+ * Checks the virtual time that other tests rely on: it advances with instructions, equally in each
+ * run.
+ */
 #include <stdint.h>
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include "live.h"
 #include "truth.h"
 
-/* xorshift64: the burns must not keep step with anything, nothing more. */
+/* xorshift64 is enough: the burns must only not be periodic. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -31,7 +31,7 @@ static void run(void *memory, void *arg)
 		truth_sleep_until(begin);
 		truth_burn(burn_ns);
 		__atomic_fetch_add(&duty->cycles, 1, __ATOMIC_RELAXED);
-		/* Fell behind: keep to the grid rather than chase it. */
+		/* After a delay the load skips periods instead of catching up. */
 		now = clock_mono_ns();
 		if (now / opts->period_ns > period)
 			period = now / opts->period_ns;

@@ -12,11 +12,15 @@ struct truth_duty_opts {
 	int cpu;
 	double duty;
 	uint64_t period_ns;
-	bool locked; /* to multiples of the period, and so to the tick; else anywhere in each period */
+	/*
+	 * Burns begin at multiples of the period, and so at the tick; otherwise at a random time of
+	 * each period.
+	 */
+	bool locked;
 	uint64_t phase_ns;
 };
 
-/* Its own page: it writes, anyone may read. */
+/* A page that only the load writes. */
 struct truth_duty {
 	uint64_t cycles;
 	uint64_t cpu_ns; /* its thread clock at the end of the last burn */

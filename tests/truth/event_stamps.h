@@ -13,7 +13,7 @@
 
 #include "witness.h"
 
-/* How many perf events to open on such a tracepoint: that often its name is in the list. */
+/* Number of perf events to open on such a tracepoint; its name is as often in the list. */
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {

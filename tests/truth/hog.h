@@ -13,9 +13,8 @@
 
 #define HOG_MAX 64
 /*
- * How far a wait is known: the way of a wake-up that preempts nobody (the call of futex, from stamp
- * to stamp) and the way from the hog's last stamp through its sleep to the victim's first, in
- * instructions of the kernel, with a tick's interrupt in one of them.
+ * Uncertainty of a wait: the kernel instructions of a wake-up by futex, those between the hog's
+ * last stamp and the victim's first stamp, and one tick.
  */
 #define HOG_SLACK_NS 16000
 

@@ -20,9 +20,9 @@
 #define RAW_BOUND 0.003
 #define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
 /*
- * Instructions per idle cycle between the kernel's stamps of idle and ours. It takes its own when
- * the idle loop begins and in the first interrupt after the halt, we when the halt is next: what
- * lies between, our programs included, is idle to the kernel and busy to us.
+ * Instructions per idle period that the kernel counts as idle and subtick as busy. The kernel takes
+ * its stamps when the idle loop begins and in the first interrupt after the halt, subtick just
+ * before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145
@@ -65,7 +65,7 @@ static uint64_t idle_ns(int cpu)
 
 static void update(const struct sources *s)
 {
-	/* A run time is booked when it ends: end ours, so that what we did until now is in. */
+	/* The kernel accounts a run when it ends, so the test sleeps to end its own run. */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);
 	live_update(s->tasks);
@@ -81,7 +81,7 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	struct live_split other;
 	uint64_t idle, cycles;
 
-	/* Both ends are read in the same order, so that the way from one to the other cancels. */
+	/* Both ends are read in the same order, so that the time between the readings cancels. */
 	live_sleep_ms(50);
 	cycles = load->cycles;
 	update(s);
@@ -173,7 +173,7 @@ int main(void)
 	truth_begin(2);
 	uname(&name);
 	between = strcmp(name.machine, "aarch64") ? BETWEEN_X86 : BETWEEN_ARM64;
-	/* Here, so that the other processor sleeps: while both are busy they take turns. */
+	/* The test runs on the measured core, because two busy processors would take turns. */
 	live_pin(MEASURED);
 	truth_urgent();
 	s.bpf = live_source("bpf", true);

@@ -56,7 +56,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 
 		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* It was named by hand, so that nobody can know its rate. */
+		/* The rate of an event that the user names is unknown. */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,
@@ -92,7 +92,7 @@ static uint32_t window_flags(struct subtick *load)
 	return split.busy < 0.0 ? split.flags | NO_FIGURE : split.flags;
 }
 
-/* While others hold every counter there is no figure, and no 0 % either; then it comes by itself. */
+/* While others use every counter there is no figure, not 0 %. The figure returns by itself. */
 static void check_taken(void)
 {
 	int fds[MOST_COUNTERS], nr = take_all(fds);

@@ -20,7 +20,7 @@
  */
 #define OUTSIDE 375
 
-/* How far the parts are from the whole, and from busy: more than rounding? */
+/* Returns the difference between the sum of the parts and the window, or busy, beyond rounding. */
 static double open_share(const struct live_split *split)
 {
 	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;
@@ -40,7 +40,7 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
 	double truth, low, outside;
 
-	/* Both ends are read in the same order, so that the way from one to the other cancels. */
+	/* Both ends are read in the same order, so that the time between the readings cancels. */
 	live_sleep_ms(50);
 	cycles = duty->cycles;
 	first = instructions_read(fd);
@@ -52,7 +52,7 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	live_split(bpf, opts->cpu, &split);
 	gen_child_stop(&child);
 	truth = (double)(last - first) * truth_instruction_ns() / (double)split.window_ns;
-	/* Each cycle of the load ends with one of the core. */
+	/* Each period of the load has one idle period of the core. */
 	outside = (double)(cycles * OUTSIDE * truth_instruction_ns()) / (double)split.window_ns;
 	low = truth - split.busy;
 	live_ok(fabs(low - outside) <= BOUND && (outside > BOUND || fabs(low) <= BOUND),
@@ -85,7 +85,10 @@ int main(void)
 				.period_ns = periods_us[p] * NSEC_PER_USEC,
 			};
 
-			/* The tick is every 4 or 1 ms, so each period is locked to it or it to the period. */
+			/*
+			 * The tick is every 4 or 1 ms, so tick and period are multiples of each
+			 * other.
+			 */
 			check_point(bpf, fd, &opts, "at random");
 			opts.locked = true;
 			check_point(bpf, fd, &opts, "with the tick");

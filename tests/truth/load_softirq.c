@@ -83,7 +83,7 @@ static void check_tasks(const struct sources *s, const struct edge *first, const
 		tasks * 100.0, sched.busy_ratio * 100.0);
 }
 
-/* Ends are taken while the core is idle and nothing is sent: nothing is cut in two. */
+/* Windows end while the core is idle and no packet is sent, so no softirq is cut in two. */
 static void check_flood(const struct sources *s, struct flood_opts *opts)
 {
 	struct edge first = {0}, last = {0};

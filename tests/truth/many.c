@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plays the programs' part for thousands of cgroups, and times the reader. */
+/* Fills the slots of thousands of cgroups like the programs, and measures the reader. */
 #include "many.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static int make_maps(struct err *err)
 	return 0;
 }
 
-/* As slot_find() leaves it, with the name of a pod or of a container. */
+/* Initializes a slot like slot_find(), with the name of a pod or container. */
 static void group_begins(size_t slot)
 {
 	struct runq_head *head = runq_chunks_slot(&many.slots.chunks, slot);

@@ -13,8 +13,8 @@ int many_open(size_t nr, unsigned int cpus, struct err *err);
 /* Slots with fine histograms for @nr containers, three in a pod; rows are pods with names. */
 int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
 /*
- * Each cgroup waits some times in the steps of its slot. The CPU time of ending that window: slots,
- * figures, report. -EPROTO if a count, a sum or a boundary is wrong.
+ * Adds some waits to each cgroup and ends the window. Returns the CPU time for slots, figures and
+ * report. -EPROTO if a count, a sum or a boundary is wrong.
  */
 int many_window(uint64_t *ret_cpu_ns, struct err *err);
 /* Instructions of a window without waits. */

@@ -18,13 +18,13 @@
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define CLOSURE	  0.001
 /*
- * Between ftrace's stamp of an event and ours lie its record and our program, at both ends; and its
- * stamps are whole microseconds.
+ * Largest difference between the stamps of ftrace and of subtick: the record of ftrace, the
+ * program, and rounding to microseconds.
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * From user code to the event at a handler's entry, from the one at its exit back, and softirqs
- * with their own way in and out: what one interrupt takes besides what is counted as its time.
+ * Time of an interrupt outside its events: from user code to the entry event, from the exit event
+ * back, and the same for softirqs.
  */
 #define WAY_NS 6000
 
@@ -144,7 +144,7 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 		(unsigned long long)((lost - ours) / hit->count[NOISE_HARDIRQ]));
 }
 
-/* The core is idle at both ends, so no interrupt is between two readings. */
+/* The core is idle at both ends of the window, so no interrupt falls between two readings. */
 static void check_burn(struct meter *meter, const char *group)
 {
 	/* Late enough: moving the burner to its cgroup takes some tens of ms. */

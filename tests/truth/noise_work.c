@@ -18,7 +18,7 @@
 #define ROUNDS	 20
 #define STEP_NS	 (2 * NSEC_PER_MSEC)
 #define BURN_NS	 (ROUNDS / 2 * STEP_NS)
-/* As in noise.c: records, programs and whole microseconds between ftrace's stamp and ours, per event. */
+/* As in noise.c: largest difference per event between the stamps of ftrace and of subtick. */
 #define STAMPS_NS (500 + 1000)
 #define NR_FUNCTIONS 64
 #define NR_WORKS     256
@@ -100,7 +100,7 @@ static bool ends(const char *name, const char *tail)
 	return len >= tail_len && !strcmp(name + len - tail_len, tail);
 }
 
-/* The interval up to this event is the current task's, and so the function's that it executes. */
+/* Adds the interval up to this event to the function that the current task executes. */
 static void add_time(struct state *s, const struct ftrace_event *event)
 {
 	struct known *function = *worker_of(s, event->pid);
@@ -231,7 +231,10 @@ int main(void)
 	ftrace_begin(3, (const char *const[]){"irq", "workqueue", "sched/sched_switch", NULL});
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
-	/* The name of a function that is new is looked up inside its execution: here, not in the window. */
+	/*
+	 * Executes the work once before the window, because the first execution also looks up the
+	 * name.
+	 */
 	queue_work(clock_mono_ns());
 	live_sleep_ms(5000);
 	begin = clock_mono_ns() + NSEC_PER_SEC;

@@ -37,7 +37,7 @@ static int enter_place(const struct pinned_task *task)
 					   : SCHED_BATCH;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* No timer of it may be put off to save a wake-up. */
+	/* The kernel must not delay its timers to save wake-ups. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	live_pin(task->cpu);
 	if (task->cgroup && !cgroups_enter(task->cgroup, 0))
@@ -70,7 +70,7 @@ pid_t pinned_start(const struct pinned_task *task, void *shared)
 		live_fail_all("cannot start a task in %s: %s",
 			      task->cgroup ? task->cgroup : "place", strerror(-rc));
 	close(ready[0]);
-	/* It goes to sleep now, before anybody measures. */
+	/* Lets the task fall asleep before the measurement. */
 	live_sleep_ms(5);
 	return pid;
 }

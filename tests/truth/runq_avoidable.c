@@ -33,7 +33,7 @@ static void await(const struct plan *plan, int i, uint64_t at_ns)
 	truth_sleep_until(plan->begin_ns + i * PERIOD_NS + at_ns);
 }
 
-/* Has CPU 0 while the task that may use both cores wakes up: the kernel places that on CPU 1. */
+/* Occupies CPU 0 while the unpinned task wakes up, so that the kernel places it on CPU 1. */
 static void blocker_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -65,7 +65,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* On CPU 1, where both of them wait for it. */
+/* Runs on CPU 1, where both tasks wait for it. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {

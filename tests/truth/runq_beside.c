@@ -22,7 +22,7 @@
 static const char *const serve_args[] = {
 	"serve",  "--listen", "127.0.0.1:7829", "--interval", "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		NULL};
-/* Other programs are loaded then. */
+/* These options load other programs. */
 static const char *const bare_args[] = {
 	"serve",  "--listen", "127.0.0.1:7830", "--interval",  "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		"--no-causes", NULL};

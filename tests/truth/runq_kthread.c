@@ -24,8 +24,7 @@
 /* From the timer's interrupt to the queue, and from the switch to the task's first look. */
 #define SLACK_NS 15000
 /*
- * Others can have the core for a moment: subtick looks after a group that is new, for which the
- * task wakes up once before all that, and the scheduler may let either of them have its turn first.
+ * Allowed extra waits: subtick handles the new group, and the scheduler may run other tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -103,7 +102,10 @@ static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS 
 
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t high = setup->runs[i].run[0].from_ns - due(setup, i);
-		/* Where it lost the core again before its first look, one wait was several. */
+		/*
+		 * If the task was preempted before its first clock reading, one gap contains
+		 * several waits.
+		 */
 		bool whole = !setup->runs[i].losses && high > SLACK_NS;
 
 		waits[i] = (struct wait_known){whole ? high - SLACK_NS : 0, high};

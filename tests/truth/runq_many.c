@@ -25,7 +25,9 @@ int main(void)
 		if (many_window(&took, &err))
 			live_fail_all("no window: %s", err.what);
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
-		/* The first one also meets every cgroup, the second reads their names once more. */
+		/*
+		 * The first window also finds every cgroup, and the second reads their names again.
+		 */
 		if (i > 1 && took > most)
 			most = took;
 	}

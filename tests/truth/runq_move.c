@@ -45,7 +45,7 @@ static void allow(pid_t pid, int cpu)
 		_exit(1);
 }
 
-/* On CPU 1, and of higher priority than who waits there. */
+/* Runs on CPU 1 with a higher priority than the waiting task. */
 static void mover_run(void *shared)
 {
 	struct move *move = shared;
@@ -117,8 +117,8 @@ static void find_others(const struct move *move, const struct witness *w, pid_t 
 }
 
 /*
- * @ns is what others took on CPU 0. Where they did, the scheduler's clock and the witness's stamp
- * of a switch are at most SWITCH_NS apart.
+ * @ns is the time of other tasks on CPU 0, by stamps that differ from the scheduler's clock by at
+ * most SWITCH_NS.
  */
 static void judge_others(const char *name, const char *whom, const struct wait_known *others,
 			 double ns)
@@ -174,7 +174,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 	live_ok(measured_causes(group) == sum &&
 			measured_blame(root, move->moved_cgroup, NULL) == sum,
 		"%s: causes and blame make the whole", name);
-	/* Source wakeup has no way to know what was waited where. */
+	/* Source wakeup does not know how long the task waited on which core. */
 	if (!strcmp(source, "wakeup"))
 		return;
 	live_ok(migrated >= (double)waits_low(before, ROUNDS) &&

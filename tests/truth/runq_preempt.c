@@ -19,7 +19,10 @@
 
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
-/* From the low one's last stamp to the high one's first, and the same back: kernel instructions. */
+/*
+ * Kernel instructions between the last stamp of the low task and the first of the high task, and
+ * back.
+ */
 #define SLACK_NS 30000
 
 /*
@@ -101,7 +104,9 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 	}
 }
 
-/* The low one's run after what the high one did in that round; NULL if it saw no gap around that. */
+/*
+ * Returns the low task's first run after round @i of the high task, or NULL if it noticed no gap.
+ */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
 	const struct run *run = schedule->low_runs.run;

@@ -20,7 +20,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define BOUND_NS  (100 * NSEC_PER_MSEC)
-/* A kernel thread may have the core for less; no hold is as short. */
+/* Gaps shorter than this are kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
 /* A task that burns for a while in each round, from its own time on. */
@@ -79,7 +79,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* Between what the stamps allow: no more than @high_ns, and less by no more than the slack of each edge. */
+/* The figure is at most @high_ns, and at most the slack of all edges below it. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -104,8 +104,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second is an edge,
-		 * too.
+		 * The gap between the end of the first task and the start of the second also counts
+		 * as an edge.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

@@ -18,11 +18,11 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* A kernel thread may have the core for less; no hold is as short. */
+/* Gaps shorter than this are kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * From the last look to the switch (the tick that finds the quota used up) and from the switch to
- * the first look: kernel instructions that are no wait.
+ * Kernel instructions around a throttling that are no wait: from the task's last clock reading to
+ * the switch, and from the switch to its first reading.
  */
 #define SLACK_NS 20000
 
@@ -65,9 +65,9 @@ static int by_length(const void *a, const void *b)
 }
 
 /*
- * A task that gets the core after a hold and loses it again before it could look has one gap for two
- * waits. The kernel counts how often that was (@merged), not in which gaps: so of the longest gaps,
- * so many may hold a wait that is no longer than the next one's.
+ * A task that is throttled again before its next clock reading sees one gap for two waits. The
+ * kernel counts these cases (@merged), but not in which gaps they were. So @merged of the longest
+ * gaps may have shorter waits.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {

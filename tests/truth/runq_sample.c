@@ -19,8 +19,8 @@
 #define ROUNDS	  800
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
- * How far off chance may be: one estimate, all of them together, and the sum of their squares, in
- * standard errors. The largest of 60,000 simulated runs were 6.3, 4.4 and 64; the smallest sum was
+ * Limits of chance, in standard errors: for one estimate, for all of them together, and for the sum
+ * of their squares. The largest of 60,000 simulated runs were 6.3, 4.4 and 64; the smallest sum was
  * 1.9. To be off by 20 % is 7 for all of them together.
  */
 #define ALONE_MAX    8.0
@@ -34,7 +34,7 @@ struct victim {
 	const char *cgroup;
 	uint32_t word;
 	pid_t pid;
-	uint64_t dispatches; /* before all this */
+	uint64_t dispatches; /* dispatches before the schedule */
 };
 
 struct sampled {
@@ -184,7 +184,7 @@ void runq_sample_judge_paths(void *state, json_t *quick, json_t *other)
 		apart, sum, 100 * PATHS_RATIO);
 }
 
-/* All groups wait alike: the mean of what their rows say is closer than each. */
+/* All groups have equal waits, so the mean of their stated errors is the best estimate. */
 static double sum_error(const struct sampled *sampled, json_t *root)
 {
 	double error = 0.0;

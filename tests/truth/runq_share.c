@@ -15,9 +15,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * From the last look of one to the first of the other: the tick's interrupt and a switch, and now
- * and then a kernel thread in between, or subtick itself, which looks after a group that is new. All
- * of these together may be this share of the waits: far less than any one of the waits.
+ * Largest share of the waits that is unknown: ticks, switches, kernel threads and subtick itself
+ * between the last clock reading of one task and the first of the other.
  */
 #define UNKNOWN_RATIO 0.02
 
@@ -40,8 +39,8 @@ static void burn(void *shared)
 }
 
 /*
- * The first wait is from the wake-up on; the others begin with losing the core. A task that loses the core before
- * its first look has that wait in the first one as well.
+ * The first wait begins with the wake-up, the others with a preemption. A task preempted before its
+ * first clock reading has that wait in the first one.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])

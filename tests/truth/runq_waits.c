@@ -95,7 +95,7 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* None of these ranks is the last of its bucket. */
+	/* Each of these ranks is inside its bucket, not at its end. */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
@@ -115,7 +115,7 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 		"%s: all of its waits are the way out of idle", source);
 }
 
-/* Hog and victim in one group: half of its waits are the way out of idle. */
+/* Hog and victim are in one group. Half of its waits are idle exits. */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
 	json_t *group = measured_group(root, schedule->victim);

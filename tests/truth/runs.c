@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Burns with an eye on the clock. */
+/* Burns and reads the clock all the time. */
 #include "runs.h"
 
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that burns and looks at the clock all the time knows when it had the core. */
+/* A task that reads the clock all the time knows when it had the core. */
 #ifndef SUBTICK_TESTS_TRUTH_RUNS_H
 #define SUBTICK_TESTS_TRUTH_RUNS_H
 
@@ -14,8 +14,9 @@ struct run {
 
 struct runs {
 	int nr;
-	int losses; /* of the core: one between two runs, more where it was lost again at once */
-	int early;  /* of these, before the first look */
+	/* Preemptions: one between two runs, or more if the task was preempted again at once. */
+	int losses;
+	int early;  /* preemptions before the first clock reading */
 	struct run run[RUNS_MAX];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A client of HTTP that knows no more than it takes to read counters. */
+/* A minimal HTTP client that reads counters. */
 #include "scrape.h"
 
 #include <arpa/inet.h>

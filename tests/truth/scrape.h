@@ -16,7 +16,10 @@ void scrape_wait(int port);
 double scrape_value(const char *text, const char *series, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* How many counters of @was are lower in @now, or missing there; also how many there are. */
+/*
+ * Returns the number of counters of @was that are lower or missing in @now. @ret_count is the
+ * number of all.
+ */
 size_t scrape_fell(const char *was, const char *now, size_t *ret_counters);
 
 #endif

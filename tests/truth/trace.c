@@ -23,8 +23,8 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Two programs on the same event have stamps that are apart by the way of one of them and of the
- * tracepoint's call: no more instructions than that.
+ * Largest distance between the stamps of two programs on the same event: the instructions of one
+ * program and of the call.
  */
 #define APART_NS  1200
 #define POINTS	  0.001
@@ -158,7 +158,7 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
 	return idles;
 }
 
-/* The core mostly halts when a window ends; if it goes idle just then, either window may have that. */
+/* An idle entry at the very end of a window may count in either window. */
 static void judge_wake(const struct trace_window *w, const struct wake_window *wake, struct moment from,
 		       struct moment to)
 {

@@ -14,7 +14,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* A kernel thread may have the core for less; no hold is as short. */
+/* Gaps shorter than this are kernel threads. Throttling takes longer. */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /* Kernel instructions around a hold: from the last look to the switch, from its end to the first look. */
 #define SLACK_NS  20000
@@ -69,7 +69,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
-		/* Its start may use up a quota as well. */
+		/* The start of the task may also be throttled. */
 		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
 		    w->start_mono_ns + wait->to_ns < bound->begin_ns)
 			continue;

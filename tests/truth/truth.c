@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Burns by instructions, and whether this is a machine in virtual time at all. */
+/* Burns a number of instructions, and checks that the machine runs in virtual time. */
 #include "truth.h"
 
 #include <errno.h>
@@ -74,7 +74,10 @@ void truth_begin(int processors)
 	stop_watchdog();
 	live_pin(0);
 	loop_ns = measure_loop();
-	/* One pass is two or three instructions. If that does not fit, no bound below means anything. */
+	/*
+	 * One pass of the loop is two or three instructions. Otherwise the bounds of the tests mean
+	 * nothing.
+	 */
 	if (loop_ns < 2 * instruction_ns - 0.01 || loop_ns > 3 * instruction_ns + 0.01)
 		live_fail_all("a pass of the loop takes %.4f ns where an instruction takes %u ns",
 			      loop_ns, instruction_ns);

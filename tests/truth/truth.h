@@ -23,8 +23,8 @@ void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
 /*
- * No ordinary task comes between two readings of the caller, not even the load on the same core;
- * its children are ordinary tasks.
+ * Raises the caller's priority, so that no ordinary task runs between two of its readings. Children
+ * are ordinary tasks.
  */
 void truth_urgent(void);
 

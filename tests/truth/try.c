@@ -18,7 +18,7 @@
 #define PERIOD_NS   (10 * NSEC_PER_MSEC)
 #define ORIGINAL_NS (1000 * NSEC_PER_USEC)
 #define CHANGED_NS  (400 * NSEC_PER_USEC)
-/* Waits begin and end with a round: some 20 of a round, one of them may be in the next one. */
+/* A round has some 20 waits, of which one may fall into the next round. */
 #define INNOCENT_RATIO 0.01
 
 struct schedule {

@@ -116,7 +116,10 @@ void waits_judge_percentile(const char *name, json_t *group, const char *key, do
 		if (!((double)before < rank && (double)(before + within) >= rank))
 			continue;
 		want = (double)bucket + (double)width * (rank - (double)before) / (double)within;
-		/* One that may be in this bucket or in another makes the truth itself uncertain. */
+		/*
+		 * A wait that may be in this bucket or in another makes the expected value
+		 * uncertain.
+		 */
 		for (size_t w = 0; w < nr; w++)
 			known &= waits[w].high_ns < bucket ||
 				 (waits[w].low_ns >= bucket && waits[w].high_ns < bucket + width) ||

@@ -78,8 +78,8 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * The event is earlier than the stamp by the way into the program and by a part of reading the
- * clock: at least nothing, at most the way in and out and a whole reading.
+ * The event is earlier than its stamp by the call of the program and part of a clock reading:
+ * between 0 and a whole call and reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {

@@ -38,8 +38,8 @@ struct idle {
 	const struct event_stamp *sign; /* the first event that shows the core awake */
 	int irqs;
 	bool ran, in_first; /* a timer ran, and in the first interrupt */
-	bool unknown;	    /* one ran that was set before anybody looked */
-	uint64_t due_ns;    /* the earliest of those that were due by then */
+	bool unknown;	    /* a timer ran that was set before the recording */
+	uint64_t due_ns;    /* expiry of the earliest timer that was due */
 };
 
 struct exits {
@@ -118,7 +118,7 @@ static struct exits list_exits(const struct witness *w, const struct event_stamp
 			if (!idle.sign)
 				idle.sign = t;
 		} else if (!strncmp(t->name, "irq", 3)) {
-			/* Still asleep after another interrupt: this one is what woke it. */
+			/* The core stayed idle after an earlier interrupt, so this one woke it. */
 			if (idle.sign && idle.open && !idle.ran)
 				idle.sign = NULL;
 			idle.irqs = idle.sign ? idle.irqs + 1 : 1;

@@ -16,7 +16,7 @@
 #define POINTS_FILE "/tmp/points.json"
 /* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
 #define TBI_NS 1500
-/* Same check after a turn of the other processor. */
+/* Tolerance of the same check after a turn of the other processor. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)

@@ -63,7 +63,7 @@ static int event_open(const char *name, int cpu, int leader)
 		.disabled = leader < 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* Nobody reads before the end: none may be woken for it. */
+		/* The ring is read at the end, so no reader is woken earlier. */
 		.watermark = 1,
 		.wakeup_watermark = UINT32_MAX,
 	};

@@ -31,7 +31,9 @@ struct witness {
 
 /* Whether the kernel has that event. */
 bool witness_has(const char *name);
-/* Begins to note @names (NULL-terminated) on all CPUs. Fails the program if that cannot be. */
+/*
+ * Starts to record the events @names (NULL-terminated) on all CPUs. Fails the program on an error.
+ */
 void witness_begin(struct witness *w, const char *const *names);
 /* Ends it; fails the program if anything was lost. */
 void witness_end(struct witness *w);

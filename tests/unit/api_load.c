@@ -61,7 +61,10 @@ TEST(test_figures)
 	assert_int_equal(number, SUBTICK_LOAD_PROCIDLE);
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
-	/* Outputs are untouched on failure. A part that the source lacks is no 0. */
+	/*
+	 * A failed call leaves its outputs unchanged. A part that the source lacks is unavailable,
+	 * not 0.
+	 */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_CLOSURE_ERROR_RATIO, &share),
@@ -72,7 +75,7 @@ TEST(test_figures)
 					SUBTICK_BUSY_RATIO, &share),
 			 -EINVAL);
 	assert_true(share == 7.0 && number == SUBTICK_LOAD_PROCIDLE);
-	/* Lists of other measurements. */
+	/* Lists that only other measurements have are empty. */
 	assert_int_equal(subtick_rows(w, SUBTICK_GROUPS), 0);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 50, &share), -EINVAL);
 	assert_int_equal(subtick_fd(ctx), -EOPNOTSUPP);
@@ -98,7 +101,7 @@ TEST(test_cpus)
 	assert_non_null(strstr(subtick_error(), "zero"));
 }
 
-/* Every function of the headers. */
+/* Every function of the headers accepts NULL. */
 TEST(test_null)
 {
 	struct subtick *ctx = open_procidle();
@@ -179,7 +182,7 @@ TEST(test_threads)
 	subtick_close(handed);
 }
 
-/* One side uses a context after fork(); the other side opens another one or only ends. */
+/* After fork() one process uses the context. The other process opens a new context or exits. */
 TEST(test_fork)
 {
 	for (int child_uses = 0; child_uses < 2; child_uses++) {
@@ -212,7 +215,7 @@ TEST(test_refusals)
 
 	assert_int_equal(subtick_load_open(&ctx, &opts), -EINVAL);
 	assert_non_null(strstr(subtick_error(), "99"));
-	/* Outputs are untouched on failure. */
+	/* A failed call leaves its outputs unchanged. */
 	assert_ptr_equal(ctx, &opts);
 	opts = (struct subtick_load_opts){
 		.size = sizeof(opts), .source = SUBTICK_LOAD_PROCIDLE, .event = "r8"};
@@ -220,7 +223,7 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/* The rule of copy_struct_from_user(). */
+/* Options of other sizes follow the rule of copy_struct_from_user(). */
 TEST(test_sizes)
 {
 	struct {

@@ -114,7 +114,7 @@ static struct subtick *open_read(const struct subtick_runq_opts *opts,
 	return ctx;
 }
 
-/* Each number differs, so that none can be in the place of another. */
+/* Every figure has a different value, so a swapped figure is noticed. */
 TEST(test_pressure)
 {
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
@@ -184,7 +184,7 @@ TEST(test_groups)
 					      .schedstat_ratio = NAN, .window_ns = 9};
 		ctx = open_read(&opts, &w);
 		assert_int_equal(asked.causes, causes);
-		/* Not measured is not 0. */
+		/* A figure that was not measured is unavailable, not 0. */
 		for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 			if (causes && i != RUNQ_THROTTLED)
 				assert_int_equal(number(w, SUBTICK_GROUPS, 0, SUBTICK_IDLE_EXIT_NS + i),
@@ -269,7 +269,7 @@ TEST(test_idle_states)
 	subtick_close(ctx);
 }
 
-/* The stream needs no read before it. */
+/* Long waits can be read before the first window. */
 TEST(test_long_waits)
 {
 	struct runq_long_wait wait = {.cpu = 3, .pid = 10, .tgid = 11, .prev_pid = 12,
@@ -345,7 +345,7 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .sample_ratio = 2.0},
 		{.size = sizeof(bad[0]), .source = 3},
 		{.size = sizeof(bad[0]), .hierarchy = 3},
-		{.size = sizeof(bad[0]), .per = 7},
+		{.size = sizeof(bad[0]), .per = SUBTICK_PER_VCPU + 1},
 		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},

@@ -81,7 +81,7 @@ static void test_metrics(void **state)
 	}
 }
 
-/* One script without imports, which the browser finishes at its end only. */
+/* A report has one script without imports, because a file:// page cannot import modules. */
 static void test_one_script(void **state)
 {
 	assert_null(strstr(web_script, "\nimport "));

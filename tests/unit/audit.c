@@ -10,7 +10,7 @@
 
 #define MS 1000000ULL
 
-/* As a kernel does: charges each whole tick to a column, and shows the sum in 1/100 s. */
+/* Simulates the kernel: charges each whole tick to a column and shows the sum in 1/100 s. */
 struct accountant {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
@@ -57,7 +57,7 @@ TEST(increments)
 	assert_false(counter_edges_feed(&edges, cols, 4, 30, false));
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
-	/* iowait and the like may go back, and may hide another column in a sum. */
+	/* A column such as iowait may fall, and in a sum would hide the rise of another column. */
 	cols[0]--;
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 70, false));
@@ -92,7 +92,9 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 	return nr;
 }
 
-/* One mode at HZ=1000: ten ticks make one unit, so the paper's peak at 10 ms and no other. */
+/*
+ * With one mode at HZ=1000 ten ticks make one unit, so the only peak is at 10 ms, as in the paper.
+ */
 TEST(peak_of_rescaling)
 {
 	struct accountant a = {.offset_ns = 300000};
@@ -107,7 +109,7 @@ TEST(peak_of_rescaling)
 	counter_edges_free(&edges);
 }
 
-/* Two modes at HZ=1000: peaks at multiples of 1 ms, and that is the tick, not the 10 ms. */
+/* With two modes at HZ=1000 peaks are at multiples of 1 ms. The tick is 1 ms, not 10 ms. */
 TEST(peaks_of_two_modes)
 {
 	struct accountant a = {.offset_ns = 300000};
@@ -199,7 +201,7 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* One increment in six is seen late, anywhere in the next tick: still finds the tick. */
+/* The tick is found although one increment in six is read up to a tick late. */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -245,7 +247,10 @@ TEST(search)
 			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
-			/* Room on both sides: half of the free time, less the step of the search. */
+			/*
+			 * The phase keeps a distance from both ticks: half of the free time, less
+			 * one search step.
+			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
 				simulate(&a, burn, &check);
@@ -282,7 +287,7 @@ TEST(search_in_vain)
 	assert_true(phase < 4 * MS);
 }
 
-/* 2 of 16 units of /proc/stat at a phase that hides: something else, to be tried again. */
+/* A hidden phase that shows 2 of 16 units was disturbed by another task and is tried again. */
 TEST(doubtful_phases)
 {
 	struct phase_probe probe = {.true_ratio = 0.3, .shown_ratio = 0.125, .valid = true};
@@ -294,7 +299,7 @@ TEST(doubtful_phases)
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
-	/* As much as there is, by an exact kernel, or whole ticks for a part of them. */
+	/* An exact kernel shows the true load; a sampling kernel shows whole ticks. */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.59;
@@ -326,7 +331,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* Fields 3 to 39, each with its number, but for the state. */
+	/* Each of the fields 3 to 39 has its own number as value, except the state. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

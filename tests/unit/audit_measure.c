@@ -42,7 +42,7 @@ TEST(parts_of_a_budget)
 {
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
-	/* A part that needs more than its share gets that, at the cost of later ones. */
+	/* A part that needs more than its share gets it, and later parts get less. */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3001), 0);
@@ -50,7 +50,7 @@ TEST(parts_of_a_budget)
 	assert_true(audit_part_end(5, UINT64_MAX, 0.5, 10) == UINT64_MAX);
 }
 
-/* By a clock of its own: each part ends @late after its time. Returns when the last one ended. */
+/* Simulates parts that each end @late after their time. Returns the end of the last part. */
 static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
 			  unsigned int *ret_ran)
 {
@@ -68,7 +68,7 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/* However late the parts are, all of them together are late by one part's lateness. */
+/* Late parts do not add up: the whole run is late by the lateness of one part. */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -80,14 +80,17 @@ TEST(budget_holds_when_parts_are_late)
 
 		assert_true(end <= 1000 + late);
 		assert_true(ran >= 1);
-		/* No time is left unused that another part would have fitted into. */
+		/* The remaining time is too short for another part. */
 		assert_true(ran == 4 || end > 950);
 	}
 	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
 	assert_int_equal(ran, 0);
 }
 
-/* No tick means exact accounting only if no task hides, no error is large, and both were tried. */
+/*
+ * A missing tick means exact accounting only if the search and the loads ran, no task was hidden
+ * and no error was large.
+ */
 TEST(no_tick)
 {
 	struct audit_findings exact = {.user_hz = 100,
@@ -115,8 +118,8 @@ TEST(no_tick)
 }
 
 /*
- * Ticks of 4 ms; every @late-th is seen late, within the next tick, as by a delayed reader. The reader's CPU
- * time is short whatever happens: on a kernel with IRQ_TIME_ACCOUNTING it lacks all interrupts.
+ * Simulates ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick late. The
+ * reader's CPU time is always short, as on a kernel with IRQ_TIME_ACCOUNTING.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
@@ -197,7 +200,7 @@ TEST(verdict_of_nothing)
 	assert_true(says(report, "accounts CPU time is unknown"));
 	assert_true(says(report, "is unknown; try again"));
 	report_free(report);
-	/* With the reason, if it is known. */
+	/* The verdict gives the reason if it is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -248,7 +251,7 @@ TEST(verdict_of_all)
 	report_free(report);
 }
 
-/* A delay without a figure has null, and what the others show follows from what was read. */
+/* A delay without a reading has null. The other figures follow from the readings. */
 TEST(delay_rows)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -310,7 +313,7 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
-/* The columns of 2 s, of which 1.5 are shown: levels are shares of what is shown, as top has them. */
+/* The columns show 1.5 of 2 s. Levels are shares of the shown time, as in top. */
 TEST(levels)
 {
 	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
@@ -350,7 +353,9 @@ TEST(levels)
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
 }
 
-/* A load that records its burns at a nice value, or its time blocked in reads: truth for that column alone. */
+/*
+ * A load that records its nice time or its blocked time gives the true value of that column only.
+ */
 TEST(levels_of_nice_and_iowait)
 {
 	struct procstat_cpu from = {.nr_cols = 10}, to = {.ticks = {0, 30, 10, 20, 40}, .nr_cols = 10};
@@ -380,7 +385,7 @@ TEST(levels_of_nice_and_iowait)
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
-/* No tick in the window, or no source that knows the parts: unknown, not 0. */
+/* Without a tick in the window, or without a source of the parts, levels are unknown, not 0. */
 TEST(levels_unknown)
 {
 	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
@@ -398,7 +403,10 @@ TEST(levels_unknown)
 	assert_null(audit_mode_name(AUDIT_NR_MODES));
 }
 
-/* The paper's "30 times more for user time": against the loop without a delay, of the same slack. */
+/*
+ * The paper's "30 times more for user time" compares with the loop without a delay and with the
+ * same slack.
+ */
 TEST(times_without_delay)
 {
 	struct audit_delay rows[4] = {
@@ -413,11 +421,14 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* No user time without a delay: no factor. */
+	/* Without user time in the loop without a delay there is no factor. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
-/* In virtual time, HZ=1000. With IRQ_TIME_ACCOUNTING the clock is short because of interrupts, not of other tasks. */
+/*
+ * Figures of a guest in virtual time with HZ=1000. With IRQ_TIME_ACCOUNTING the thread clock lacks
+ * interrupts; other tasks did not run.
+ */
 TEST(thread_clock_lacks_interrupts)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -441,7 +452,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(says(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
 
-	/* Of the loop alone by source bpf: the true time is known, and what getrusage() lacks of it. */
+	/* With the time of the loop from source bpf the error of getrusage() is known. */
 	row.bpf_loop_ns = 70000000;
 	audit_delay_derive(&row);
 	assert_true(fabs(row.true_each_ns - 70000000.0 / 20644.0) < 1e-9);
@@ -450,7 +461,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
 	assert_true(says(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
-	/* Then no interrupt hides another task. */
+	/* With that figure, time of another task is noticed despite interrupts. */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
 	row.bpf_task_ns = 71169000;
@@ -463,7 +474,7 @@ TEST(thread_clock_lacks_interrupts)
 	report_free(report);
 }
 
-/* A command: accounted against used, and what of the CPUs was not its own. */
+/* A command has accounted time, used time, and the time of other tasks on its CPUs. */
 TEST(commands)
 {
 	struct audit_command c = {.rusage_user_ns = 600000000,
@@ -478,7 +489,7 @@ TEST(commands)
 	audit_command_derive(&c);
 	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
 	assert_int_equal(c.others_ns, 250000000);
-	/* Interrupts on top of the command: its clock has more than the tasks. */
+	/* The command's clock includes interrupts, so it exceeds the task time. */
 	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
 	audit_command_derive(&c);
 	assert_int_equal(c.others_ns, 0);
@@ -501,7 +512,7 @@ TEST(commands)
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 
-/* A core that is half busy, and a source that shows a tenth more and sometimes nothing. */
+/* The core is half busy. The source shows a tenth too much, and sometimes has no figure. */
 TEST(errors)
 {
 	struct load_source source = {.rate = 1.0};
@@ -526,7 +537,7 @@ TEST(errors)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* The same as samples of 1 ms: windows of 1, 2 and 5 ms. */
+	/* The same samples taken as steps of 1 ms give windows of 1, 2 and 5 ms. */
 	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
 	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
 		assert_int_equal(run.fine[1][i].windows,
@@ -540,7 +551,7 @@ TEST(errors)
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
-	/* One jump is the maximum, not the median. */
+	/* A single jump changes the maximum and leaves the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
@@ -549,7 +560,7 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* Windows longer than the run: no figure, not an error of 0. */
+	/* Windows longer than the run have no figure. */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

@@ -41,7 +41,7 @@ typedef __s64 s64;
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
 
-/* One type for all kernels: which of its fields are there is up to shim_fields. */
+/* One type stands for all kernels. shim_fields decides which of its fields exist. */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
@@ -181,11 +181,11 @@ struct bpf_iter__task {
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/* The fields and helpers that this kernel has, each between blanks; the programs ask for them by name. */
+/* Names of the fields and helpers that the simulated kernel has, each between blanks. */
 static const char *shim_fields = "";
 /* Counter for programs that read one; NULL makes the read fail. */
 static const u64 *shim_counter;
-/* Called at each barrier() inside an edge: an interrupt may come there. */
+/* Called at each barrier() of a program, where an interrupt may occur. */
 static void (*shim_at_barrier)(void);
 /* Symbol that the kernel prints for the address of a function. */
 static const char *(*shim_symbol)(u64 address);
@@ -279,7 +279,7 @@ static inline void barrier(void)
 		shim_at_barrier();
 }
 
-/* As in the real one: prev_state came first in 5.18 only. */
+/* As in bpf/kernel.bpf.h: only Linux 5.18 has prev_state as first argument. */
 static inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
 	return (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
@@ -315,7 +315,7 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/* The test's, as it knows the maps. */
+/* Defined by the test, which has the maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

@@ -24,7 +24,7 @@ TEST(test_clips)
 	assert_int_equal(canvas_put(&canvas, 0, 2, 8, STYLE_PLAIN, "abc"), 5);
 	assert_int_equal(canvas_put(&canvas, 1, 4, 99, STYLE_PLAIN, "abcdefgh"), 8);
 	expect(&canvas, "  abc\n    abc…\n");
-	/* Outside nothing happens; a negative row or column is outside too. */
+	/* Writing outside the canvas, also at negative positions, does nothing. */
 	canvas_put(&canvas, -1, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 2, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 0, -3, 8, STYLE_PLAIN, "xxxxxxxx");
@@ -43,13 +43,13 @@ TEST(test_wide)
 	assert_int_equal(canvas.cells[0].width, 2);
 	assert_int_equal(canvas.cells[1].width, 0);
 	expect(&canvas, "世界a\n");
-	/* Half of one overwritten: the other half is not left behind. */
+	/* Overwriting half of a wide character also clears its other half. */
 	canvas_put(&canvas, 0, 1, 6, STYLE_PLAIN, "x");
 	expect(&canvas, " x界a\n");
 	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
 	expect(&canvas, " xy a\n");
 	canvas_free(&canvas);
-	/* One that would stick out is cut. */
+	/* A wide character that does not fit is left out. */
 	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
 	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
 	expect(&canvas, "世…\n");
@@ -66,7 +66,10 @@ TEST(test_marks)
 		strcat(many, "\xcc\x81");
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
-	/* As many as the cell holds, whole ones, and the next character is where it belongs. */
+	/*
+	 * The cell holds whole combining marks up to its size, and the next character keeps its
+	 * place.
+	 */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");
 	canvas_free(&canvas);

@@ -60,6 +60,12 @@ TEST(test_others)
 	check("/machine.slice/libpod-" HEX ".scope", "", HEX, "podman", "");
 	check("/machine.slice/libpod-" HEX ".scope/container", "", HEX, "podman", "");
 	check("/lxc.payload.web-1", "", "web-1", "lxc", "");
+	check("/machine.slice/machine-qemu\\x2d12\\x2dweb\\x2d1.scope", "", "web-1", "libvirt", "");
+	check("/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/libvirt/vcpu0", "", "web", "libvirt", "");
+	check("/machine.slice/machine-qemu\\x2dweb.scope", "", "", "", "");
+	check("/machine.slice/machine-qemu\\x2d1\\x2d.scope", "", "", "", "");
+	check("/machine.slice/machine-lxc\\x2d1\\x2dweb.scope", "", "", "", "");
+	check("/machine.slice/machine-qemu\\x2d1\\x2dweb.slice", "", "", "", "");
 	check("/system.slice/nerdctl-" HEX ".scope", "", HEX, "containerd", "");
 }
 
@@ -116,6 +122,11 @@ TEST(test_long)
 	memcpy(path, "/lxc.payload.", 13);
 	cgroup_name_parse(path, &name);
 	assert_true(strlen(name.container_id) < sizeof(name.container_id));
+	memcpy(path, "/machine-qemu-1-", 16);
+	memcpy(path + 250, ".scope", 7);
+	cgroup_name_parse(path, &name);
+	assert_true(strlen(name.container_id) < sizeof(name.container_id));
+	assert_string_equal(name.runtime, "libvirt");
 }
 
 TEST_MAIN()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two clocks that are read by a program which loses the core in between. */
+/* A program reads two clocks and may lose the core between the readings. */
 #include "test.h"
 
 #include <limits.h>
@@ -13,8 +13,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
-	NR_READINGS = 64, /* more than anything here needs */
-	NR_LOST = 7,	  /* of the 8 that are made, one is undisturbed */
+	NR_READINGS = 64, /* upper limit of the readings in these tests */
+	NR_LOST = 7,	  /* seven of the eight attempts are disturbed */
 };
 
 static const int64_t ahead_ns[] = {
@@ -24,7 +24,7 @@ static const int64_t ahead_ns[] = {
 static uint64_t now_ns;
 static unsigned int nr_readings, away_after, away_every;
 
-/* Before a reading the core may be lost, now and then or once. */
+/* Simulates the loss of the core before some readings. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	now_ns += READING_NS;

@@ -224,7 +224,10 @@ TEST(test_percentiles)
 	}
 }
 
-/* The largest stay in their order, of equal ones the first; a list without rank stays whole. */
+/*
+ * The top rows keep their order, and of equal rows the first stay. A list without a rank is not
+ * cut.
+ */
 TEST(test_top)
 {
 	static const uint64_t counts[] = {5, 9, 2, 9, 5, 1, 5};
@@ -287,7 +290,7 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
-/* The rows left out are freed with their nested lists, and the report fails without memory. */
+/* Omitted rows are freed with their nested lists. Without memory the report fails. */
 TEST(test_top_without_memory)
 {
 	unsigned long failed = 1, at;

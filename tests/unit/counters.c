@@ -38,8 +38,9 @@ static struct {
 		unsigned int cpu;
 	} events[EVENTS];
 	int nr;		     /* events ever opened */
-	bool taken[CPUS];    /* by another program, which shares with those that are not pinned */
-	uint64_t ns, value;  /* what a counter shows that runs all the time */
+	/* Counter in use by another program, and shared with events that are not pinned. */
+	bool taken[CPUS];
+	uint64_t ns, value;  /* value of a counter that always runs */
 	int open_rc;
 	struct rlimit limit;
 } pmu_model;
@@ -81,7 +82,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	if (!event->counts)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
-	/* In turns with the other program: a quarter of the time. */
+	/* A shared counter runs for a quarter of the time. */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
 	return 0;
@@ -132,7 +133,7 @@ static struct counters *open_one(const struct perf_event *event)
 	return counters;
 }
 
-/* All who count the same event share one counter per CPU, until the last has closed it. */
+/* Users of the same event share one counter per CPU until the last one closes it. */
 static void test_shared(void **state)
 {
 	struct perf_event other = {.name = "r8", .type = 4, .config = 8};
@@ -193,13 +194,15 @@ static void test_reopened(void **state)
 	assert_int_equal(counters_read(counters, 2, &after), 0);
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
-	/* Two that see the same hotplug: the second finds it done. */
+	/*
+	 * Of two sources that see the same hotplug, the second finds the counter already reopened.
+	 */
 	before = after;
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
 	assert_int_equal(after.generation, before.generation + 1);
-	/* While it cannot be opened there is an error each time, and a figure again afterwards. */
+	/* Each read fails while the counter cannot be opened, and works again afterwards. */
 	pmu_model.open_rc = -ENODEV;
 	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
 	assert_int_equal(counters_read(counters, 2, &after), -ENODEV);
@@ -274,8 +277,8 @@ static void test_both_modes(void **state)
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
 	/*
-	 * Lost counter: no figure in this window in both sources. The next window has one from a
-	 * multiplexed counter.
+	 * A lost counter leaves both sources without a figure in this window. The next window has
+	 * one from a multiplexed counter.
 	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
@@ -296,7 +299,7 @@ static void test_both_modes(void **state)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* Linked instead of the one that looks at this machine: its own event is ref-cycles. */
+/* Replaces the search on this machine; the event is always ref-cycles. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
@@ -312,7 +315,7 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
-static uint64_t clock_hz; /* 0: this machine's */
+static uint64_t clock_hz; /* 0 for the rate of this machine */
 
 uint64_t __wrap_cycles_hz(void)
 {
@@ -371,7 +374,7 @@ static void test_gtp_guard(void **state)
 	assert_int_equal(nr_open(), 0);
 }
 
-static int handed[CPUS]; /* what the programs were given */
+static int handed[CPUS]; /* descriptors given to the BPF programs */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
@@ -392,7 +395,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 	return s->flags & ~LOAD_NOT_CONSTANT;
 }
 
-/* bpf-pmu: a counter that could not be read when it was handed over is not a core that slept. */
+/* bpf-pmu must not take a counter that was unreadable at the start for a core that slept. */
 static void test_handed_over(void **state)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
@@ -409,7 +412,10 @@ static void test_handed_over(void **state)
 	pmu_model.value = 7;
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
-	/* In turns with another program: the programs would read too few cycles. */
+	/*
+	 * A multiplexed counter is not given to the programs, because they would read too few
+	 * cycles.
+	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
 	/* The first sample can only begin a window. */
@@ -417,26 +423,26 @@ static void test_handed_over(void **state)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* Its first edge is being stored: what it began with still holds. */
+	/* While the core stores its first edge, the initial value is valid. */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* A later one: nothing holds. */
+	/* While the core stores a later edge, no value is valid. */
 	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
-	/* A new counter on CPU 0: what the core stored before is of the old one. */
+	/* After a new counter on CPU 0, the stored value belongs to the old counter. */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	assert_int_equal(s.total, NOW_NS); /* the core halted then */
+	assert_int_equal(s.total, NOW_NS); /* time at which the core halted */
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
 	stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
-	/* It cannot be opened any more: no figure, until it can. */
+	/* While the counter cannot be opened there is no figure. */
 	pmu_model.open_rc = -ENODEV;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_true(fill(&pmu, 0, &silent, &s) & LOAD_READ_FAILED);
@@ -447,7 +453,7 @@ static void test_handed_over(void **state)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* A counter that never had its turn is no load of 0 %. */
+/* A counter that never ran gives no figure, not 0 %. */
 static void test_never_ran(void **state)
 {
 	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU lists: what is accepted, what is refused, and that formatting gives the same set back. */
+/* CPU lists: accepted and refused texts; formatting and parsing give the same set. */
 #include "test.h"
 
 #include "base/cpuset.h"
@@ -40,7 +40,7 @@ TEST(test_refused)
 		assert_int_equal(cpuset_parse(bad[i], &set), -EINVAL);
 	assert_int_equal(cpuset_parse("8192", &set), -ERANGE);
 	assert_int_equal(cpuset_parse("0-99999999999999999999", &set), -ERANGE);
-	/* Untouched on failure. */
+	/* A failed parse leaves the set unchanged. */
 	assert_true(set.bits[0] == 42);
 }
 
@@ -66,7 +66,7 @@ TEST(test_mask)
 		assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), strlen(masks[i].mask));
 		assert_string_equal(buf, masks[i].mask);
 	}
-	/* The largest fits, and a small buffer is cut, not overrun. */
+	/* The longest text fits, and a small buffer gets a cut text. */
 	assert_int_equal(cpuset_parse("0-8191", &set), 0);
 	assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), CPUSET_MASK_SIZE - 2);
 	assert_int_equal(cpuset_format_mask(&set, buf, 8), CPUSET_MASK_SIZE - 2);

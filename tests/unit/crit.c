@@ -16,7 +16,7 @@ TEST(test_midmean)
 	assert_true(isnan(crit_midmean(one, 0)));
 	NEAR(crit_midmean(one, 1), 7);
 	NEAR(crit_midmean(two, 2), 6);
-	/* Below four values there is no quarter to leave out. */
+	/* With fewer than four values all of them count. */
 	NEAR(crit_midmean(three, 3), 4);
 	NEAR(crit_midmean(four, 4), 3);
 	NEAR(crit_midmean(eight, 8), 11.5);

@@ -76,7 +76,7 @@ static struct table *table_named(struct report *report, const char *key)
 	return NULL;
 }
 
-/* NaN for null. */
+/* Returns NaN for a null cell. */
 static double number(const struct table *table, size_t row, const char *key)
 {
 	const struct value *value;
@@ -181,7 +181,7 @@ TEST_WITH(test_figures, reset, NULL)
 	assert_int_equal(cpus->nr_rows, 4);
 	expect(cpus, 2, "cpu", 4);
 	expect(cpus, 2, "median", 12);
-	/* irq_save is further apart: 21 and 2.1. */
+	/* The figures of irq_save differ more: 21 and 2.1. */
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "batch");
 	assert_true(says(report, "believe batch") &&
@@ -218,7 +218,10 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 	assert_int_equal(result.nr_rounds, 77);
 }
 
-/* Rounds 0-2 off, 3-5 on, 6-8 off again: the drift of 0.6 is as large as the cost, so no verdict. */
+/*
+ * Rounds 0 to 2 are off, 3 to 5 on, 6 to 8 off. The drift of 0.6 is as large as the cost, so there
+ * is no verdict.
+ */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
 	struct crit_trace trace = {.has_irq = true, .has_preempt = true};

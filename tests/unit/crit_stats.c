@@ -41,7 +41,9 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/* Room for NR_MAX of them in 64 bits, so the sums must not overflow. */
+			/*
+			 * NR_MAX of these values fit into 64 bits, so their sum does not overflow.
+			 */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:
@@ -86,7 +88,7 @@ static void test_sort(void **unused)
 	tb_sort_descending(value, 0);
 }
 
-/* The definition, by counting: no sorting involved. */
+/* Percentiles by their definition: counts values and does not sort. */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {
 	size_t count = 0;
@@ -96,7 +98,7 @@ static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 	return count;
 }
 
-/* The k-th smallest, k from 1: the smallest sample that at least k samples do not exceed. */
+/* Returns the k-th smallest sample, with k from 1. */
 static u64 kth_smallest(const u64 *value, size_t nr, size_t k)
 {
 	u64 best = UINT64_MAX;
@@ -215,7 +217,7 @@ static void test_heap_keeps_the_highest(void **unused)
 	}
 }
 
-/* Several CPUs, each feeding its sorted samples: the highest of all of them together. */
+/* Several CPUs feed their sorted samples into one heap, which keeps the highest of all. */
 static void test_heap_fed_by_several(void **unused)
 {
 	u64 all[4 * NR_MAX], kept[NR_MAX], state = 6;
@@ -266,7 +268,7 @@ static void test_summary_and_combination(void **unused)
 	assert_int_equal(tb_combine(cpu, 5, scratch, &all), 0);
 	assert_int_equal(all.median, kth_smallest(medians, 5, 3));
 	assert_int_equal(all.max, highest);
-	/* Rounded once per CPU and once more, each time by at most a half. */
+	/* The average is rounded once per CPU and once in total, each time by at most a half. */
 	assert_true(all.average >= total / 500 - 1 && all.average <= total / 500 + 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The residency counters of machines that have them, and which of them is whose. */
+/* Residency counters of real machines, and the counter of each idle state. */
 #include "test.h"
 #include "tree.h"
 
@@ -41,9 +41,9 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C1E", "MWAIT 0x01"), 1);
 	assert_int_equal(cstate_number("intel_idle", "C6SP", "MWAIT 0x23"), 6);
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
-	/* An Atom's hint is not a Core's: the name counts. */
+	/* An MWAIT hint of an Atom means another state than on a Core, so the name decides. */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
-	/* The firmware's numbers are its own. */
+	/* Numbers in ACPI names are chosen by the firmware and mean nothing here. */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI FFH MWAIT 0x10"), 3);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI IOPORT 0x814"), -1);

@@ -17,7 +17,7 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/* As on x86: the rate must be measured. */
+/* Returns 0, so that the rate must be measured as on x86. */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

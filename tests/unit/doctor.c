@@ -117,7 +117,7 @@ MACHINE_TEST(test_laptop)
 	expect_command(report, "report", "part", "no cost of critical sections");
 	report_free(report);
 
-	/* With its headers, and with the package for DKMS. */
+	/* The machine has kernel headers and the DKMS package. */
 	tree_file(tree, "/lib/modules/6.1.0-13-amd64/build/Makefile", "");
 	report = look(tree, &probe, all);
 	expect(report, "crit engine", "no", "neither", "make -C kmod/tracerbench "
@@ -167,7 +167,7 @@ MACHINE_TEST(test_guest)
 	expect_command(report, "crit", "part", "no --tracepoints");
 	report_free(report);
 
-	/* Stolen time that was seen proves that it is accounted. */
+	/* A steal column above 0 proves that the kernel accounts stolen time. */
 	tree_file(tree, "/proc/stat", "cpu 1 0 0 1 0 0 0 7 0 0\ncpu0 1 0 0 1 0 0 0 7 0 0\n");
 	report = look(tree, &probe, all);
 	expect(report, "steal", "ok", "accounted", "");
@@ -285,7 +285,7 @@ MACHINE_TEST(test_confidentiality)
 	       "lockdown=confidentiality");
 	expect_command(report, "load", "part", "lockdown");
 	expect_command(report, "runq", "no", "lockdown");
-	/* Its programs read no kernel memory. */
+	/* Source remote works, because its programs read no kernel memory. */
 	expect_command(report, "wake", "part", "source remote");
 	report_free(report);
 
@@ -315,7 +315,7 @@ MACHINE_TEST(test_unprivileged)
 	expect_command(report, "crit", "no", "");
 	report_free(report);
 
-	/* CAP_BPF and CAP_PERFMON are enough; in a user namespace nothing is. */
+	/* CAP_BPF and CAP_PERFMON are enough, but no capability helps inside a user namespace. */
 	machine_laptop(tree, &probe);
 	tree_file(tree, "/proc/self/status", "CapEff:\t000000c000000000\nSeccomp:\t2\n");
 	report = look(tree, &probe, all);

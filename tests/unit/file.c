@@ -11,12 +11,15 @@
 #include "test.h"
 #include "tree.h"
 
-/* Linked instead of the one that gives all at once, by its name with 64-bit offsets; see meson.build. */
+/*
+ * Replaces pread(), by its name with 64-bit offsets, with one that returns short reads; see
+ * meson.build.
+ */
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
-static size_t most = SIZE_MAX; /* bytes that one read gives */
-static bool moves;	       /* each read finds another file */
+static size_t most = SIZE_MAX; /* most bytes returned by one read */
+static bool moves;	       /* the file changes at each read */
 
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 {
@@ -30,7 +33,7 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 	return got;
 }
 
-/* The kernel gives a page at most: a short read is not the end. */
+/* The kernel returns at most a page, so a short read is not the end of the file. */
 TEST_WITH(test_short_reads, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -48,7 +51,7 @@ TEST_WITH(test_short_reads, tree_setup, tree_teardown)
 	most = SIZE_MAX;
 }
 
-/* Larger than the buffer: read again in a larger one, never put together from two moments. */
+/* A file larger than the buffer is read again as a whole, so its parts belong to one moment. */
 TEST_WITH(test_one_moment, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -214,7 +217,10 @@ static size_t resident_bytes(void)
 }
 
 #ifdef __GLIBC__
-/* Freed memory goes back even where what is still in use lies between: windows kept for minutes do. */
+/*
+ * Freed memory returns to the kernel even if used blocks lie between, such as windows kept for
+ * minutes.
+ */
 TEST(test_trim)
 {
 	size_t size = 4 * (size_t)sysconf(_SC_PAGESIZE), nr = 3 * MEMINFO_KEPT_BYTES / 2 / size, before;
@@ -230,10 +236,10 @@ TEST(test_trim)
 	before = resident_bytes();
 	for (size_t i = 0; i < nr; i++)
 		free(freed[i]);
-	/* A sanitizer's allocator has rules of its own. */
+	/* The allocator of a sanitizer does not return memory. */
 	if (mallinfo2().fordblks > nr * size) {
 		assert_true(meminfo_trim());
-		/* Each block has a page at its end that it shares with what is kept. */
+		/* Each freed block shares its last page with a block in use. */
 		assert_true(resident_bytes() < before - nr * size / 2);
 	}
 	for (size_t i = 0; i < nr; i++)

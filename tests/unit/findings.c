@@ -87,7 +87,7 @@ TEST(quiet_machine)
 
 	quiet_cores(&cores);
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* 4 points off is not called wrong. */
+	/* An error of 4 points is below the limit for "wrong". */
 	cores.stat[0].busy_ratio = 0.06;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -268,7 +268,8 @@ TEST(throttled)
 
 	quiet_queue(&queue);
 	add_wait(&queue, 0, RUNQ_THROTTLED, 3200 * MS);
-	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS); /* began before: no finding */
+	/* The wait began before the window: no finding. */
+	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "quota",
 		     "/web waits 640 ms per second for its CPU quota, 18 % of its waiting");
@@ -301,7 +302,7 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait 12 ms per second for each other (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* Without blame it is known that there are others, not who. */
+	/* Without blame the finding says that others ran, but not who. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -336,7 +337,7 @@ TEST(other_causes)
 	}
 }
 
-/* Waits of tasks that lost the core are their share of it: with blame and without no finding. */
+/* Tasks that never sleep only get their share of the core: no finding, with or without blame. */
 TEST(never_sleeps)
 {
 	struct queue queue;
@@ -383,7 +384,7 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/* The same time as a cause: only what is of no known state is said again. */
+	/* A wait whose idle state is known is reported once, by that state. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
@@ -451,7 +452,7 @@ TEST(pressure)
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
 	assert_int_equal(nr_findings(report), 1);
-	/* Nobody in particular: 10 ms per second is the least. */
+	/* Without a single culprit a finding needs 10 ms per second. */
 	for (size_t i = 0; i < 3; i++)
 		pressed[i].below_ns = 49 * MS;
 	queue.window.nr_pressed = 1;
@@ -513,7 +514,7 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* That the longest of many took longer than claimed is no finding; that half of them did is one. */
+/* A maximum above the claimed latency is no finding. A median above it is one. */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -536,7 +537,10 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/* A wait that is longer than the window has begun before it: that is said, as it looks like an error. */
+/*
+ * A wait longer than the window began before it. A note says so, because the figure looks like an
+ * error.
+ */
 TEST(longer_than_window)
 {
 	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
@@ -575,7 +579,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* Lines of findings in text; the rest must be counted there. */
+/* Returns the number of findings in text output, which must also count the omitted ones. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;
@@ -616,7 +620,7 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* A reader may copy the command, whatever the name of the cgroup is. */
+/* The command can be copied into a shell for any name of a cgroup. */
 TEST(test_command_of_setting)
 {
 	static const struct {

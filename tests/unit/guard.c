@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The guard undoes on request and after SIGKILL, not after a dismissal. */
+/* The guard restores on request and after SIGKILL, but not after it was dismissed. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -12,7 +12,9 @@
 
 static char done_path[64];
 
-/* Writes a file with the open descriptors: @arg must be the only one of the parent's. */
+/*
+ * Writes the list of open descriptors to a file. Of the parent's descriptors only @arg may be open.
+ */
 static int leave_mark(const void *arg)
 {
 	const int *kept = arg;
@@ -123,7 +125,7 @@ static void start_and_die(void)
 	int none = -1;
 
 	setpgid(0, 0);
-	/* On one CPU the guard mostly runs only once we sleep. */
+	/* On one CPU the guard usually runs only when the test sleeps. */
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	if (!guard_start(&guard, -1, leave_mark, &none))

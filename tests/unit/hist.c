@@ -10,7 +10,7 @@
 #include "stats/quantile.h"
 #include "test.h"
 
-/* The kernel's half, compiled for this machine: both must agree on every bucket. */
+/* The BPF code compiled for this machine must agree on every bucket. */
 #include <linux/types.h>
 #include "bpf/hist.bpf.h"
 
@@ -99,7 +99,10 @@ TEST(test_percentiles)
 	assert_int_equal(hist_total(count), 0);
 }
 
-/* Inside a bucket by rank, at its edge not one further, and only what is between 0 and 100. */
+/*
+ * A percentile is interpolated by rank inside its bucket, stays in it at the edge, and is limited
+ * to 0…100.
+ */
 TEST(test_percentile_exact)
 {
 	uint64_t count[HIST_NR] = {0};
@@ -113,7 +116,7 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/* 99 of 100 values are short, so p99 is short, too. */
+	/* 99 of 100 values are short, so p99 is short. */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
@@ -125,7 +128,7 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-/* Eight buckets in one: the same edges, the same rank. */
+/* With eight buckets merged into one, edges and ranks are the same. */
 TEST(test_percentile_coarse)
 {
 	uint64_t count[HIST_NR >> 3] = {0};
@@ -138,12 +141,15 @@ TEST(test_percentile_coarse)
 	count[hist_index(1000000) >> 3] = 1;
 	assert_true(hist_percentile_coarse(count, 3, 99) < 1280.0);
 	assert_true(hist_percentile_coarse(count, 3, 99.9) > 900000.0);
-	/* The last bucket has an upper bound, too. */
+	/* The last bucket also has an upper bound. */
 	count[(HIST_NR >> 3) - 1] = 1000;
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }
 
-/* Sums and differences of sparse histograms against arrays; some buckets are in one of them only. */
+/*
+ * Compares sums and differences of sparse histograms with arrays. Some buckets are in one histogram
+ * only.
+ */
 TEST(test_sparse)
 {
 	enum { NR = 300, EXTRA = 8 };
@@ -172,7 +178,7 @@ TEST(test_sparse)
 		hist_sub(&left, &copy, &diff);
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
-		/* Counters of the owner are no values. */
+		/* Counters of the owner do not count as values. */
 		assert_int_equal(hist_values(&scale, &left), total);
 		/* A copy grows and shrinks. */
 		assert_int_equal(hist_set(&copy, &left), 0);
@@ -196,7 +202,7 @@ TEST(test_max)
 	assert_int_equal(hist_max(&hist_fine, &hist, 0), 0);
 	hist = (struct hist){&entry, 1};
 	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
-	/* The window before took the maximum. */
+	/* The maximum belongs to an earlier window, so only its bucket is known. */
 	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
 	/* Interpolated, a percentile can be above every value: it is at most the largest. */
 	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);

@@ -279,7 +279,7 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 }
 
 /*
- * A file that refuses the new value may refuse the old one, too. This must not block the next run.
+ * A file that refuses the new value may also refuse the old one. This must not block the next run.
  */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
@@ -302,7 +302,7 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
-/* A trial changes nothing yet; its line restores our value and no other. */
+/* A trial leaves the file unchanged. Its journal line restores only a value that subtick wrote. */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -333,7 +333,10 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	journal_is_empty(tree);
 }
 
-/* A file that the caller gave up stays; the next process restores what a trial left behind. */
+/*
+ * A file that the caller released keeps its value. The next process restores a file left changed by
+ * a trial.
+ */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -380,7 +383,7 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove that file"));
-	/* Longer than the buffer: the journal is still there. */
+	/* A journal longer than the buffer is kept. */
 	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
 			 -ENOSPC);
 	online_is(tree, 0, "1");
@@ -419,7 +422,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	return 0;
 }
 
-/* Died while the card stamped its packets: it does so no more, and goes on stamping what it receives. */
+/* After a crash transmit timestamps are turned off again, and receive timestamps stay on. */
 TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -19,7 +19,7 @@ static uint64_t next_random(void)
 	return seed ^= seed << 17;
 }
 
-/* The text that the view writes for the only cell of a table. */
+/* Returns the JSON text of a table with one cell. */
 static char *written(void (*fill)(struct value *value, const void *arg), const void *arg)
 {
 	char *text = NULL, *cell;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The walk over JSON: what it accepts, where it says that strings are, and what escapes mean. */
+/* The JSON walker: accepted texts, positions of strings, and escapes. */
 #include "test.h"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ static void ignore(void *arg, const struct json_place *place, struct json_string
 {
 }
 
-/* Any text with a few bytes changed: jansson and this one agree on whether it is JSON. */
+/* For texts with a few changed bytes, jansson and the walker agree on whether they are JSON. */
 TEST(as_jansson)
 {
 	static const char seed[] = "{\"a\":[1,-2.5e3,\"x\\u00e9\\n\",true,null,{\"b\":{}}],\"\\\"\":\"\"}";
@@ -118,7 +118,7 @@ TEST(as_jansson)
 		for (int change = rand() % 3; change >= 0; change--)
 			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
 		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-		/* Half a pair of surrogates, and numbers that no double holds, are refused there only. */
+		/* Only jansson refuses half a surrogate pair and numbers beyond a double. */
 		if (json) {
 			accepted++;
 			if (json_walk(text, strlen(text), ignore, NULL))

@@ -174,7 +174,7 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(counts[1].above, 4);
 	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
-	/* Bit 1 is the driver's, and not for anybody to change. */
+	/* Bit 1 is set by the driver, and users cannot change it. */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[2].disabled);

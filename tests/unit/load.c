@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Both load formulas with a fake counter, and everything that can go wrong with a sample. */
+/* Both load formulas with a fake counter, and samples with every flag. */
 #include "stats/load.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 	return w;
 }
 
-/* Times are sums, ratios are weighted means, and a CPU without a figure counts for nothing. */
+/* Times are added, ratios are weighted means, and CPUs without a figure are left out. */
 static void test_sum(void **state)
 {
 	struct load_cpu_window cpu[4] = {
@@ -118,7 +118,9 @@ static void test_zero_delta(void **state)
 
 	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
-	/* The reader's clock moved but the source's did not: /proc/stat within one tick. */
+	/*
+	 * The reader's clock advanced and the source's did not, as in /proc/stat within one tick.
+	 */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.flags & LOAD_NO_TIME);
@@ -132,7 +134,7 @@ static void test_failed_read(void **state)
 
 	(void)state;
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/* The window after a failed read has no beginning either. */
+	/* The window after a failed read has no figure, because it has no start. */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -154,7 +156,7 @@ static void test_hotplug(void **state)
 	/* A sample that came after a hotplug is a good start for the next window. */
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
-	/* Off and on between two samples; once offline, that is all there is to say. */
+	/* A CPU went off and on between two samples. The flag offline replaces all others. */
 	later.hotplug_steps = off.hotplug_steps = 2;
 	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
 	back.hotplug_steps = 2;
@@ -169,12 +171,12 @@ static void test_clamp(void **state)
 	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* rounding is not worth a flag */
+	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* an error of rounding sets no flag */
 	assert_int_equal(tsc_window(prev, cur).flags, 0);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 }
 
-/* Each side, for the whole and for a part of it. */
+/* Clamping at 0 and at 1, for the load and for a part. */
 static void test_clamp_sides(void **state)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
@@ -195,7 +197,7 @@ static void test_clamp_sides(void **state)
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
-	/* One part went back, which the sum alone would not show. */
+	/* One part decreased, which the sum does not show. */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
 	cur.part_ns[LOAD_PART_IDLE] = SEC + SEC / 20;
@@ -203,7 +205,7 @@ static void test_clamp_sides(void **state)
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], SEC);
-	/* Closure is of what was counted, not of what clamping makes of it. */
+	/* The closure error is computed from the counted times, before clamping. */
 	prev.part_ns[LOAD_PART_TASK] = SEC / 5;
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -213,7 +215,7 @@ static void test_clamp_sides(void **state)
 	assert_int_equal(w.flags, 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
 	assert_true(w.closure_error_ratio == 0.0);
-	/* A reader whose clock stood still knows nothing of closure: all of it is in doubt. */
+	/* If the reader's clock stood still, the closure error is 1. */
 	cur.wall_ns = prev.wall_ns;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(w.closure_error_ratio == 1.0);
@@ -241,7 +243,7 @@ static void test_closure(void **state)
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-/* Figures in ns are what the source counted, to the last one, also beyond a float's precision. */
+/* Nanoseconds are exactly those of the source, also beyond the precision of a float. */
 static void test_exact_ns(void **state)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
@@ -317,7 +319,7 @@ static void test_steal(void **state)
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE_LOOP], SEC / 4);
 	assert_int_equal(w.part_ns[LOAD_PART_POLL_IDLE], SEC / 4);
 	assert_int_equal(w.busy_ns, SEC / 4);
-	/* Nothing to take it from. */
+	/* There is no busy time from which to subtract steal. */
 	w = (struct load_cpu_window){.window_ns = SEC};
 	w.part_ns[LOAD_PART_IDLE] = SEC;
 	load_move_steal(&w, SEC / 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load programs on a made-up core, and what a reader elsewhere sees of it. */
+/* Runs the load programs on a simulated core, and reads its slot as another core would. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
 
@@ -22,7 +22,7 @@ static u64 shim_filled(u32 mark);
 
 static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake;
 
-/* Two blocks. */
+/* Values of the immediates that user space fills in. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -215,12 +215,12 @@ static inline struct load_sample see_any(u64 ns)
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += s.part_ns[i];
 	assert_int_equal(sum, ns);
-	/* Nobody has asked for a counter. */
+	/* No test asked for a counter here. */
 	assert_true(want_pmu || !slot->pmu_errors);
 	return s;
 }
 
-/* After edges in an order that a kernel can have no part is below 0, which the sum alone would hide. */
+/* After events in a possible order no part is negative. A correct sum could hide negative parts. */
 static inline struct load_sample see(u64 ns)
 {
 	struct load_sample s = see_any(ns);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load programs on a made-up core: idle, interrupts inside it, preempted softirqs, cut edges. */
+/*
+ * The load programs on a simulated core: idle, interrupts during idle, preempted softirqs,
+ * interrupted programs.
+ */
 #include "load_core.h"
 
-/* cpuidle, and arm64: the exit comes before the handler. */
+/* With cpuidle, and on arm64, the idle exit event comes before the interrupt handler. */
 static void exit_first(void **state)
 {
 	struct load_sample s;
@@ -75,7 +78,10 @@ static void polling(void **state)
 	s = see(5000);
 	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	/* Idle to the kernel, so not busy; separate, because the counter says otherwise. */
+	/*
+	 * Polling counts as idle, as in the kernel. It is a part of its own, because a cycle
+	 * counter counts it.
+	 */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* The driver defines which state polls. */
 	slot->poll_states = 1 << 2;
@@ -116,7 +122,7 @@ static void nested_handlers(void **state)
 	assert_int_equal(slot->odd_edges, 0);
 }
 
-/* A handler's time is taken from what it interrupted, whatever that was. */
+/* The time of a handler is subtracted from the interrupted context. */
 static void handlers_on_top(void **state)
 {
 	struct load_sample s;
@@ -140,7 +146,9 @@ static void handlers_on_top(void **state)
 	assert_int_equal(slot->vec_ns[3], 900 - 300);
 }
 
-/* A handler whose exit never came: no switch happens inside one, so nothing of it is believed. */
+/*
+ * The exit of a handler was lost. Switches never happen inside handlers, so its time is discarded.
+ */
 static void lost_exit(void **state)
 {
 	struct load_sample s;
@@ -156,7 +164,7 @@ static void lost_exit(void **state)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* From task to task the interval goes on as it is, so that no clock need be read. */
+/* A switch from task to task continues the interval and reads no clock. */
 static void task_to_task(void **state)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
@@ -180,7 +188,7 @@ static void task_to_task(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 500);
 }
 
-/* Threads that do softirq work, by their names, and a task that only calls itself so. */
+/* Recognizes softirq threads by name, and does not trust the name of a user task. */
 static void softirq_threads(void **state)
 {
 	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
@@ -199,7 +207,7 @@ static void softirq_threads(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400 + 800);
 }
 
-/* Every letter of those names counts. */
+/* Similar names do not match. */
 static void like_softirq_threads(void **state)
 {
 	static const char *const names[] = {"ksofti", "napi/", "backlog_"};
@@ -218,7 +226,7 @@ static void like_softirq_threads(void **state)
 		}
 }
 
-/* An exit that came without its entry, and one of a handler that runs since before the start. */
+/* An exit without its entry, and an exit of a handler that began before the start. */
 static void exit_alone(void **state)
 {
 	struct load_sample s;
@@ -235,7 +243,7 @@ static void exit_alone(void **state)
 	s = see(2000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(slot->odd_edges, 1);
-	/* The core had other edges since the start, so the handler began after it, unseen. */
+	/* The core had other events since the start, so the entry of this handler was lost. */
 	reset(state);
 	to_task(1000, &task);
 	at(1500);
@@ -246,7 +254,9 @@ static void exit_alone(void **state)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* A softirq whose exit got lost: the next one goes on with it, and then the task goes on. */
+/*
+ * The exit of a softirq was lost. The next softirq continues its time, and then the task continues.
+ */
 static void lost_softirq_exit(void **state)
 {
 	struct load_sample s;
@@ -262,7 +272,7 @@ static void lost_softirq_exit(void **state)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* PREEMPT_RT: a softirq is switched out with its task and goes on with it. */
+/* On PREEMPT_RT a softirq is switched out with its task and continues with it. */
 static void preempted(void **state)
 {
 	struct load_sample s;
@@ -283,7 +293,10 @@ static void preempted(void **state)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
-/* Several at once, one of them in ksoftirqd: each goes on as what it was, and its place is free again. */
+/*
+ * Several preempted softirqs, one in ksoftirqd: each continues in its own context and frees its
+ * entry.
+ */
 static void preempted_in_turns(void **state)
 {
 	struct load_sample s;
@@ -319,7 +332,7 @@ static void preempted_in_turns(void **state)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* All places taken, and each comes back. */
+/* All entries are in use, and each softirq continues. */
 static void preempted_and_back(void **state)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -343,7 +356,9 @@ static void preempted_and_back(void **state)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
-/* More of them at once than there is room for: counted, and the parts still sum to the window. */
+/*
+ * More preempted softirqs than entries: the loss is counted, and the parts still sum to the window.
+ */
 static void preempted_too_often(void **state)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
@@ -362,7 +377,7 @@ static void preempted_too_often(void **state)
 
 static u64 cut_at;
 
-/* An interrupt and its softirq between the two halves of an edge; only once. */
+/* Simulates one interrupt and its softirq in the middle of a program. */
 static void interrupt(void)
 {
 	u64 was = shim_now;
@@ -376,7 +391,9 @@ static void interrupt(void)
 	shim_now = was;
 }
 
-/* Idle exit with interrupts on, as before 6.3: the parts must sum up, and no time be counted twice. */
+/*
+ * An idle exit with interrupts enabled, as before 6.3: the parts sum up, and no time counts twice.
+ */
 static void cut_in_two(void **state)
 {
 	struct load_sample s;
@@ -390,13 +407,16 @@ static void cut_in_two(void **state)
 	s = see(6000);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
-	/* The softirq's time goes where the edge was going, and both its edges are counted. */
+	/*
+	 * The softirq interrupts the context that the program was changing to, and both its events
+	 * count.
+	 */
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* Same case as the first edge of a core. */
+/* The same interruption during the first event of a core. */
 static void first_cut_in_two(void **state)
 {
 	struct load_sample s;
@@ -412,7 +432,7 @@ static void first_cut_in_two(void **state)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The first edge of a core decides what it did since the start. */
+/* The first event of a core determines its context since the start. */
 static void first_edges(void **state)
 {
 	leave_idle(3000);
@@ -434,7 +454,7 @@ static void first_edges(void **state)
 	irq(3000, 3100);
 	assert_int_equal(see(3100).part_ns[LOAD_PART_KSOFTIRQD], 3000);
 	reset(state);
-	/* Anybody can take the name. */
+	/* A user task can have the name of ksoftirqd. */
 	shim_current = &(struct task_struct){.pid = 9, .tgid = 9, .comm = "ksoftirqd/1"};
 	irq(3000, 3100);
 	assert_int_equal(see(3100).part_ns[LOAD_PART_TASK], 3000);
@@ -459,7 +479,7 @@ static void first_edges(void **state)
 	assert_int_equal(slot->vec_ns[3], 100);
 	assert_int_equal(slot->vec_count[3], 1);
 	reset(state);
-	/* In a softirq on top of a task since before. */
+	/* A softirq interrupted a task before the start. */
 	shim_current = &task;
 	at(3000);
 	load_softirq_exit(NULL, 3);
@@ -467,7 +487,7 @@ static void first_edges(void **state)
 	reset(state);
 }
 
-/* Before everything is attached nothing counts, nor what has read the clock just before. */
+/* Events before the start do not count, nor do programs that read the clock just before it. */
 static void before_the_start(void **state)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
@@ -485,7 +505,7 @@ static void before_the_start(void **state)
 	}
 }
 
-/* A clock that steps back by a few ns makes no interval of 584 years. */
+/* A clock that steps back by a few ns must not give an interval of 584 years. */
 static void clock_steps_back(void **state)
 {
 	to_task(1000, &task);
@@ -507,7 +527,7 @@ static u64 next_random(u64 below)
 	return (random >> 33) % below;
 }
 
-/* Any order of edges, lost ones included: the two equations hold, so every reader closes. */
+/* With events in any order, also lost ones, the parts of every reader sum to the elapsed time. */
 static void any_order(void **state)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};

@@ -12,7 +12,7 @@
 #include "sys/procstat.h"
 #include "test.h"
 
-#define BURST 40 /* the bucket that every burst of the fake falls into */
+#define BURST 40 /* bucket of every burst of the fake source */
 #define VEC   3
 #define MSEC  1000000ULL
 
@@ -119,7 +119,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-/* A kernel that accounts stolen time, to every CPU alike. */
+/* Simulates a kernel that accounts the same stolen time to every CPU. */
 int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	(void)file;
@@ -178,7 +178,7 @@ static void test_window(void **state)
 	assert_null(w->cpu_bursts);
 	assert_int_equal(w->losses.torn, 5);
 	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
-	/* A source that was not asked for shows nothing. */
+	/* A source that was not requested has no figures. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
 }
@@ -196,7 +196,7 @@ static void test_steal(void **state)
 	meter = open_started(&(struct load_opts){0});
 	w = load_window(meter);
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
-	/* A column of zeros is no knowledge. */
+	/* A steal column of zeros does not prove that the kernel accounts steal. */
 	assert_false(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 0);
 	stolen_ticks = 5;
@@ -207,13 +207,13 @@ static void test_steal(void **state)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 250 * MSEC - 5 * tick_ns);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
 	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
-	/* It stood still, and then stepped back, as it does where CPUs come and go. */
+	/* The column stood still and then fell, as it may with CPU hotplug. */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
-	/* A CPU that had no line before: all since boot is not this window's. */
+	/* A CPU had no line before, so its steal since boot does not belong to this window. */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	stat_without_cpus = false;
@@ -224,7 +224,7 @@ static void test_steal(void **state)
 	stolen_ticks = 0;
 }
 
-/* Beside source procstat the file is read once per window; after a failed read nothing is known. */
+/* With source procstat /proc/stat is read once per window. After a failed read steal is unknown. */
 static void test_steal_shared(void **state)
 {
 	struct meter *meter;
@@ -262,7 +262,7 @@ static void test_shown(void **state)
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
-	/* Without a figure it shows nothing either. */
+	/* A CPU without a figure shows no steal. */
 	next_flags = LOAD_TORN;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;

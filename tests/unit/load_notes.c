@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the load programs note beside a core's partition: bursts, counters, seeds, hotplug steps. */
+/* Further records of the load programs: bursts, counters, initial tasks, hotplug steps. */
 #include "load_core.h"
 
 #include "stats/hist.h"
@@ -10,7 +10,10 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
 }
 
-/* From leaving idle to going idle, whatever ran in between; one whose start was not seen is none. */
+/*
+ * A burst lasts from the idle exit to the next idle entry. A burst whose start was not seen does
+ * not count.
+ */
 static void bursts_from_exit(void **state)
 {
 	want_bursts = true;
@@ -24,18 +27,18 @@ static void bursts_from_exit(void **state)
 	to_task(8000, &idle);
 	go_idle(8300, 1);
 	expect_bursts(1, 3300, 1);
-	/* Went idle again without having left: no burst. */
+	/* A second idle entry without an exit ends no burst. */
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
 	leave_idle(9100);
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
-	/* An entry was lost, and a second exit comes: the burst goes on. */
+	/* After a lost entry a second exit continues the burst. */
 	leave_idle(9200);
 	leave_idle(9250);
 	go_idle(9300, 1);
 	expect_bursts(3, 100, 1);
-	/* The clock stepped back meanwhile: no burst of 584 years. */
+	/* A clock that stepped back must not give a burst of 584 years. */
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
@@ -48,7 +51,10 @@ static void bursts_from_exit(void **state)
 	expect_bursts(1, 600, 1);
 }
 
-/* x86: the handler inside the window begins it, and so does a softirq whose handler is unseen. */
+/*
+ * On x86 the handler inside the idle window begins a burst. A softirq whose handler has no
+ * tracepoint also does.
+ */
 static void bursts_inside_halt(void **state)
 {
 	want_bursts = true;
@@ -68,7 +74,7 @@ static void bursts_inside_halt(void **state)
 	expect_bursts(2, 1000, 0);
 }
 
-/* The counter is noted whole, with the time of that edge; one that cannot be read is an error. */
+/* The counter is stored with the time of the event. A failed read is counted as an error. */
 static void counter(void **state)
 {
 	struct load_stored stored;
@@ -89,7 +95,7 @@ static void counter(void **state)
 	assert_true(load_slot_pmu(slot, 3500, &stored));
 	assert_int_equal(stored.cycles, 1900);
 	assert_int_equal(stored.holds_ns, 3000);
-	/* Halted: it stands still from the entry on. */
+	/* The counter stands still while the core is halted. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
@@ -100,8 +106,8 @@ static void counter(void **state)
 }
 
 /*
- * A core that goes idle notes its counter there and then, whatever the state and the edges before:
- * the reader takes it for the value of now as long as the core is halted.
+ * A core stores its counter at every idle entry. The reader uses that value as long as the core is
+ * halted.
  */
 static void counter_at_idle(void **state)
 {
@@ -123,13 +129,13 @@ static void counter_at_idle(void **state)
 		assert_int_equal(slot->pmu_ns, from + 5170);
 		assert_true(load_slot_pmu(slot, from + 9000, &stored));
 		assert_int_equal(stored.cycles, value);
-		/* State 0 polls: there the counter goes on. */
+		/* State 0 polls, so the counter continues. */
 		assert_int_equal(stored.holds_ns, idle_state ? from + 9000 : from + 5170);
 	}
 	assert_int_equal(slot->pmu_errors, 0);
 }
 
-/* The clock may step back by a few ns: a core that halts then has its value all the same. */
+/* A core that halts just after its clock stepped back still stores its counter. */
 static void counter_at_idle_stepped_back(void **state)
 {
 	struct load_stored stored;
@@ -146,7 +152,9 @@ static void counter_at_idle_stepped_back(void **state)
 	assert_int_equal(stored.holds_ns, 9000);
 }
 
-/* Each core writes to its own slot, however the event tells which core it is. */
+/*
+ * Each core writes to its own slot, whether the program asks for the CPU or gets it from the event.
+ */
 static void own_slot(void **state)
 {
 	struct load_slot *const second = &cores[1].load;
@@ -171,7 +179,7 @@ static void own_slot(void **state)
 	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
 }
 
-/* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
+/* The walk over the tasks stores the current task of each CPU. A CPU without a task stays empty. */
 static void seeds(void **state)
 {
 	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
@@ -180,7 +188,7 @@ static void seeds(void **state)
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, 0);
 	task.on_cpu = 1;
-	/* x86 before 5.16 keeps the CPU elsewhere. */
+	/* Before 5.16 x86 stores the CPU in another field. */
 	task.cpu = 5;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
@@ -197,7 +205,7 @@ static void seeds(void **state)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
-	/* Any task can have that name. */
+	/* A user task can have the same name. */
 	liar.on_cpu = 1;
 	ctx.task = &liar;
 	load_seed(&ctx);
@@ -207,21 +215,21 @@ static void seeds(void **state)
 	task.on_cpu = ksoftirqd.on_cpu = 0;
 }
 
-/* Both halves of a step are counted, so that a reader cannot look at the mask between them. */
+/* Entry and exit of a hotplug step are both counted, so a reader notices a step in progress. */
 static void hotplug(void **state)
 {
 	load_hotplug_enter(NULL, 0);
 	assert_int_equal(note.hotplug_steps, 1);
 	assert_int_equal(hotplug_steps, 1);
 	load_hotplug_exit(NULL, 0);
-	/* One that is not among the possible ones. */
+	/* A CPU number beyond the possible CPUs is ignored. */
 	load_hotplug_enter(NULL, 5);
 	load_hotplug_exit(NULL, 5);
 	assert_int_equal(note.hotplug_steps, 1);
 	assert_int_equal(hotplug_steps, 4);
 }
 
-/* Vectors: closed runs only, one count each, and a number beyond the known ones is no write elsewhere. */
+/* Time by vector counts complete runs only. An unknown vector number writes nothing. */
 static void vectors(void **state)
 {
 	struct load_vecs vecs;
@@ -239,7 +247,7 @@ static void vectors(void **state)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/* The exit of another vector than the one that runs. */
+	/* The exit names another vector than the running one. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

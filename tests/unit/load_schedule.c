@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load programs on a core that does everything a core can do in random order: against a plain sum. */
+/* Compares the load programs with a plain sum over random sequences of possible events. */
 #include "load_schedule.h"
 
 static void switch_to(struct task_struct *next)
@@ -16,7 +16,7 @@ static void check(void)
 		assert_int_equal(s.part_ns[i],
 				 core.part_ns[i] +
 					 (part_now(false) == (enum load_part)i ? later : 0));
-	/* Idle and polling are what is not busy. */
+	/* Busy time excludes idle and polling. */
 	assert_int_equal(s.busy,
 			 s.total - s.part_ns[LOAD_PART_IDLE] - s.part_ns[LOAD_PART_POLL_IDLE]);
 	for (u32 i = 0; i < LOAD_NR_VECS; i++) {

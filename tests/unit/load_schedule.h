@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A core that does everything a core can do in random order, and where its time really goes. */
+/* Simulates a core with random events, and records the true context of its time. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 #define SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 
@@ -28,7 +28,7 @@ static struct {
 		RUNS,
 		HALTED,
 		POLLS,
-		WOKEN, /* an interrupt inside the halt is over: on the way out, or halted again */
+		WOKEN, /* after an interrupt during the halt: the core leaves idle or halts again */
 	} window;
 	bool handler, softirq;
 	u32 vec;
@@ -40,7 +40,7 @@ static inline u64 below(u64 end)
 	return (core.random >> 33) % end;
 }
 
-/* Where the time goes now; @out: the next event of a woken core shows that it did not halt again. */
+/* Returns the current context. @out: the next event proves that a woken core did not halt again. */
 static inline enum load_part part_now(bool out)
 {
 	if (core.handler)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading a slot: open intervals, seeds, tails, and half-written state. */
+/*
+ * Reading a slot: open intervals, cores without an event, halts after an interrupt, half-written
+ * state.
+ */
 #include "measure/load/slot.h"
 
 #include <string.h>
@@ -67,7 +70,7 @@ static void test_open_hardirq(void **state)
 	assert_int_equal(sum(&s), 1500);
 }
 
-/* An edge that came after the reader looked at the clock: the window ends with the edge. */
+/* An event after the reader's clock reading ends the window at the event. */
 static void test_edge_after_now(void **state)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -96,7 +99,10 @@ static void test_seed(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 }
 
-/* After an interrupt inside the idle window, silence means halted; a running handler does not. */
+/*
+ * After an interrupt in the idle window a core without events is halted. A core in a handler is
+ * not.
+ */
 static void test_tail(void **state)
 {
 	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
@@ -120,7 +126,7 @@ static void test_tail(void **state)
 	assert_int_equal(sum(&s), 1500);
 }
 
-/* Every single store of an update, seen alone, must be caught. */
+/* The reader must notice an update of which it sees only some of the stores. */
 static void test_torn(void **state)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
@@ -161,10 +167,11 @@ static void test_pmu(void **state)
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	assert_int_equal(stored.cycles, 77);
 	assert_int_equal(stored.stored_ns, 1000);
-	assert_int_equal(stored.holds_ns, 1500); /* halted: the value still holds */
+	assert_int_equal(stored.holds_ns, 1500); /* the core is halted, so the value is current */
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
-	assert_int_equal(stored.holds_ns, 1000); /* busy: as old as it says */
+	/* The core is busy, so the value is as old as its stamp. */
+	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));
 }

@@ -11,7 +11,7 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/* Linked instead of those that look at this machine; see meson.build. */
+/* Replace the functions that read this machine; see meson.build. */
 int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
@@ -123,7 +123,7 @@ static int setup(void **state)
 static void sample_at(uint64_t ns)
 {
 	now_ns = START + ns;
-	/* Data of an earlier sample must not show. */
+	/* A sample must not contain data of an earlier one. */
 	memset(samples, 0xff, sizeof(samples));
 	load_source_bpf.sample(&source.source, samples);
 }
@@ -199,7 +199,7 @@ static void test_torn_and_losses(void **state)
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
 	(void)state;
-	cores[1].load.base = 500 << 8 | LOAD_TASK; /* without the time before it */
+	cores[1].load.base = 500 << 8 | LOAD_TASK; /* the sums lack the time before this change */
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
 	cores[2].load.paused_lost = 4;
@@ -229,7 +229,7 @@ static void test_taskclock(void **state)
 		{.state = 100 << 1 | 1, .idle_ns = 100},
 		/* A task for 300, idle since. */
 		{.state = 300 << 1, .task_ns = 300},
-		/* The stamp is ahead of its sums. */
+		/* The stamp is newer than the sums. */
 		{.state = 700 << 1 | 1, .task_ns = 300},
 	};
 	struct taskclock_source t = {.source = {.ops = &load_source_taskclock, .nr_cpus = CPUS},
@@ -247,7 +247,7 @@ static void test_taskclock(void **state)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* An edge after we looked at the clock: the sample ends with it. */
+	/* An event after the clock reading ends the sample at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);

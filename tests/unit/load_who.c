@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interrupts by line and tasks by core: both halves on a made-up core, against a plain sum. */
+/*
+ * Interrupts by line and tasks by core: programs and reader on a simulated core, compared with a
+ * plain sum.
+ */
 #include "load_core.h"
 
 #include <errno.h>
@@ -96,14 +99,17 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].ns, 70);
 	assert_int_equal(l.list[0].count, 1);
 
-	/* arm64: what the IPI is for is said inside its handler; all of its time counts for that. */
+	/*
+	 * On arm64 the reason of an IPI comes inside its handler, and all of its time counts for
+	 * that reason.
+	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
 	at(6010);
 	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
-	/* There is no room for a fourth. */
+	/* The table has no room for a fourth line. */
 	at(7000);
 	load_local_timer_enter_line(NULL);
 	at(7009);
@@ -122,7 +128,7 @@ TEST_WITH(lines_close, reset, NULL)
 	load_lines_close(&l);
 }
 
-/* A vector of x86 has its name from the reader; an exit whose entry was before the start has none. */
+/* The reader names the vectors of x86. An exit whose entry was before the start has no name. */
 TEST_WITH(line_kinds, reset, NULL)
 {
 	struct load_lines l;
@@ -181,7 +187,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	to(1000, &task);
 	irq(1500, 1600);
 	to(3000, &other);
-	/* The one that runs is counted up to here, and never again. */
+	/* The running task is counted up to the end of the window, once. */
 	turn(&t, 4000);
 	assert_int_equal(time_of(&t, &task), 1900);
 	assert_int_equal(time_of(&t, &other), 1000);
@@ -201,7 +207,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* A task that leaves the core blocked has slept. */
+/* A task that blocks has slept. */
 TEST_WITH(sleeps_and_parent, reset, NULL)
 {
 	struct task_struct parent = {.tgid = 40};
@@ -224,7 +230,7 @@ TEST_WITH(sleeps_and_parent, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* A core that has not switched yet runs what it ran at the start. */
+/* A core without a switch still runs its task of the start. */
 TEST_WITH(tasks_without_a_switch, reset, NULL)
 {
 	struct bpf_iter__task walk = {.task = &task};
@@ -243,7 +249,10 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* More tasks than there is room for: their time is said to be no one's, not someone else's. */
+/*
+ * Tasks without room in the table have their time in a row without a name, not in another task's
+ * row.
+ */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -273,7 +282,9 @@ static u64 sum_of(const struct load_tasks *t)
 	return sum;
 }
 
-/* Tasks that come and go between the turn and the sample: their time is in one window, once. */
+/*
+ * Time of tasks that run between the change of tables and the sample belongs to exactly one window.
+ */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
 	struct load_tasks t;
@@ -292,14 +303,14 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/* The map has 1,050 ns of it now. */
+	/* The map has 1,050 ns of this task now. */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* Beside one that ran at the turn. */
+	/* The same beside a task that ran when the tables changed. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_turn++;
@@ -315,7 +326,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* Any order of switches, interrupts and windows: each task gets its own time, and all of it. */
+/* With switches, interrupts and windows in any order each task gets exactly its own time. */
 TEST_WITH(tasks_at_random, reset, NULL)
 {
 	struct task_struct *const some[] = {&idle, &task, &other, &ksoftirqd};

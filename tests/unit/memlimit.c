@@ -23,7 +23,7 @@ TEST_WITH(test_v2, tree_setup, tree_teardown)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
-	/* The smallest of all above counts, wherever it is. */
+	/* The smallest limit of all cgroups above counts. */
 	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 100000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
@@ -35,7 +35,7 @@ TEST_WITH(test_v2, tree_setup, tree_teardown)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }
 
-/* A container: its own cgroup is the root of what is mounted, whether it has its own namespace or not. */
+/* In a container its own cgroup is the root of the mount, with or without a cgroup namespace. */
 TEST_WITH(test_container, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -137,7 +137,7 @@ TEST(test_resume)
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
-		/* The first one is as it was written. */
+		/* The first file is undamaged. */
 		char *changed = i ? mutated(text) : strdup(text);
 		struct audit_rows resumed = {.resume = path};
 		struct audit_opts with = opts;
@@ -154,7 +154,7 @@ TEST(test_resume)
 		audit_rows_free(&resumed);
 		free(changed);
 	}
-	/* The changes do not only make files that are refused at once. */
+	/* Enough damaged files are still accepted, so the code behind the parser is tested. */
 	assert_true(accepted > ROUNDS / 20);
 	close(fd);
 	free(text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conversion of our buckets to native histograms: counts are kept, and the error of a value is
- * bounded.
+ * Conversion of fine buckets to native histograms keeps the counts and bounds the error of a value.
  */
 #include "stats/hist.h"
 
@@ -10,7 +9,7 @@
 #include "dense.h"
 #include "test.h"
 
-/* By the definition, not by logarithms: the bucket i with 2^((i-1)/8) s < value <= 2^(i/8) s. */
+/* Finds bucket i by its definition 2^((i-1)/8) s < value <= 2^(i/8) s, without logarithms. */
 static int index_of(uint64_t value_ns)
 {
 	int i = native_fine.first;
@@ -20,7 +19,10 @@ static int index_of(uint64_t value_ns)
 	return i;
 }
 
-/* The word that one wait is counted in; the test fails if it is counted more or less than once. */
+/*
+ * Returns the index of the word that counts a wait of @value_ns. The wait must be counted exactly
+ * once.
+ */
 static unsigned int word_of(uint64_t value_ns)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0;
@@ -40,7 +42,10 @@ static unsigned int word_of(uint64_t value_ns)
 	return found;
 }
 
-/* The first and the last value of each bucket are in its native bucket, or 1.6 % from its edge. */
+/*
+ * The first and the last value of each fine bucket are in the right native bucket, or within 1.6 %
+ * of its edge.
+ */
 TEST(test_fine)
 {
 	uint64_t zero_ns = (uint64_t)ldexp(1e9, -23);
@@ -67,7 +72,7 @@ TEST(test_fine)
 				assert_true((value - to) / value < 0.016);
 		}
 	}
-	/* The claim is about something. */
+	/* Some values are counted beyond their edge, so the bound of 1.6 % is tested. */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
 	/* The longest waits are in the last bucket. */
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
@@ -86,7 +91,7 @@ TEST(test_sample)
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
-	/* Added, not replaced. */
+	/* A second histogram is added to the first. */
 	native_fold(&hist, 0.3, words);
 	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)

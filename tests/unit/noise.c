@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Noise by source and victim: both halves on a made-up core, against known times. */
+/*
+ * Noise by source and victim: programs and reader on a simulated core, compared with known times.
+ */
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
@@ -107,7 +109,7 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 	assert_int_equal(s->longest_ns, longest);
 }
 
-/* Lines, an IPI inside a line, softirqs; their sums are the parts of load, window by window. */
+/* Lines, an IPI inside a line, and softirqs. In each window their sums equal the parts of load. */
 TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
@@ -117,13 +119,13 @@ TEST_WITH(interrupts, begin, end)
 	device(2400, 2450, 41, &net);
 	vector(2450, 2650, 3);
 	device(3000, 3100, 40, &disk);
-	/* arm64: what an IPI is for is told inside the line. */
+	/* On arm64 the reason of an IPI comes inside the handler of its line. */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
 	at(3520);
 	load_irq_leave_line(NULL);
-	/* The clock did not advance: it counts all the same. */
+	/* An interrupt of 0 ns still counts. */
 	device(3600, 3600, 41, &net);
 	s = window(5000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
@@ -134,7 +136,7 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(cells.nr_sources, 4);
-	/* The next window has only its own, and a longest of its own. */
+	/* The next window has only its own events and its own maximum. */
 	device(5100, 5110, 40, &disk);
 	window(6000);
 	assert_int_equal(cells.nr_sources, 1);
@@ -159,7 +161,7 @@ TEST_WITH(vectors, begin, end)
 	expect("NMI", NOISE_KIND_NMI, 1, 700, 700);
 }
 
-/* Whom it hits: the group of the task, the idle task, a kernel thread. */
+/* Victims of an interrupt: the cgroup of a task, the idle task, a kernel thread. */
 TEST_WITH(victims, begin, end)
 {
 	const struct noise_hit *h;
@@ -191,14 +193,14 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(h->pid, 10);
 	assert_string_equal(h->comm, "work");
 	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
-	/* It slept when the kernel thread came. */
+	/* The task slept when the kernel thread ran, so it lost nothing. */
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
 }
 
-/* On v1 it is the cgroup of controller cpu, by a helper of 5.11 or without. */
+/* On v1 the victim is the cgroup of controller cpu, read with or without a helper of 5.11. */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};
@@ -234,7 +236,7 @@ static const struct noise_sender *sender(const struct noise_senders *senders, u3
 	return NULL;
 }
 
-/* Who sends IPIs to whom: by name, or by what is called; each bit of a mask is one. */
+/* Senders and receivers of IPIs, by name or by called function. Each bit of a mask is one IPI. */
 TEST_WITH(senders, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -262,16 +264,16 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(&senders, 1, 0, "Rescheduling interrupts")->count, 2);
 	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 1, 66, "Function call interrupts")->count, 1);
-	/* By two programs: one. */
+	/* Two programs see the same IPI, which counts once. */
 	assert_int_equal(sender(&senders, 1, 1, "Rescheduling interrupts")->count, 2);
-	/* A core calls no function of its own by an IPI: that is work for an interrupt. */
+	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(&senders, 1, 1, "IRQ work interrupts")->count, 1);
 	/* By core, most first. */
 	assert_int_equal(senders.ipis.list[0].cpu, 0);
 	assert_int_equal(senders.ipis.list[1].cpu, 1);
 	assert_int_equal(senders.ipis.list[1].count, 2);
 	assert_int_equal(senders.ipis.list[8].cpu, 66);
-	/* Only what came since, and to the cores asked for. */
+	/* A window has only new IPIs, to the requested cores. */
 	shim_cpu = 1;
 	load_send_cpu_senders(NULL, 3, 0, &mask);
 	load_send_cpu_senders(NULL, 0, 0, NULL);
@@ -284,7 +286,10 @@ TEST_WITH(senders, begin, end)
 	noise_senders_close(&senders);
 }
 
-/* The process that sent more than half is found, and at least how many it sent; interrupts are no process. */
+/*
+ * A process that sent more than half of the IPIs is found, with a lower bound of their number.
+ * Interrupts belong to no process.
+ */
 TEST_WITH(sending_process, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -373,7 +378,9 @@ static u64 called(const struct noise_senders *senders, u32 from, u32 to, const c
 	return count;
 }
 
-/* Which functions a core calls on another: by symbol, and without a name where there is none. */
+/*
+ * Functions that a core calls on another core, by symbol, or without a name if the kernel has none.
+ */
 TEST_WITH(calls, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -405,7 +412,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(senders.calls.nr, 1);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 1);
 	assert_int_equal(senders.ipis.lost + senders.calls.lost, 0);
-	/* Entries that two windows did not use get other functions, and their names. */
+	/* Entries unused for two windows are given to other functions, with their names. */
 	noise_turn += 3ULL << NOISE_TURN_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
@@ -435,7 +442,10 @@ TEST_WITH(calls_lost, begin, end)
 	noise_senders_close(&senders);
 }
 
-/* A thread's time is without what came on top; one that preempted a task took it from that one. */
+/*
+ * Time of a kernel thread excludes interrupts. A thread that preempts a task takes time from that
+ * task.
+ */
 TEST_WITH(threads, begin, end)
 {
 	run(1000, &task, false);
@@ -457,7 +467,7 @@ TEST_WITH(threads, begin, end)
 	assert_int_equal(hit(100)->pid, 10);
 }
 
-/* What ksoftirqd runs is its time and no softirq of its own. */
+/* Softirqs run by ksoftirqd count as time of ksoftirqd only. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
 	run(1000, &ksoftirqd, false);
@@ -468,7 +478,9 @@ TEST_WITH(in_ksoftirqd, begin, end)
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
 }
 
-/* A thread that keeps the core has its time in each window, and no nanosecond twice. */
+/*
+ * A thread that runs over several windows has its time in each of them, and no time counts twice.
+ */
 TEST_WITH(open_thread, begin, end)
 {
 	run(1000, &worker, false);
@@ -487,7 +499,7 @@ TEST_WITH(open_thread, begin, end)
 	assert_int_equal(cells.nr_sources, 0);
 }
 
-/* PREEMPT_RT: a softirq that is preempted is counted in pieces, without the time between. */
+/* On PREEMPT_RT a preempted softirq counts only the time in which it ran. */
 TEST_WITH(preempted_softirq, begin, end)
 {
 	struct load_sample s;
@@ -504,7 +516,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* Between tasks that are no kernel threads the open interval goes on: no clock is read. */
+/* A switch between user tasks continues the interval and reads no clock. */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -518,7 +530,7 @@ TEST_WITH(task_to_task, begin, end)
 	assert_int_equal(cells.nr_sources, 0);
 }
 
-/* A full table loses no time silently; entries that two windows did not use are free again. */
+/* A full table counts its losses. Entries unused for two windows are free again. */
 TEST_WITH(full, begin, end)
 {
 	static struct irqaction actions[NOISE_NR_LINES + 1];
@@ -540,7 +552,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The victim was found room for. */
+	/* The table of victims had room. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -556,7 +568,7 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(cells.nr_sources, 2);
 }
 
-/* An entry that the window before still used is not taken by another. */
+/* An entry that the previous window used is not given to another key. */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -573,7 +585,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* The entry of a key is found behind unused ones. */
+/* A lookup finds the entry of a key behind unused entries. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -583,7 +595,7 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[3].sum);
 }
 
-/* An event between the end of a window and its reading counts for that window, and only for that. */
+/* An event between the end of a window and its reading counts in that window only. */
 TEST_WITH(late_event, begin, end)
 {
 	run(1000, &task, false);
@@ -598,7 +610,9 @@ TEST_WITH(late_event, begin, end)
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
-	/* Which of the next window's events is the longest is hidden by it, unless one is longer. */
+	/*
+	 * Such an event also hides the maximum of the next window, unless a longer event follows.
+	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 50, 0);

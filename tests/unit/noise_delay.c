@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Delays of softirqs and workqueue functions: both halves on a made-up core, against known times. */
+/*
+ * Delays of softirqs and workqueue functions: programs and reader on a simulated core, compared
+ * with known times.
+ */
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
@@ -129,7 +132,10 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 	assert_int_equal(f->longest_ns, longest);
 }
 
-/* The first of several raises counts; a vector that raises itself waits from then on. */
+/*
+ * The delay begins with the first of several raises. A vector that raises itself begins a new
+ * delay.
+ */
 TEST_WITH(softirq_delays, begin, end)
 {
 	run(1000, &task);
@@ -160,7 +166,7 @@ TEST_WITH(softirq_delays, begin, end)
 	assert_int_equal(cells.nr_delays, 0);
 }
 
-/* A run whose raise came before the programs has no delay, which is counted. */
+/* A run whose raise came before the start has no delay, and the missing delay is counted. */
 TEST_WITH(raise_unseen, begin, end)
 {
 	run(1000, &task);
@@ -256,7 +262,10 @@ TEST_WITH(work_in_softirq, begin, end)
 	expect("wb_workfn", 1, 500 + 300, 800);
 }
 
-/* Work that no event queued has no delay; neither has work whose word another one took. */
+/*
+ * Work without a queueing event has no delay. Work whose table entry was overwritten has none
+ * either.
+ */
 TEST_WITH(queued_lost, begin, end)
 {
 	run(1000, &kworker);
@@ -284,7 +293,7 @@ TEST_WITH(queued_lost, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 100);
 }
 
-/* A queueing that is executed once has no delay a second time. */
+/* A queueing event gives a delay to one execution only. */
 TEST_WITH(queued_once, begin, end)
 {
 	run(1000, &kworker);
@@ -316,7 +325,7 @@ TEST_WITH(clock_steps_back, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 0);
 }
 
-/* More functions than there is room for are lost; without a symbol there is no name. */
+/* Functions beyond the size of the table are lost. A function without a symbol has no name. */
 TEST_WITH(functions_lost, begin, end)
 {
 	static char functions[2 * NOISE_NR_WORKS][16];
@@ -338,7 +347,7 @@ TEST_WITH(functions_lost, begin, end)
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
 }
 
-/* Without noise nothing is counted, and the program of softirqs looks at nothing. */
+/* Without noise the programs count nothing. */
 TEST_WITH(not_wanted, begin, end)
 {
 	want_noise = false;

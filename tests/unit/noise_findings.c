@@ -62,7 +62,7 @@ TEST_WITH(sources, begin, NULL)
 	expect("thread_on_core", "kswapd0", "/app");
 	take(NOISE_KIND_THREAD, "kswapd0", 40 * MS);
 	expect(NULL, NULL, NULL);
-	/* A kworker stands for its functions. */
+	/* A kworker is reported by its work functions. */
 	take(NOISE_KIND_THREAD, "kworker/1:0", 60 * MS);
 	expect(NULL, NULL, NULL);
 	w.nr_functions = 1;
@@ -73,7 +73,7 @@ TEST_WITH(sources, begin, NULL)
 	expect(NULL, NULL, NULL);
 }
 
-/* Much delay in all, and each of them long. */
+/* A delay finding needs a large sum and long single delays. */
 TEST_WITH(delays, begin, NULL)
 {
 	w.nr_delays = 1;

@@ -34,7 +34,10 @@ TEST(limits_refused)
 	assert_true(l.max_ns == 1 && l.rate_hz == 2.0 && l.share_ratio == 3.0);
 }
 
-/* At a limit is within it; each limit alone is enough; a core without a figure exceeds none. */
+/*
+ * A value equal to the limit passes. Each limit alone can fail a core. A core without a figure
+ * passes.
+ */
 TEST(verdicts)
 {
 	struct noise_core core = {.window_ns = 1000000000, .class_ns = {400000, 500000, 100000},
@@ -64,7 +67,7 @@ static const char *knob(enum noise_kind kind, const char *name)
 	return noise_knob(&source);
 }
 
-/* The first rule that fits: the special ones come before the general one of their kind. */
+/* The first matching rule counts; specific rules come before general ones. */
 TEST(knobs)
 {
 	assert_non_null(strstr(knob(NOISE_KIND_IRQ, "eth0-rx-0"), "smp_affinity_list"));

@@ -135,7 +135,7 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* Sources, tasks without kernel threads, and idle are the window. */
+/* Sources, user tasks and idle time sum to the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -157,7 +157,7 @@ TEST(closes)
 	end(meter);
 }
 
-/* Time of the parts that no source has, or the reverse, is a closure error. */
+/* Time that is in the parts but in no source, or the reverse, is a closure error. */
 TEST(does_not_close)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -168,7 +168,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/* More of threads than of all tasks. */
+	/* Threads have more time than all tasks together. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -176,7 +176,7 @@ TEST(does_not_close)
 	end(meter);
 }
 
-/* An NMI is an event whose time is in that of the others. */
+/* An NMI is counted, and its time is part of the interrupted context. */
 TEST(nmi)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -192,7 +192,7 @@ TEST(nmi)
 	end(meter);
 }
 
-/* The verdict is of each window; one that exceeded is not forgotten. */
+/* Each window is judged, and a window over the limit decides the verdict of the run. */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
@@ -229,7 +229,7 @@ TEST(offline)
 	end(meter);
 }
 
-/* Off and on again within a window: no figure of that one. */
+/* A core that goes offline and online within a window has no figure in it. */
 TEST(hotplugged)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -243,7 +243,7 @@ TEST(hotplugged)
 	end(meter);
 }
 
-/* Beside a load meter one set of programs counts for both, until the last of them is closed. */
+/* A load meter and a noise meter share one set of programs until both are closed. */
 TEST(beside_load)
 {
 	struct load_opts load_opts = {.cpus = {{1}}, .noise = true};
@@ -260,7 +260,7 @@ TEST(beside_load)
 	add(&counts[0].lines[3], steps, 10, 15 * MSEC);
 	add(&counts[0].vecs[3], steps, 5, 9 * MSEC);
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
-	/* Its window goes on over two samples of the other. */
+	/* Samples of the load meter do not end the window of the noise meter. */
 	assert_int_equal(noise_window(meter)->cores[0].window_ns, 3 * STEP);
 	assert_true(noise_window(meter)->cores[0].closure_error_ratio < 1e-9);
 	load->ops->close(load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of cgroups for a process that may not open files by handle, on a made-up tree. */
+/* Names of cgroups for a process that may not open files by handle, on a simulated tree. */
 #include "measure/noise/names.h"
 
 #include <errno.h>
@@ -62,7 +62,10 @@ TEST(walks)
 	assert_string_equal(hits[4].cgroup, "(kernel threads)");
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
-	/* A walk is not made again at once: what is known stays, a new one has to wait. */
+	/*
+	 * Walks over the tree have a minimum distance. Until the next walk a new cgroup has no
+	 * name.
+	 */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");
 	noise_names_fill(&names, hits, 6);

@@ -14,7 +14,7 @@
 
 static struct {
 	bool armed;
-	bool lasting; /* all from that one on, not just the one */
+	bool lasting; /* all later allocations fail as well */
 	unsigned long fail_at, seen, failed;
 } oom;
 

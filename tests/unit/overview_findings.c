@@ -12,7 +12,7 @@
 #define MS	  1000000ULL
 #define NR_CPUS	  2
 
-/* A machine with two cores: /app waits, the rest is up to the test. */
+/* A machine with two cores, on which /app waits. The test adds the cause. */
 struct scene {
 	struct load_cpu_window cpu[NR_CPUS];
 	struct load_window load;
@@ -285,7 +285,7 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/* One of many: its policy changes little. */
+	/* One of many equal tasks is not named, because changing its policy would help little. */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "", "", NULL);
@@ -331,10 +331,10 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* They have inherited SCHED_IDLE already. */
+	/* The processes already have SCHED_IDLE. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	/* A few processes that exited, or more time of live ones. */
+	/* Few short-lived processes, or more CPU time of long-lived ones, give no such finding. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
@@ -378,7 +378,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "tasks of /app wait for each other 305 ms per second; service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* A step or two are no reason. */
+	/* A difference of two nice values is no cause. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;

@@ -112,7 +112,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].cgroup_id, 1);
 	assert_int_equal(found.list[1].parent, 3);
 	assert_int_equal(found.list[2].count, 1);
-	/* A number that another task has now. */
+	/* The PID was reused by another task. */
 	assert_int_equal(found.list[3].pid, 0);
 	assert_string_equal(found.list[3].name, "reused");
 	free(found.list);

@@ -8,7 +8,7 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* Chance moves 95 % of this many by 0.5 %. */
+/* With this many experiments a share of 95 % has a standard error of 0.5 %. */
 #define MANY 2000
 
 /* Two-sided quantiles of printed tables, to their four digits. */
@@ -31,7 +31,7 @@ TEST(test_student_table)
 	}
 }
 
-/* Every pattern of signs, each with a sum of its own. */
+/* Tries every pattern of signs and computes each sum anew. */
 static double brute_force_p(const double *d, unsigned int nr)
 {
 	unsigned int extreme = 0;
@@ -150,7 +150,7 @@ TEST(test_coverage)
 	}
 }
 
-/* An A/A run and an innocent neighbour are the same to the statistics: no effect. */
+/* An A/A run and an innocent neighbour have no effect; statistically they are the same case. */
 TEST(test_innocent)
 {
 	static const double noises[] = {0.02, 0.15, 0.6};

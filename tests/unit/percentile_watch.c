@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* When a percentile of the last values reaches a limit: against sorting all of them. */
+/* Detects that a percentile reaches a limit, compared with sorting all values. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -45,7 +45,9 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	srandom(seed);
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
-		/* Between none and many, of which as many are high as lie above the percentile, or some more. */
+		/*
+		 * Each look adds random values; about as many are high as lie above the percentile.
+		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
 				(uint64_t)random() % 3 * above_ppm / 10000;

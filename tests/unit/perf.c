@@ -18,7 +18,7 @@ TEST(names)
 	assert_int_equal(perf_event_find(NULL, "cycles", &event, NULL), 0);
 	assert_int_equal(event.type, PERF_TYPE_HARDWARE);
 	assert_int_equal(event.config, PERF_COUNT_HW_CPU_CYCLES);
-	/* Its rate changes with the frequency. */
+	/* The rate of this event changes with the frequency. */
 	assert_false(event.constant);
 	assert_int_equal(perf_event_find(NULL, "ref-cycles", &event, NULL), 0);
 	assert_true(event.constant);
@@ -36,7 +36,9 @@ TEST(names)
 	}
 }
 
-/* Two kinds of cores, each with a PMU; a third PMU without the event, and one of another make. */
+/*
+ * Two kinds of cores with a PMU each, a third PMU without the event, and a PMU of another vendor.
+ */
 TEST_WITH(pmus, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

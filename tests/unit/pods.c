@@ -156,7 +156,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	check_names(pods, UID, NULL, "shop", "web", "");
 	check_names(pods, NULL, ID, "shop", "web", "nginx");
 	check_names(pods, STATIC, NULL, "", "", "");
-	/* The last waits come after the logs are deleted. */
+	/* Waits of a removed pod may come after its log directory was deleted. */
 	remove_pod(tree, "shop_web_" UID);
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
@@ -205,7 +205,7 @@ TEST_WITH(other_types, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* One uid with two names: one of the two is wrong, so that neither is shown. */
+/* If a UID has two names, neither is shown, because one of them is wrong. */
 TEST_WITH(contradictions, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -217,7 +217,7 @@ TEST_WITH(contradictions, tree_setup, tree_teardown)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, UID, NULL, "", "", "");
-	/* The link is of another pod than the directory says. */
+	/* The link belongs to another pod than its directory. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
 	remove_pod(tree, "shop_web_" UID);
@@ -239,7 +239,7 @@ TEST_WITH(cut_ids, tree_setup, tree_teardown)
 	tree_link(tree, path, "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
-	/* Only in its own pod, and only if the digits agree. */
+	/* A cut container id matches only in its own pod and only if its digits agree. */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");
 	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");

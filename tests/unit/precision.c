@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How long a window must be for a precision: by rule, and from errors of a simulated kernel. */
+/* Window length for a wanted precision, by rule and from the errors of a simulated kernel. */
 #include "test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parser of /proc/stat: what it accepts, what it refuses, and that a second read sees changes. */
+/* The parser of /proc/stat: accepted and refused texts, and a second read of a changed file. */
 #include "sys/procstat.h"
 
 #include <errno.h>
@@ -52,13 +52,15 @@ TEST(test_offline_gap)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/* A caller with room for fewer gets those, and nothing is written beyond them. */
+	/*
+	 * A caller with a short array gets the first CPUs, and nothing is written beyond the array.
+	 */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);
 	assert_int_equal(cpus[1].nr_cols, 0xff);
 	assert_int_equal(cpus[2].nr_cols, 0xff);
-	/* The others are still checked. */
+	/* Lines beyond the array are still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }
@@ -114,7 +116,7 @@ TEST(test_malformed)
 	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
 }
 
-/* Cut at every byte: either refused, or no line is missing a digit. */
+/* A file cut at any byte is refused, or all its lines are complete. */
 TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The two text formats of Prometheus: exact text, exact seconds, escapes, what Accept asks for. */
+/*
+ * The two text formats of Prometheus: exact text, exact seconds, escapes, and the choice by Accept.
+ */
 #include "view/prom.h"
 
 #include "series_table.h"
@@ -111,7 +113,7 @@ TEST(test_gauges)
 	series_free(&table);
 }
 
-/* A row with several samples, some of which are shown; its names come last. */
+/* A row has several samples, of which some are shown. Labels with names come last. */
 TEST(test_parts)
 {
 	static const char *const states[] = {"C1", "\"\n", "C6"};
@@ -138,7 +140,10 @@ TEST(test_parts)
 
 TEST(test_labels)
 {
-	/* A terminal that shows the page must not run names: CSI as one byte, as ESC and as U+009B. */
+	/*
+	 * Names must not control a terminal that shows the page: CSI as one byte, as ESC [ and as
+	 * U+009B.
+	 */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
 	struct labels *labels = labels_new(pairs, 2);

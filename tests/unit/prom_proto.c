@@ -38,7 +38,7 @@ static const struct page *render(void)
 	return &page;
 }
 
-/* Compares the end of a page: what is behind the name and the help text. */
+/* Compares the bytes of a page after the name and the help text. */
 #define ENDS(page, bytes)                                                                         \
 	do {                                                                                      \
 		assert_true((page)->len >= sizeof(bytes) - 1);                                    \
@@ -65,7 +65,10 @@ TEST(test_counter)
 	series_free(&table);
 }
 
-/* A time of today, which as nanoseconds is no double, is what a reader of the text gets. */
+/*
+ * A present-day time in nanoseconds is no double. Protobuf has the same value as a parser of the
+ * text.
+ */
 TEST(test_nearest)
 {
 	double got;
@@ -87,7 +90,10 @@ TEST(test_nearest)
 	series_free(&table);
 }
 
-/* Names have no quotes and no escapes of the text format; what is shown beside the labels is one of them. */
+/*
+ * Label values have no quotes or escapes of the text format. Extra names are labels like the
+ * others.
+ */
 TEST(test_labels)
 {
 	begin(F_UP, NULL, 0);
@@ -140,7 +146,8 @@ TEST(test_coarse)
 			 "\x28\x00"				    /* schema 0 */
 			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 */
 			 "\x38\x03"				    /* with 3 */
-			 "\x62\x04\x08\x00\x10\x02"		    /* from index 0 on, two buckets */
+			 /* From index 0 on, two buckets. */
+			 "\x62\x04\x08\x00\x10\x02"
 			 "\x6a\x03\x08\xd0\x04" /* 4, then 296 more */);
 	series_free(&table);
 }
@@ -192,7 +199,7 @@ TEST(test_blocks)
 	series_free(&table);
 }
 
-/* Without memory there is an error, and no half page for a valid one. */
+/* Without memory rendering fails and gives no partial page. */
 TEST(test_memory)
 {
 	static struct page page;

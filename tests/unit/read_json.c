@@ -45,7 +45,7 @@ static void refused(const char *text, const char *why)
 		fail_msg("%s: said %s, expected %s", text, err.what, why);
 }
 
-/* Writing it again gives the same bytes, for known and unknown keys. */
+/* Reading and writing a report gives the same bytes, for known and unknown keys. */
 TEST(test_round_trip)
 {
 	static const char *const texts[] = {
@@ -105,7 +105,7 @@ TEST(test_named_unit)
 	report_free(report);
 }
 
-/* Rows need not have the same keys; what a row lacks is null. */
+/* Rows may have different keys. Missing values are null. */
 TEST(test_ragged)
 {
 	struct report *report =

@@ -114,7 +114,7 @@ TEST(test_fields)
 	report_free(report);
 }
 
-/* Every setter, several growths of each array; like a measurement it ignores return values. */
+/* Calls every setter and makes each array grow. Like a measurement it ignores return values. */
 static struct report *build(void)
 {
 	struct report *report = report_new("runq");
@@ -150,7 +150,7 @@ static struct report *build(void)
 	return report;
 }
 
-/* The output of a view; NULL if it refuses without any output. */
+/* Returns the output of a view, or NULL if the view refuses and prints nothing. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -202,14 +202,14 @@ TEST(test_build_without_memory)
 			report_free(report);
 		}
 	}
-	/* The loop has failed every allocation once, and there are many. */
+	/* The loop made every allocation fail once. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);
 	report_free(good);
 }
 
-/* Allocations of the formats: the output is complete, or there is an error. */
+/* If an allocation of a format fails, the output is complete or an error is returned. */
 TEST(test_view_without_memory)
 {
 	struct report *report = build();

@@ -237,7 +237,7 @@ static void test_blame_rank(void **state)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
-	/* By what they waited, whatever their keys. */
+	/* Victims are ranked by their wait, not by their key. */
 	nr = runq_rows_rank(late, 4, 3);
 	assert_int_equal(nr, 4);
 	assert_int_equal(late[0].pair.victim, 9);

@@ -9,7 +9,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* What user space sets before loading is constant to the programs and must not be to the tests. */
+/* Read-only data of the programs is writable in the tests. */
 #define const
 #include "bpf/runq_avoidable.bpf.c"
 #undef const
@@ -276,7 +276,10 @@ static void run(bool hard)
 			throttle(job);
 			break;
 		case 11:
-			/* Once per wait: a mask that changes back is not noticed. */
+			/*
+			 * The mask is compared once per wait, so a mask that changes back is not
+			 * noticed.
+			 */
 			if (job->inexact)
 				break;
 			job->inexact = true;

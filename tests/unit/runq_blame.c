@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows of blame: each window has exactly its own additions, in any order of making and reading
- * rows.
+ * Rows of blame: each window has exactly its own additions, in whatever order rows are created and
+ * read.
  */
 #include "measure/runq/blame.h"
 
@@ -13,7 +13,7 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/* Linked instead of the kernel's maps; see meson.build. */
+/* Replaces the kernel's maps; see meson.build. */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
@@ -53,7 +53,7 @@ static void test_blame(void **state)
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
-	/* Others take its rows: each has what it waited itself. */
+	/* Other groups get the freed rows, and each has only its own waits. */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
 	rows_charge(8, 5, 3);
@@ -69,7 +69,10 @@ static void test_blame(void **state)
 	runq_blame_close(&rows_table);
 }
 
-/* A core has taken a row, another one has one after it: that is read at once, the first when it is there. */
+/*
+ * One core has taken a row and not written it; another core has written a later row. The later row
+ * is read at once, the first one when it is written.
+ */
 static void test_blame_unwritten(void **state)
 {
 	uint32_t taken[ROWS_CPUS];
@@ -97,7 +100,7 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/* A last charge of a group that ended: the row that a core is just making is not given to others. */
+/* A core is creating a row for a group that ended. This row is not given to another pair. */
 static void test_blame_in_the_making(void **state)
 {
 	const uint64_t retired[] = {7};

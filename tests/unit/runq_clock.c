@@ -20,7 +20,7 @@ struct core {
 	struct runq_clock clock;
 	double ppm;
 	u64 mono, boot_ns;
-	s64 set_ns; /* by how much the run queue's clock was set */
+	s64 set_ns; /* total adjustment of the run queue's clock */
 };
 
 static u64 random_state = 1;
@@ -49,8 +49,8 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 }
 
 /*
- * A switch @past after the last. Its clock was updated @late before the path to the tracepoint
- * began, which takes 200 to 900 ns. Returns the error of the result.
+ * Simulates a switch @past after the previous one. The run queue's clock was updated @late before
+ * the path to the tracepoint, which takes 200 to 900 ns. Returns the error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {
@@ -72,7 +72,10 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		u64 late = i % 2 ? next_random(3 * MS) : 0;
 		s64 off = look(core, 1 + next_random(past), late);
 
-		/* The path beyond the shortest one is part of the lag. */
+		/*
+		 * The estimate includes the part of the path beyond the shortest path, up to 700
+		 * ns.
+		 */
 		if (off > 700)
 			off -= 700;
 		else if (off > 0)
@@ -104,7 +107,10 @@ static void test_drift_is_learned(void **state)
 
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
-		/* With the drift learned, a core that idles for a second is off by some microseconds. */
+		/*
+		 * Once the drift is known, a core that idles for a second has an error of some
+		 * microseconds.
+		 */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
 }
@@ -116,7 +122,7 @@ static void test_known_drift_from_the_start(void **state)
 	(void)state;
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
-	/* The shortest path is found in a few readings; until then it is missing. */
+	/* The shortest path is found within a few readings. Until then the estimate lacks it. */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq programs on a made-up machine: its maps, and what the kernel does around each switch. */
+/*
+ * The runq programs on a simulated machine: its maps, and the kernel's accounting around each
+ * switch.
+ */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 #define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 
@@ -33,7 +36,7 @@ static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
-/* Memory at a fixed address: that of the first chunk is known by a point inside, as in the programs. */
+/* The memory of the first chunk is at a fixed address, and the programs know a point inside it. */
 #define near_area  (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
 #define quick_area (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS)
 #define AREA(name) ((void *)name##_area)
@@ -80,14 +83,14 @@ static struct {
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
-	bool old;	   /* the programs ask for fields */
-	bool yields;	   /* the next who stays runnable gives the core away by itself */
+	bool old;	   /* the programs look up fields of an old kernel */
+	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
 	u64 subtracted;	   /* interrupt and steal time so far; the task clock lags by it */
 } fake;
 
 static bool want_load; /* joint switch program of runq and load */
 
-/* As lib/measure/runq/programs.c fills it in. */
+/* Values that lib/measure/runq/programs.c fills in. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -170,7 +173,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		/* A reader that finds the number finds the pair. */
+		/* The pair is written before its row number becomes visible. */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.rival ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.rival ? -EEXIST : 0;
@@ -314,7 +317,10 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 	runq_le_counts(&scale, &hist, le, nr, ret_counts);
 }
 
-/* All waits: the programs add up themselves only those that are not in the first chunk. */
+/*
+ * Returns the sum of all waits. The programs themselves add up only waits of groups outside the
+ * first chunk.
+ */
 static inline u64 fake_waited(void)
 {
 	struct runq_shape shape = fake_shape();
@@ -327,7 +333,7 @@ static inline u64 fake_waited(void)
 	return sum;
 }
 
-/* Slots with fine histograms, or that count at boundaries only. */
+/* Selects slots with fine histograms, or (@steps) slots that count at boundaries only. */
 static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -411,7 +417,7 @@ static inline void fake_arrive(struct task_struct *task)
 	fake_dequeue(task);
 }
 
-/* With want_load, the program does to the slot of load what load's own program does. */
+/* With want_load the joint program changes the slot of load like the program of load alone. */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
 	struct load_slot *slot = &cores[cpu].load, before = *slot, after;
@@ -439,7 +445,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	fake.yields = !fake.yields;
 	shim_cpu = cpu;
 	shim_current = prev;
-	/* As update_curr() before the tracepoint. */
+	/* update_curr() runs before the tracepoint. */
 	if (prev->pid && prev->se.exec_start) {
 		prev->se.sum_exec_runtime +=
 			fake.rq[cpu].clock - fake.subtracted - prev->se.exec_start;
@@ -472,7 +478,7 @@ static inline void fake_unwanted(u64 key)
 	}
 }
 
-/* As user space does: the tables of the cores are added to the rows. */
+/* Adds the tables of the cores to the rows, as user space does. */
 static inline void fake_fold(void)
 {
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i++) {

@@ -2,14 +2,16 @@
 /* The runq programs switch by switch: starts of waits, corrections, quota, blame, long waits. */
 #include "runq_switch.h"
 
-/* Queued before the programs were there, or lost the core on the way to sleep: no start, no wait. */
+/*
+ * A task queued before the start, or preempted on its way to sleep, has no known start and no wait.
+ */
 static void unknown_start(void **state)
 {
 	swap(0, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
 	assert_int_equal(cores[0].runq.switches, 0);
 	assert_int_equal(sum_of(1).sum_ns, 0);
-	/* But it has the core: who comes next waits behind it. */
+	/* The task runs now, so the next task waits behind it. */
 	wake(100, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_row(1002, 1001)->charge.wait_ns, 200);
@@ -25,7 +27,7 @@ static void negative_wait(void **state)
 	assert_int_equal(fake_waited(), 0);
 }
 
-/* Woken and dispatched in the same nanosecond is a wait, of none. */
+/* A task woken and dispatched in the same nanosecond has a wait of 0 ns. */
 static void wait_of_nothing(void **state)
 {
 	wake(100, &task[1]);
@@ -36,7 +38,7 @@ static void wait_of_nothing(void **state)
 	assert_int_equal(fake.nr_rows, 0);
 }
 
-/* A correction larger than the wait, or than any clock can be late, is none. */
+/* A correction larger than the wait, or larger than any possible lag, is not applied. */
 static void odd_corrections(void **state)
 {
 	__u64 *word = &tasks_area[task[1].pid].delay;
@@ -56,14 +58,17 @@ static void odd_corrections(void **state)
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS + 800);
 }
 
-/* Preempted by a late clock while its entry is another's: it waits from the true moment on all the same. */
+/*
+ * A task is preempted with a late clock while another task has its entry. Its wait still begins at
+ * the true time.
+ */
 static void late_with_a_twin(void **state)
 {
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
 	tasks_area[task[1].pid].delay = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(1000, &task[2]);
-	/* 300 later, by a clock that stood still since. */
+	/* 300 ns later, with a run queue clock that was not updated. */
 	shim_now += 300;
 	fake_switch(0, runq_general, &task[1], &task[2], false);
 	assert_int_equal(fake_waited(), 100 + 300);
@@ -72,7 +77,7 @@ static void late_with_a_twin(void **state)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* Left out by --cpu: nothing of it is kept. */
+/* Nothing is stored for a CPU that --cpu excludes. */
 static void skipped_cpu(void **state)
 {
 	cores[0].runq.skip = 1;
@@ -95,7 +100,7 @@ static void throttled_by(int (*by)(u64 *))
 
 	program = by;
 
-	/* The first dispatch only shows where the kernel's total stands. */
+	/* The first dispatch only reads the kernel's total of throttled time. */
 	hold(123456, 1);
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -109,12 +114,12 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The next wait is not in it any more. */
+	/* The next wait contains none of the throttled time. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
-	/* A hold that began before the wait: no more of it than the wait has. */
+	/* A throttling that began before the wait counts at most for the length of the wait. */
 	swap(9000, &task[1], &idle, true);
 	wake(10000, &task[1]);
 	hold(50000, 1);
@@ -129,7 +134,7 @@ static void throttled(void **state)
 	throttled_by(runq_causes);
 }
 
-/* Before 6.6 the kernel's total has other names; a group that was never held begins at 0. */
+/* Before 6.6 the kernel's total has other names. A group that was never throttled begins at 0. */
 static void throttled_in_old_kernels(void **state)
 {
 	static const char *const fields[] = {
@@ -153,7 +158,7 @@ static void throttled_in_old_kernels(void **state)
 	}
 }
 
-/* A quota holds a cgroup: where groups are something else, nothing is known of it. */
+/* A quota belongs to a cgroup. With groups other than cgroups throttling is unknown. */
 static void throttled_per_cpu(void **state)
 {
 	struct fake_totals totals;
@@ -168,7 +173,7 @@ static void throttled_per_cpu(void **state)
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
 }
 
-/* The stream of long waits: which, how long, and behind whom for the largest part. */
+/* The stream of long waits has the task, the length and the main culprit of each wait. */
 static void long_waits(void **state)
 {
 	const struct runq_event *event = &fake.event[0];
@@ -198,7 +203,10 @@ static void long_waits(void **state)
 	assert_string_equal(event->comm, "task");
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
-	/* One that is not in the sample is in the stream, and counted nowhere but in the core's history. */
+	/*
+	 * A long wait outside the sample is in the stream and in the core's history, and is not
+	 * counted.
+	 */
 	want_sample = true;
 	sample.below = 0;
 	wake(4000, &task[1]);
@@ -214,14 +222,14 @@ static void long_waits(void **state)
 	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
-/* Waits of one task behind another, by the path that keeps rows. */
+/* Makes @victim wait behind @culprit, with the program that keeps rows. */
 static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
 {
 	wake(ns, victim);
 	swap(ns + 100, culprit, victim, true);
 }
 
-/* Pairs beyond what the table holds share one row, and are counted. */
+/* Pairs beyond the size of the table share one row, and their number is counted. */
 static void blame_full(void **state)
 {
 	const struct runq_row *shared = &rows_area[0];
@@ -230,13 +238,13 @@ static void blame_full(void **state)
 	swap(0, &idle, &task[2], true);
 	behind(100, &task[2], &task[1]);
 	assert_int_equal(cores[0].runq.blame_full, 0);
-	/* No room in the map: the row that was taken is free again. */
+	/* If the map has no room, the row is freed again. */
 	behind(400, &task[1], &task[2]);
 	assert_int_equal(cores[0].runq.blame_full, 1);
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* No free row, nor one that was never taken. */
+	/* Neither a freed row nor a new row is left. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -246,7 +254,7 @@ static void blame_full(void **state)
 	assert_int_equal(shared->charge.count, 2);
 }
 
-/* Two cores meet a pair at once: one row is for both, and the other one is free again. */
+/* Two cores create a row for the same pair. One row is used by both, the other is freed. */
 static void blame_rival(void **state)
 {
 	swap(0, &idle, &task[2], true);
@@ -261,7 +269,7 @@ static void blame_rival(void **state)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* Each row once, in order, and those that were freed first. */
+/* Freed rows are taken first, then new rows in order, each once. */
 static void blame_rows(void **state)
 {
 	u32 at, freed = 3;
@@ -278,7 +286,7 @@ static void blame_rows(void **state)
 	assert_false(row_take(&at));
 }
 
-/* While all other cores are about to take a row, there is one for this core. */
+/* A core gets a row even while all other cores are taking one. */
 static void blame_rows_in_hand(void **state)
 {
 	bool taken[RUNQ_NR_BLAME] = {false};
@@ -291,7 +299,7 @@ static void blame_rows_in_hand(void **state)
 		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
 		taken[at] = true;
 	}
-	/* They go on where they were. */
+	/* The other cores continue. */
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		bpf_map_push_elem(&new_rows, &lane[i], 0);
 	while (row_take(&at)) {
@@ -302,7 +310,7 @@ static void blame_rows_in_hand(void **state)
 		assert_true(taken[row]);
 }
 
-/* A reader knows how far to look, whichever core took which row. */
+/* The reader knows the last row in use, whichever core took it. */
 static void blame_rows_end(void **state)
 {
 	struct runq_pair pair = {.victim = 1001, .culprit = 1002};
@@ -311,13 +319,13 @@ static void blame_rows_end(void **state)
 		assert_int_equal(row_new(&pair, row % 2), row);
 		assert_int_equal(cores[row % 2].runq.rows, row + 1);
 	}
-	/* One that was freed is not beyond those that were taken. */
+	/* Taking a freed row does not raise the number of the last row. */
 	fake.free_row[fake.nr_free_rows++] = 3;
 	assert_int_equal(row_new(&pair, 1), 3);
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/* The culprit's slot was freed meanwhile: the victim has its wait all the same, in one row. */
+/* The culprit's slot was freed during the wait. The victim's wait is still counted, in one row. */
 static void blame_of_nobody(void **state)
 {
 	swap(0, &idle, &task[2], true);
@@ -343,7 +351,7 @@ static void boundaries(void **state)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* A bucket without a boundary is not counted at the last boundary. */
+	/* Waits in a bucket without a boundary are not counted at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -362,7 +370,10 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 	swap(ns, prev, next, sleeps);
 }
 
-/* Own stamps: the first wake-up counts, a stamp is used up, and another task's is not taken. */
+/*
+ * With own timestamps the first wake-up counts, a timestamp is used once, and another task's is not
+ * used.
+ */
 static void stamps_of_wakeups(void **state)
 {
 	struct task_struct twin = task[1];
@@ -375,18 +386,18 @@ static void stamps_of_wakeups(void **state)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* No wake-up since attach: unknown. */
+	/* Without a wake-up since the start the wait is unknown. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
-	/* On the way to sleep it was preempted, and then waits all the same. */
+	/* A task preempted on its way to sleep is woken again and waits. */
 	at(1000);
 	task[1].__state = 1;
 	shim_cpu = 0;
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* One with the same entry. */
+	/* Another task has the same entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -394,7 +405,7 @@ static void stamps_of_wakeups(void **state)
 	swap_by_stamps(2500, &idle, &twin, true);
 	assert_int_equal(cores[0].runq.unknown_start, 2);
 	assert_int_equal(cores[0].runq.unbooked_ns, was);
-	/* A new task does not begin where one that had its pid left off. */
+	/* A new task does not use the timestamp of an exited task with the same pid. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
 	at(4000);
@@ -403,7 +414,7 @@ static void stamps_of_wakeups(void **state)
 	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
-/* Woken while it still runs, as when it is on the way to sleep: that stamp ends with its sleep. */
+/* The timestamp of a wake-up while the task still runs is discarded when the task sleeps. */
 static void woken_while_it_runs(void **state)
 {
 	by_wakeup = true;
@@ -418,13 +429,13 @@ static void woken_while_it_runs(void **state)
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cores[0].runq.switches, 2);
-	/* The sleep of one does not use up the stamp of another in the same entry. */
+	/* A task that sleeps does not discard the timestamp of another task in the same entry. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* A kernel without sched_info: our own stamps do not need it. */
+/* Own timestamps work on a kernel without sched_info. */
 static void without_sched_info(void **state)
 {
 	shim_fields = NO_INFO;
@@ -439,7 +450,7 @@ static void without_sched_info(void **state)
 	assert_int_equal(cores[0].runq.unbooked_ns, 0);
 }
 
-/* A new task that is moved before it first runs has waited on the other core, too. */
+/* The wait of a new task that migrates before its first run includes the wait on the first core. */
 static void new_task_moved(void **state)
 {
 	struct cfs_rq there = {.rq = &fake.rq[1]};
@@ -459,22 +470,22 @@ static void new_task_moved(void **state)
 }
 
 /*
- * The idle task is never dispatched anew: if its number were in the sample, it would be there at each
- * of its switches, and each would take the long way.
+ * The sample must not contain the idle task. Its number never changes, so each of its switches
+ * would take the slow path.
  */
 static void idle_in_no_sample(void **state)
 {
 	program = runq_some;
 	want_causes = want_blame = false;
 	want_sample = true;
-	/* Its number is 0, and that of the task is not below 1. */
+	/* The number of the idle task is 0; the number of a user task is at least 1. */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
 	swap(900, &task[1], &idle, true);
 	assert_int_equal(cores[0].runq.clock.looks, 0);
-	/* The long way looks at the core's clock. */
+	/* The slow path reads the core's clock. */
 	sample.factor = 0;
 	wake(1000, &task[1]);
 	swap(1500, &idle, &task[1], true);
@@ -482,7 +493,10 @@ static void idle_in_no_sample(void **state)
 	assert_int_equal(cores[0].runq.switches, 1);
 }
 
-/* Wakes a task @rounds times on an idle core, each time 2000 ns before the switch, with the clock of then. */
+/*
+ * Wakes a task @rounds times on an idle core, 2000 ns before each switch, and updates the clock at
+ * the wake-up.
+ */
 static u64 sleep_for(u64 period, u32 rounds)
 {
 	u64 before = fake_waited(), start = shim_now - 200000000;
@@ -497,8 +511,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The distance of the clocks expires while the core is idle, so each look would be at a clock that lags, and the least
- * distance of a second would contain the lag.
+ * The known distance of the clocks expires while the core is idle. Without a fresh reading at idle,
+ * every reading would include the lag.
  */
 static void sleeps_between_looks(void **state)
 {
@@ -513,7 +527,7 @@ static void sleeps_between_looks(void **state)
 		want_causes = want_blame = i % 4 >= 2;
 		want_load = i / 4 % 2;
 		sleep_for(periods[i / 8], 3000);
-		/* The drift is rounded: up to 4 ns in each wait. */
+		/* Rounding of the drift adds up to 4 ns to each wait. */
 		assert_true(sleep_for(periods[i / 8], 3000) / 3000 - 1996 <= 8);
 	}
 }

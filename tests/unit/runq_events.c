@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter without its kernel half: the stream of long waits, also of new groups, and what windows keep. */
+/*
+ * The meter without BPF programs: the stream of long waits, also of new groups, and figures kept
+ * over windows.
+ */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
 
@@ -11,7 +14,7 @@
 #include "sys/kbtf.h"
 #include "test.h"
 
-/* Two groups; in the slots that were looked at there are so many of them. */
+/* Two groups, and the number of them that are already known. */
 static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .path = "/new"}};
 static size_t nr_known;
 static unsigned int nr_scans;
@@ -20,7 +23,7 @@ static struct runq_losses losses;
 static struct runq_waits_list no_waits;
 static enum runq_rollup_by sum;
 
-/* Instead of the kernel half; see meson.build. */
+/* Replace the functions that load BPF programs; see meson.build. */
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
@@ -159,7 +162,7 @@ TEST_WITH(known, one_known, NULL)
 	assert_int_equal(nr_scans, 0);
 }
 
-/* Its slot was taken a moment ago: it is alive, not gone. */
+/* The victim's slot is new, so the victim is alive. */
 TEST_WITH(new_victim, one_known, NULL)
 {
 	check(8, 7, "/new", "/old");
@@ -177,7 +180,7 @@ TEST_WITH(gone, one_known, NULL)
 	check(9, 8, "(gone)", "/new");
 }
 
-/* Also of a wait without a culprit, which began before its core had seen a switch. */
+/* This also holds for a wait without a culprit, which began before the first switch of its core. */
 TEST_WITH(summed, one_known, NULL)
 {
 	sum = ROLLUP_POD;
@@ -185,7 +188,7 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* The comparison with the kernel's accounting holds until there is another one. */
+/* The comparison with the kernel's accounting stays until the next comparison. */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -222,17 +225,17 @@ TEST(comparison_holds)
 	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
 	assert_int_equal(runq_open(&opts, &meter, &err), 0);
 	assert_int_equal(meter->ops->start(meter, &err), 0);
-	/* Not compared yet: unknown, not 0. */
+	/* Before the first comparison the ratio is unknown, not 0. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->unbooked_ratio));
-	/* 400 waited, 100 of them unbooked, 200 by the kernel. */
+	/* Waits of 400 ns, of which the kernel omits 100 and accounted 200. */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .unbooked_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {
 		w = next_window(meter);
 		assert_true(w->schedstat_ratio == 1.5 && w->unbooked_ratio == 0.25);
 	}
-	/* The next one is about the time since then, however many windows that were. */
+	/* The next comparison covers all windows since the last one. */
 	losses = (struct runq_losses){
 		.compared_ns = 3, .wait_ns = 600, .unbooked_ns = 100, .delay_ns = 400};
 	w = next_window(meter);

@@ -68,7 +68,7 @@ TEST_WITH(test_order, setup, NULL)
 	assert_true(!passes(service) && never(service));
 }
 
-/* A name that is not known yet matches nothing, and may do so later. */
+/* A rule by name does not match before the name is known. */
 TEST_WITH(test_by_name, setup, NULL)
 {
 	rule(true, "namespace=sh*");
@@ -79,7 +79,7 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/* A rule before it decides whatever the name is; one after it does not. */
+	/* An earlier rule decides without the name. A later rule does not. */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups as the head of a slot describes them, and what is no group. */
+/* Groups from the head of a slot, and heads that describe no group. */
 #include "test.h"
 
 #include <string.h>
@@ -42,11 +42,11 @@ static void test_paths(void **state)
 	check_path(RUNQ_PER_CGROUP, RUNQ_KEY_OTHER, "(other)");
 	set_path(names, 0);
 	check_path(RUNQ_PER_CGROUP, 5, "/");
-	/* There may be more above. */
+	/* The path may have more components above. */
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
-	/* Two of them are two, even if what is shown of them is the same. */
+	/* Two groups stay two, even if their shown paths are equal. */
 	head.cgroup_id = UINT64_MAX;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(18446744073709551615)/a/b/c/d/e/f/g/h/i/j/k/l");
 	set_path(names, 0);
@@ -54,7 +54,7 @@ static void test_paths(void **state)
 	check_path(RUNQ_PER_CGROUP, 5, "/…(0)");
 }
 
-/* Whether the path is all of it is known, and so can be counted. */
+/* A cut path is marked, so that cut paths can be counted. */
 static void test_cut(void **state)
 {
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
@@ -72,7 +72,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* A head that another group is about to get: nothing is read or written beyond it. */
+/* A half-written head does not cause reads or writes beyond it. */
 static void test_torn(void **state)
 {
 	struct runq_group *group;

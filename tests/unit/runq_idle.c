@@ -94,7 +94,7 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].key.state, 3);
 	assert_int_equal(row[0].waits.count, 1);
 	assert_int_equal(row[0].waits.wait_ns, 150000);
-	/* The same from a shallow state, another group from the deep one. */
+	/* One group waits for a core in a shallow state, another for a core in a deep state. */
 	sleep_in(1);
 	wake(200000, &task[0]);
 	swap(202000, &idle, &task[0]);
@@ -111,7 +111,7 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].waits.wait_ns, 160000);
 }
 
-/* Behind another task, preempted, or by an entry of another pid: no wait for an idle core. */
+/* A wait behind a task, a preemption, or an entry of another pid is no wait for an idle core. */
 TEST_WITH(test_others, reset, NULL)
 {
 	struct task_struct alias = {.pid = 5 + RUNQ_IDLE_TASKS, .cgroups = &set[0]};
@@ -123,7 +123,7 @@ TEST_WITH(test_others, reset, NULL)
 	wake(4000, &alias);
 	swap(5000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* Not on this core. */
+	/* This core is not measured. */
 	core[1].unwanted = 1;
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);
@@ -163,7 +163,10 @@ TEST(test_windows)
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
-/* C6 costs two groups more together than C1 one of them: its claim less 1 us is the limit. */
+/*
+ * C6 costs two groups more in total than C1 costs one group, so the limit is the claim of C6 less 1
+ * us.
+ */
 TEST(test_advice)
 {
 	struct runq_idle_state states[] = {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Our waits against the kernel's run_delay: of one window, without what the kernel omits. */
+/*
+ * Compares the waits of a window with the kernel's run_delay, without the time that the kernel
+ * omits.
+ */
 #include "measure/runq/window.h"
 
 #include <math.h>
@@ -14,16 +17,16 @@ static void test_ratio(void **state)
 	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
 
 	(void)state;
-	/* 1000 waited, 200 of it unbooked, 800 booked. */
+	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
-	/* The kernel may account more than we, where its clock is late. */
+	/* With a late clock the kernel may account more than subtick. */
 	now.unbooked_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
 	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
 }
 
-/* A kernel without run_delay, and a window without waits: unknown, which is not 0. */
+/* Without run_delay, or without waits, the ratio is unknown, not 0. */
 static void test_unknown(void **state)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -41,7 +44,10 @@ static void test_unknown(void **state)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
-/* Windows of a second: at 1, 2, 4 and 8 s, after that every 10 s; windows of a minute, all of them. */
+/*
+ * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
+ * of a minute every window has one.
+ */
 static void test_due(void **state)
 {
 	const uint64_t open_ns = 777 * NSEC_PER_SEC;

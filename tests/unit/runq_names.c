@@ -91,7 +91,7 @@ TEST_WITH(shown, setup, teardown)
 		    "/kubepods/pod0123456789abcdef0123456789abcdef");
 }
 
-/* The name of a container comes after that of its pod, and neither goes again. */
+/* The name of a container may come after the name of its pod, and both stay. */
 TEST_WITH(later, setup, teardown)
 {
 	const struct tree *tree = *state;
@@ -108,7 +108,7 @@ TEST_WITH(later, setup, teardown)
 	runq_group_put(group);
 }
 
-/* Thousands of containers without a name of their own cost nothing while no name comes. */
+/* Containers without a name are not looked up again until new names arrive. */
 TEST_WITH(looked_up_once, setup, teardown)
 {
 	const struct tree *tree = *state;
@@ -138,7 +138,7 @@ TEST_WITH(namespaces, setup, teardown)
 	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
 	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
 	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
-	/* Its name comes: it counts in another row. */
+	/* When its name arrives, the group is counted in another row. */
 	tree_file(tree, "/var/log/pods/bar_db_0123456789abcdef0123456789abcdef/log", "");
 	pods_refresh(pods);
 	runq_names_resolve(pods, unknown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who is charged by the runq programs: groups and their slots, names, removal, and tasks that exit. */
+/* Groups that the runq programs charge: slots, names, removal, and tasks that exit. */
 #include "runq_switch.h"
 
 /* Slots beyond the first chunk. */
@@ -47,13 +47,13 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(sum_of(1).sum_ns, 3 * 300 + 6);
 	assert_int_equal(sum_of(3).sum_ns, 304);
 	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
-	/* The first of each pair of task and cgroup is not for the quick path. */
+	/* The first wait of a task in a cgroup takes the slow path. */
 	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 
 /*
- * A task that comes from a cgroup that is not wanted: what it waited there is in no wait here, and
- * its way back costs nothing but the last wait's count.
+ * A task moves from an excluded cgroup to a measured one. Its waits in the excluded cgroup are not
+ * counted here.
  */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
@@ -93,7 +93,7 @@ static void change_of_cgroup(void **state)
 	changes_cgroup(runq_plain);
 }
 
-/* No slot left: the wait is counted for no group, and as a loss. */
+/* Without a free slot the wait belongs to no group and counts as a loss. */
 static void table_full(void **state)
 {
 	struct fake_totals other;
@@ -110,7 +110,7 @@ static void table_full(void **state)
 	other = fake_read(fake_slot(0));
 	assert_int_equal(other.count, 2);
 	assert_int_equal(other.sum_ns, 300 + 400);
-	/* Two that share slot 0 are not of the same group. */
+	/* Two cgroups without a slot are different groups. */
 	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
@@ -135,7 +135,7 @@ static void paths(void **state)
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_head(1002)->depth, 0);
-	/* If there are more names than fit, the depth says how many. */
+	/* The depth counts also the path components that do not fit. */
 	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
 		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
 	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];
@@ -160,7 +160,7 @@ static void removed_cgroup(void **state)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space has handed the slot on before the index followed. */
+	/* User space has given the slot to another group before the index changed. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -169,14 +169,14 @@ static void removed_cgroup(void **state)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* A cgroup does not end with a task of it. */
+	/* The exit of a task does not end its cgroup. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);
 	assert_int_equal(fake_head(1004)->gone, 0);
 }
 
-/* By the CPU controller's hierarchy: a cgroup of another one has nothing to end. */
+/* With the v1 hierarchy of controller cpu, removing a cgroup of another hierarchy ends nothing. */
 static void removed_cgroup_v1(void **state)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
@@ -193,7 +193,7 @@ static void removed_cgroup_v1(void **state)
 	assert_int_equal(fake_head(4242)->gone, 1);
 }
 
-/* --per task, comm and cpu: who is one and who is another. */
+/* Groups of --per task, comm and cpu. */
 static void other_groups(void **state)
 {
 	struct task_struct same = task[1], renamed = task[1], later = task[1], elsewhere = task[2];
@@ -246,20 +246,23 @@ static u64 walk(void)
 	return delay_live_ns + delay_exited_ns;
 }
 
-/* The kernel's accounting: each nanosecond of run delay once, however a task ends. */
+/* The sum of the kernel's run_delay counts each task once, however the task ends. */
 static void exits_are_booked_once(void **state)
 {
 	for (u32 i = 0; i < 4; i++)
 		task[i].sched_info.run_delay = 1000 << i;
 	assert_int_equal(walk(), 15000);
-	/* Freed before anybody walks again. */
+	/* The task is freed before the next walk over the tasks. */
 	task[8].sched_info.run_delay = 3;
 	runq_exit(NULL, &task[8]);
 	task[8].sched_info.run_delay = 4;
 	runq_free(NULL, &task[8]);
 	assert_int_equal(delay_exited_ns, 4);
 	delay_exited_ns = 0;
-	/* Exits, and is found in the walk for a while, then freed; another one meanwhile. */
+	/*
+	 * A task exits, is still found by some walks, and is then freed. Another task exits in
+	 * between.
+	 */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
 	assert_int_equal(walk(), 15000);
@@ -272,11 +275,11 @@ static void exits_are_booked_once(void **state)
 	task[1].flags = 0;
 	task[1].sched_info.run_delay = 0;
 	assert_int_equal(walk(), 15007);
-	/* One that was exiting before the start: booked where it is first found. */
+	/* A task that was exiting before the start is added when a walk first finds it. */
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* Never seen: none of its run_delay was in the sum, and none is added. */
+	/* A task that no walk has seen adds nothing to the sum. */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;
@@ -284,7 +287,7 @@ static void exits_are_booked_once(void **state)
 	assert_int_equal(walk(), 15007);
 }
 
-/* Zombies whose pids share an entry: each is in the sum once, however often it is walked over. */
+/* Zombies whose pids share an entry are each in the sum once, however many walks find them. */
 static void zombies_share_an_entry(void **state)
 {
 	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
@@ -301,7 +304,7 @@ static void zombies_share_an_entry(void **state)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* Freed while the first still has the entry, and after it was freed. */
+	/* Tasks are freed while the first one has the entry, and after it was freed. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);
@@ -309,7 +312,7 @@ static void zombies_share_an_entry(void **state)
 		task[i].sched_info.run_delay = 0;
 		assert_int_equal(walk(), 7003 - i);
 	}
-	/* The other order: the next walk notes one that is left. */
+	/* In the other order the next walk enters a remaining task. */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;
 		task[i].flags |= PF_EXITING;

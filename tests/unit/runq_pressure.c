@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pressure on a made-up machine with a random schedule, against the union that the test adds up itself. */
+/* Pressure on a simulated machine with a random schedule, compared with the test's own sum. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -35,7 +35,7 @@ enum what {
 /* A task as the test knows it, apart from what the programs keep. */
 struct task {
 	struct task_struct kernel;
-	int group; /* where it counts: that of its last change */
+	int group; /* group in which the task counts, as of its last event */
 	u32 cpu;
 	enum what what;
 	u32 cause;
@@ -49,7 +49,7 @@ static struct {
 	struct task_struct idle;
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL: idle */
-	bool switched[NR_CPUS];	    /* the programs know what it runs */
+	bool switched[NR_CPUS];	    /* the programs have seen a switch of this core */
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
 		u64 key;
@@ -170,7 +170,7 @@ static u32 own_cause(int group, bool *runs)
 	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
 }
 
-/* Time passes: what each group is in the meantime is asked of every task. */
+/* Advances the time, and derives the state of each group from all its tasks. */
 static void pass(u64 ns)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
@@ -192,7 +192,7 @@ static void pass(u64 ns)
 	shim_now += ns;
 }
 
-/* Where a task counts from now on: it may have been moved since. */
+/* Sets the group in which a task counts; the task may have been moved. */
 static void settle(struct task *t)
 {
 	for (int g = 0; g < NR_GROUPS; g++)
@@ -212,7 +212,7 @@ static u32 cause_at(u32 cpu)
 
 static void wake(struct task *t, u32 cpu)
 {
-	shim_cpu = below(NR_CPUS); /* the waker's */
+	shim_cpu = below(NR_CPUS); /* CPU of the waker */
 	if (t->what == ASLEEP) {
 		t->cpu = cpu;
 		t->what = WAITS;
@@ -279,7 +279,7 @@ static struct task *queued(u32 cpu)
 	return NULL;
 }
 
-/* As the scheduler: idle only without a runnable task. */
+/* Like the scheduler, a core goes idle only without a runnable task. */
 static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);
@@ -310,7 +310,7 @@ static void step(bool busy)
 			t->cpu = below(NR_CPUS);
 		break;
 	case 5:
-		/* Quotas are there again. */
+		/* All quotas are refilled. */
 		for (int i = 0; i < NR_TASKS; i++)
 			sim.task[i].kernel.throttled = false;
 		break;
@@ -339,7 +339,7 @@ static const struct runq_pressure_group *group_with(int g)
 	return NULL;
 }
 
-/* Ends a window for all groups, and adds it to what the windows before have. */
+/* Ends a window for all groups and adds it to the earlier windows. */
 static void cut(struct runq_pressure_times *base, struct runq_pressure_times *sum, u64 *was)
 {
 	struct runq_pressure_times more;
@@ -367,7 +367,7 @@ static void compare(const struct runq_pressure_times *sum)
 		}
 }
 
-/* Windows end wherever they do, also in the midst of waits; each is compared with the truth so far. */
+/* Windows end at any time, also during waits. The sum so far is compared with the truth. */
 static void run_schedule(u32 steps)
 {
 	struct runq_pressure_times base[NR_GROUPS] = {0}, sum[NR_GROUPS] = {0};
@@ -411,7 +411,7 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/* Of two tasks with one entry the later has it, and the counts lose nothing but the other one. */
+/* Of two tasks that share an entry the later one has it. The counts lose only the other task. */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];
@@ -430,7 +430,7 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/* Tasks that run or wait when the programs are attached, unless they have had a change since. */
+/* Tasks that run or wait at the start are counted, unless an event has counted them already. */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -453,7 +453,10 @@ TEST_WITH(test_tasks_before, reset, NULL)
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (1ULL << RUNQ_PRESSURE_AT_CONTENTION));
 }
 
-/* A removed cgroup is marked; one without a number, or nested too deeply, is counted as such. */
+/*
+ * A removed cgroup is marked. Cgroups without a number, or nested too deeply, are counted as
+ * losses.
+ */
 TEST_WITH(test_groups_end, reset, NULL)
 {
 	struct cgroup deep[RUNQ_PRESSURE_DEPTH + 1] = {0};
@@ -476,7 +479,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/* The map is full: the number goes back. */
+	/* If the map is full, the number is freed again. */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -484,7 +487,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader that meets a change half done sees that it does. */
+/* A reader notices a change in progress. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};
@@ -496,7 +499,9 @@ TEST(test_half_done)
 	group.stalled[RUNQ_PRESSURE_IDLE] = -(4200 + RUNQ_PRESSURE_STAMP);
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
-	/* No more than the window, and no fall: the rest is the next one's. */
+	/*
+	 * A figure never exceeds its window and never falls; the excess counts in the next window.
+	 */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);
 	assert_true(runq_pressure_since(&group, 5800, 0, &base, &more));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of pressure: names up to the root, which rows are shown, and the kernel's own figure. */
+/* Rows of pressure: names up to the root, the choice of rows, and the kernel's own figure. */
 #include "test.h"
 
 #include "measure/runq/pressure.h"
@@ -121,7 +121,10 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 	assert_int_equal(runq_window_pressure(w, p, NULL, filter, NULL, &err), 0);
 }
 
-/* Only the container and the service have tasks: all others are known by their beginnings. */
+/*
+ * Only the container and the service have tasks. The names of the cgroups above come from their
+ * paths.
+ */
 TEST_WITH(test_names, reset, done)
 {
 	static const char *const paths[] = {"/", "/kubepods", POD, LEAF, "/ssh"};
@@ -137,13 +140,13 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* The longest below: the next one of the chain, and for the root not the service. */
+	/* Each row names its descendant with the most pressure: the next one in the chain. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
 	assert_int_equal(w.pressed[3].below_ns, 0);
 	assert_int_equal(w.pressed[4].below_ns, 0);
-	/* A number that another cgroup has got since. */
+	/* The number now belongs to another cgroup. */
 	rows[5].key = 40;
 	rows[4].key = 0;
 	end_window(p, &all, &w);
@@ -155,7 +158,7 @@ TEST_WITH(test_names, reset, done)
 	runq_pressures_close(p);
 }
 
-/* Waits of a cgroup before its name is known are in the first window that has its name. */
+/* Waits before the name of a cgroup is known count in the first window with the name. */
 TEST_WITH(test_late_name, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, NULL);
@@ -186,7 +189,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	assert_int_equal(w.nr_pressed, 2);
 	assert_string_equal(w.pressed[0].group->path, "/");
 	assert_string_equal(w.pressed[1].group->path, POD);
-	/* Rows that are not shown are none. */
+	/* Omitted rows do not count as descendants. */
 	assert_int_equal(w.pressed[0].below_ns, runq_pressure_sum(w.pressed[1].times.waiting_ns));
 	assert_int_equal(w.pressed[1].below_ns, 0);
 	runq_pressures_close(p);
@@ -200,7 +203,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 1);
 	assert_string_equal(w.pressed[0].group->path, LEAF);
-	/* Nobody waited there. */
+	/* No task of this cgroup waited. */
 	memset(&rows[4].times, 0, sizeof(rows[4].times));
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 0);
@@ -208,7 +211,10 @@ TEST_WITH(test_rows_shown, reset, done)
 	runq_pressures_close(p);
 }
 
-/* From the second window of a cgroup on; unknown is null, and a note says why. */
+/*
+ * The kernel's figure is known from the second window of a cgroup on. Before that it is null, and a
+ * note gives the reason.
+ */
 TEST_WITH(test_psi, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, "/mnt");

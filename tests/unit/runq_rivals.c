@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Defects that other tools for run-queue latency had, as tests of ours: the idle task among the
- * waits, waits of 2^64 ns, more time waited than tasks could wait, a filter by the waker.
+ * Tests for defects that other tools for run-queue latency had: waits of the idle task, waits of
+ * 2^64 ns, more waiting than possible, a filter by the waker.
  */
 #include "runq_switch.h"
 
 #define CROWD 12
 
-/* With the address sanitizer a step takes 30 times as long, and finds the same errors in fewer. */
+/* With the address sanitizer a step takes 30 times as long, so there are fewer steps. */
 #ifdef __SANITIZE_ADDRESS__
 #define NR_STEPS 2000
 #else
@@ -34,7 +34,7 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* As user space sets what goes with a program. */
+/* Sets the options that user space sets with a program. */
 static void load_row(u32 row)
 {
 	reset(NULL);
@@ -69,8 +69,8 @@ static struct fake_totals all_waits(void)
 }
 
 /*
- * Idle is always runnable, so that it looks like a task that lost the core and waits for it. Here
- * it even has a time at which it was queued.
+ * The idle task is always runnable, so it looks like a preempted task that waits. Here it even has
+ * a queueing time.
  */
 static void idle_waits(u64 queued)
 {
@@ -118,7 +118,7 @@ static struct task_struct *pick(const bool *waits, u32 first)
 	return &idle;
 }
 
-/* The clock of the run queue stands still, jumps ahead, and goes back; @jump_ns is the most. */
+/* The run queue's clock stands still, jumps ahead or goes back by at most @jump_ns. */
 static void clock_jumps(u64 jump_ns)
 {
 	fake.rq_behind[0] = 1000000 + (jump_ns ? below(jump_ns) : 0);
@@ -134,8 +134,8 @@ static void born_again(u64 ns, struct task_struct *who)
 }
 
 /*
- * A crowd for one core, for some milliseconds: tasks sleep, are preempted, exit, and leave their pid
- * to a new one. Returns how long it took; *ret_waited is what the tasks waited in truth.
+ * Many tasks share one core for some milliseconds: they sleep, are preempted and exit, and new
+ * tasks reuse their pids. Returns the elapsed time; *ret_waited is the true wait of all tasks.
  */
 static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 {
@@ -178,7 +178,10 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 	return ns;
 }
 
-/* 137 core-seconds in a second: a task waits at most all the time, and every wait is one. */
+/*
+ * Another tool reported 137 s of waiting in a second. The sum of waits is at most the elapsed time
+ * of each task, and every wait counts once.
+ */
 static void crowd_waits_at_most_all_the_time(void **state)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {
@@ -210,7 +213,7 @@ static void clocks_that_go_back(void **state)
 		random_state = 99 + i;
 		ns = crowd_runs(jump, &waited, &waits);
 		sum = all_waits();
-		/* Both ends of a wait can be off, and the correction by the entry once more. */
+		/* Both ends of a wait and its correction can each be wrong by one jump. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
 		/* Impossible waits are dropped and counted. */

@@ -28,7 +28,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups that a test has; blame and what is alive refer to them. */
+/* All groups of a test. Rows of blame and the list of live groups refer to them. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];
@@ -234,7 +234,7 @@ TEST(classes)
 	assert_int_equal(row("burstable")->count, 100);
 	assert_int_equal(row("besteffort")->count, 10);
 	assert_int_equal(row("guaranteed")->count, 1);
-	/* A directory of that name is no class. */
+	/* A cgroup outside kubepods with the name of a QoS class has no class. */
 	assert_int_equal(row("(no pod)")->count, 3);
 	finish();
 }
@@ -248,7 +248,7 @@ TEST(blame)
 	charged(2, 3, 3);
 	charged(1, 2, 1000);
 	charged(2, RUNQ_KEY_KTHREAD, 7);
-	charged(3, 99, 11); /* both ended before anybody read their names */
+	charged(3, 99, 11); /* both groups ended before their names were read */
 	charged(4, 98, 5);
 	charged(5, 1, 2);
 	close_window();
@@ -258,7 +258,10 @@ TEST(blame)
 	assert_int_equal(blamed(POD_B, "(gone)"), 16);
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
-	/* The rows of a victim are the same object as its group: findings look it up. */
+	/*
+	 * Victims of blame point to the same object as their row, because findings compare the
+	 * pointers.
+	 */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
 	finish();
 }
@@ -308,7 +311,7 @@ TEST(commands)
 	finish();
 }
 
-/* Excluded culprits keep their names, or are one party of each victim if they are folded. */
+/* Excluded culprits keep their names, or are one row per victim if the programs merged them. */
 TEST(excluded)
 {
 	static const enum runq_rollup_by sums[] = {ROLLUP_NONE, ROLLUP_POD};
@@ -324,7 +327,7 @@ TEST(excluded)
 		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
 		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
 		charged(1, 5, 10);
-		charged(1, RUNQ_KEY_EXCLUDED, 40); /* what the programs left out */
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* excluded by the programs */
 		charged(1, 6, 200);
 		charged(1, 1, 1000);
 		charged(5, 1, 3000);
@@ -358,7 +361,10 @@ TEST(depth)
 	finish();
 }
 
-/* A path that lacks its beginning is not cut once more: two of them would become one. */
+/*
+ * A path without its beginning is not shortened by --depth, because two such paths could become
+ * equal.
+ */
 TEST(depth_of_a_cut_path)
 {
 	begin(ROLLUP_DEPTH);
@@ -370,7 +376,7 @@ TEST(depth_of_a_cut_path)
 	finish();
 }
 
-/* A pod has no tasks of its own: asked for by path, it is what its containers waited. */
+/* A pod has no tasks of its own. Requested by path, it has the waits of its containers. */
 TEST(asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -388,7 +394,7 @@ TEST(asked)
 	assert_int_equal(row("(other)")->count, 1);
 	assert_int_equal(window.waits_seen, 113);
 	assert_int_equal(blamed(POD_A, POD_A), 40);
-	/* Culprits are who they are. */
+	/* Culprits are not summed up. */
 	assert_int_equal(blamed(POD_A, POD_B "/cri-containerd-" HEX "3.scope"), 2);
 	assert_int_equal(window.nr_blame, 2);
 	finish();
@@ -433,7 +439,7 @@ TEST(end)
 	begin(ROLLUP_POD);
 	group_of(1, POD_A "/" HEX "1")->gone = true;
 	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
-	group_of(2, POD_A "/" HEX "2"); /* is alive, and did not wait */
+	group_of(2, POD_A "/" HEX "2"); /* alive, without waits */
 	close_window();
 	assert_false(row(POD_A)->ended);
 	groups[1]->gone = true;

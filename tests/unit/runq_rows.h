@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rows of blame as the programs fill them, and what user space reads of them. */
+/* Fills rows of blame like the programs, and reads them like user space. */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_ROWS_H
 #define SUBTICK_TESTS_UNIT_RUNQ_ROWS_H
 
@@ -16,10 +16,10 @@ static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
 static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
 static size_t rows_nr_free, rows_pairs; /* pairs in the programs' map */
-static uint32_t rows_new; /* lanes of rows that were never taken, then the last one that was */
+static uint32_t rows_new; /* next new row of each core, then the last row in use */
 static struct runq_blame_table rows_table;
 
-/* The kernel's part of updating and deleting; false if the map is another one. */
+/* Simulates updates and deletions in the maps of rows; returns false for another map. */
 static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)
@@ -29,7 +29,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* As the programs do; each row by another core than the one before. */
+/* Takes a row like the programs, each time on another core. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;
@@ -57,7 +57,7 @@ static inline bool rows_delete(int fd, const void *key)
 	return true;
 }
 
-/* As the programs do. */
+/* Charges a pair like the programs. */
 static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 {
 	struct runq_pair pair = {victim, culprit};
@@ -92,7 +92,7 @@ static inline void rows_begin(void)
 					       .cpus = ROWS_CPUS,
 					       .ended = rows_none_ended};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
-	/* Row 0 is for pairs that find no other. */
+	/* Row 0 is for pairs without a row of their own. */
 	assert_int_equal(rows_new, ROWS_CPUS);
 	assert_int_equal(rows_nr_free, 0);
 	rows_new = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq programs on two cores with a random schedule: every figure against the schedule itself. */
+/*
+ * The runq programs on two cores with a random schedule: every figure is compared with the
+ * schedule.
+ */
 #include "runq_core.h"
 
 #include "stats/hist.h"
@@ -16,13 +19,13 @@ static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL: idle */
-	u64 key; /* of the culprit, as of the dispatch */
+	u64 key; /* key of the culprit at its dispatch */
 };
 
 struct task {
 	struct task_struct kernel;
 	u32 group, cpu;
-	u32 lost; /* the core with whose loss the wait began, or NR_CPUS */
+	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
 	u64 since, moved_ns; /* on this core; on others before it */
 };
@@ -159,7 +162,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* Nothing is seen of those. */
+	/* These waits are not seen at all. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -235,7 +238,7 @@ static void sim_pass(u64 most_ns)
 	shim_now += 1 + below(most_ns);
 }
 
-/* The one that has waited for longest, so that no wait is older than what a core remembers. */
+/* Picks the task with the longest wait, so that no wait is older than the core's history. */
 static struct task *sim_pick(u32 cpu)
 {
 	struct task *oldest = NULL;
@@ -252,7 +255,10 @@ static bool sim_runs(const struct task *task)
 	return sim.runs[0] == task || sim.runs[1] == task;
 }
 
-/* Two wake-ups, of which the first gets the core; its clock is of the last of them. */
+/*
+ * Two tasks wake up and the first gets the core. The run queue's clock is that of the second
+ * wake-up.
+ */
 static void sim_preempt(struct task *task, u32 cpu)
 {
 	struct task *more = &sim.task[below(NR_TASKS)];
@@ -266,7 +272,7 @@ static void sim_preempt(struct task *task, u32 cpu)
 	sim_switch(cpu, task, sleeps);
 }
 
-/* As user space does every now and then, to hold our sum against the kernel's. */
+/* Walks over the tasks, as user space does to compare its sum with the kernel's. */
 static void sim_walk(void)
 {
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -290,13 +296,13 @@ static void sim_step(void)
 			sim_move(task, !task->cpu);
 	} else {
 		sim_wake(task, cpu);
-		/* The wake-up asks for the switch, which then spares itself the clock's update. */
+		/* A switch requested by a wake-up does not update the clock. */
 		if (sim.late && below(2)) {
 			sim_preempt(task, cpu);
 			return;
 		}
 	}
-	/* An idle core takes what it has; a busy one may be made to. */
+	/* An idle core dispatches a waiting task; a busy core may be preempted. */
 	sim_pass(500);
 	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
 		fake_clock(cpu);
@@ -363,7 +369,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* Both paths were taken, where there is a quick one. */
+		/* Both the slow and the quick path ran, if there is a quick one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -389,7 +395,7 @@ static void sim_begin(void)
 {
 	/* Wait time of each task so far. */
 	sim_walk();
-	/* Both clocks are seen fresh once, or nothing is known of them. */
+	/* Each core reads both clocks once without lag, which the estimate needs. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -402,7 +408,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* As user space does it: every wait until all is set up. */
+	/* Like user space, counts every wait until the setup is complete. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -419,7 +425,7 @@ static void by_cgroup(void **state)
 	}
 }
 
-/* A pair whose place in a core's table another one has goes to the map: nothing is lost. */
+/* A pair whose entry in the core's table is in use goes to the map, so nothing is lost. */
 static void pairs_collide(void **state)
 {
 	u32 taken = 0;
@@ -448,7 +454,7 @@ static void without_blame(void **state)
 	sim_run(6000);
 }
 
-/* Without causes nothing but the sum is kept of them, and no segment is written. */
+/* Without causes only sums are kept, and no history is written. */
 static void without_causes(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
@@ -462,7 +468,7 @@ static void without_causes(void **state)
 	}
 }
 
-/* Without the fine histogram: all else is the same, with causes and blame and without. */
+/* Without the fine histogram all other figures are the same, with or without causes and blame. */
 static void steps(void **state)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -541,7 +547,7 @@ static void filtered(void **state)
 	}
 }
 
-/* The program for all cases, by the controller's own hierarchy, several cores to a histogram. */
+/* The general program with the v1 hierarchy, and several cores per histogram. */
 static void any_case_v1(void **state)
 {
 	sim_reset(runq_general, 9);
@@ -560,7 +566,10 @@ static void any_case_v1(void **state)
 	sim_run(6000);
 }
 
-/* Switches that a wake-up asked for: the kernel's clock is late, our waits are not short of it. */
+/*
+ * After a switch requested by a wake-up the kernel's clock is late. The measured waits include the
+ * lag.
+ */
 static void late_clock(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
@@ -570,7 +579,10 @@ static void late_clock(void **state)
 	}
 }
 
-/* A kernel that subtracts interrupts or steal from the clock of tasks: waits are by the other one. */
+/*
+ * On a kernel that subtracts interrupts or steal from the task clock, waits use the run queue's
+ * clock.
+ */
 static void subtracting_kernel(void **state)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -587,7 +599,7 @@ static void subtracting_kernel(void **state)
 	}
 }
 
-/* The oldest kernel: other names for the same. */
+/* The oldest kernel has other names for the same fields. */
 static void old_kernel(void **state)
 {
 	sim_reset(runq_causes_old, 1234);
@@ -604,7 +616,10 @@ static void own_stamps(void **state)
 	sim_run(6000);
 }
 
-/* One wait in four: the groups have those, the totals of a core have all. */
+/*
+ * With a sample of one in four the groups have the sampled waits, and the totals of a core have
+ * all.
+ */
 static void sampled(void **state)
 {
 	u64 taken = 0, all = 0;
@@ -619,7 +634,7 @@ static void sampled(void **state)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/* Without causes nothing is kept of the others, and those in the sample are as exact as ever. */
+/* Without causes waits outside the sample leave no trace, and sampled waits are exact. */
 static void sampled_alone(void **state)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots that change hands: each group has what it waited, once, and nothing of who was there before. */
+/* Slots are reused: each group has exactly its own waits, and none of the previous owner. */
 #include "measure/runq/slots.h"
 
 #include <sys/mman.h>
@@ -18,9 +18,9 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define NR_LE	  1
-#define LE_NS	  2500 /* of slots that count at boundaries only */
+#define LE_NS	  2500 /* boundary of slots without a fine histogram */
 
-/* Linked instead of the kernel's maps and clock; see meson.build. */
+/* Replace the kernel's maps and clock; see meson.build. */
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
@@ -127,7 +127,7 @@ static uint32_t place_of(uint32_t slot)
 	return RUNQ_FAR + slot - slots.chunks.near;
 }
 
-/* As the programs do when they meet a group. */
+/* Gives a slot to a new group, like the programs. */
 static void group_begins(uint32_t slot, uint64_t key, const char *name)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, slot);
@@ -212,7 +212,7 @@ static void test_between_stores(void **state)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* Counted, and its time not booked yet. */
+	/* The wait is counted, but its time is not added yet. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);
@@ -249,7 +249,7 @@ static void test_others(void **state)
 	expect("(other)", 2, 140, 70, false);
 }
 
-/* A cgroup ends, its last waits included, and its slot goes to another that begins at nothing. */
+/* A cgroup ends with all its waits counted. Its slot goes to another cgroup, which begins at 0. */
 static void test_slot_changes_hands(void **state)
 {
 	size_t before = nr_free;
@@ -261,7 +261,7 @@ static void test_slot_changes_hands(void **state)
 	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
-	/* A straggler: not quiet yet. */
+	/* A late wait shows that the group is not quiet yet. */
 	waits(5, 0, 600, 1);
 	scan_after(60 * NSEC_PER_MSEC);
 	scan_after(10 * NSEC_PER_MSEC);
@@ -287,13 +287,13 @@ static void test_slot_changes_hands(void **state)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* The next one's entries are its own, though it has the same place. */
+	/* Entries of the next group are valid, although it has the same slot. */
 	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
 }
 
-/* A group that ended and waits once more in another slot is one row, with both. */
+/* A group that ended and waits again in another slot has one row with both parts. */
 static void test_come_back(void **state)
 {
 	(void)state;
@@ -309,7 +309,7 @@ static void test_come_back(void **state)
 	expect("/a", 4, 7000, 4000, true);
 }
 
-/* Groups that nobody asked for: the programs are told by the slot and by the tasks' entries. */
+/* Excluded groups are marked in their slot and in the entries of their tasks. */
 static void test_unwanted(void **state)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
@@ -335,7 +335,7 @@ static void test_unwanted(void **state)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
-	/* Its slot goes to one that is asked for, whose name begins anew. */
+	/* The slot goes to a wanted group, which is judged by its own name. */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
@@ -348,7 +348,10 @@ static void test_unwanted(void **state)
 	runq_group_put(asked);
 }
 
-/* Rules by name: the programs leave out a pod once its name is known, and only if that decides. */
+/*
+ * With rules by name the programs exclude a pod once its name is known, and only if a rule decides
+ * by it.
+ */
 static void test_unwanted_by_name(void **state)
 {
 	struct runq_group_names names = {.namespace = "batch", .pod = "job-1"};
@@ -382,7 +385,7 @@ static void test_unwanted_by_name(void **state)
 	runq_rules_free(&rules);
 }
 
-/* A group that took a slot over between two scans, without anybody having seen the one before end. */
+/* A group took over a slot between two scans, and no scan saw the previous group end. */
 static void test_new_key(void **state)
 {
 	(void)state;
@@ -396,7 +399,9 @@ static void test_new_key(void **state)
 	assert_int_equal(runq_slots_find(&slots, 106)->cgroup_id, 1060);
 }
 
-/* On arm64 a core can see the key of a new group before its name, which is that of an old one. */
+/*
+ * On arm64 a reader can see the key of a new group before its name, and still finds the old name.
+ */
 static void test_key_before_name(void **state)
 {
 	(void)state;
@@ -410,13 +415,16 @@ static void test_key_before_name(void **state)
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
 }
 
-/* A core can also see that something changed before the key: the next scan looks again, later ones do not. */
+/*
+ * A reader can also see the change counter before the key. So the next scan looks again, and later
+ * scans do not.
+ */
 static void test_change_before_key(void **state)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
 	(void)state;
-	/* Slot 0, which is nobody's, is new at first, too. */
+	/* Slot 0 belongs to no group and is also new at first. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -438,7 +446,7 @@ static void test_change_before_key(void **state)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* A group that is gone but still waits says so in its window. */
+/* A removed group that still waits is marked in its window. */
 static void test_gone_is_reported(void **state)
 {
 	(void)state;
@@ -467,7 +475,7 @@ static void ends_silently(uint32_t slot)
 	end_window();
 }
 
-/* The exporter learns the end of a group also without waits in the last window. */
+/* The exporter gets the end of a group even if its last window has no waits. */
 static void test_end_is_told(void **state)
 {
 	(void)state;
@@ -479,7 +487,7 @@ static void test_end_is_told(void **state)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* One that never waited has no series. */
+		/* A group that never waited has no series. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();
@@ -488,7 +496,7 @@ static void test_end_is_told(void **state)
 	slots.chunks.fixed = false;
 }
 
-/* More slots before they run out; a scan that nobody waits for comes every 50 ms. */
+/* Slots are added before they run out. Scans without a request come every 50 ms. */
 static void test_refill(void **state)
 {
 	unsigned int created = nr_created;
@@ -521,7 +529,7 @@ static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 	rows_cells[cell].count++;
 }
 
-/* The tables of the cores: added up with the rows, window by window, also of groups that end. */
+/* Tables of the cores are added to the rows in each window, also for groups that end. */
 static void test_blame_cells(void **state)
 {
 	struct runq_row *list;
@@ -571,7 +579,7 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core makes a row for a group just after that ended: it is free again, and no other one is. */
+/* A core creates a row for a group just after the group ended. Only this row is freed again. */
 static void test_blame_of_ended(void **state)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
@@ -594,7 +602,7 @@ static void test_blame_of_ended(void **state)
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
-	/* A new group, whose slot is found only by the next scan. */
+	/* A new group whose slot only the next scan finds. */
 	rows_charge(105, 107, 10);
 	window_with_blame();
 	group_begins(7, 107, "c");

@@ -25,7 +25,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* From some ns to beyond the last boundary, and both sides of each boundary; sorted. */
+/* Fills sorted waits from some ns to beyond the last boundary, with both sides of each boundary. */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
@@ -70,7 +70,9 @@ static void test_figures(void **state)
 	free(hist.entries);
 }
 
-/* Between the two boundaries around the true one, and never beyond the largest wait. */
+/*
+ * A percentile lies between the boundaries around the true value, and never above the largest wait.
+ */
 static void test_percentiles(void **state)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
@@ -100,7 +102,10 @@ static void test_percentiles(void **state)
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
-	/* The window before took the maximum: at least above the boundary. */
+	/*
+	 * The maximum belongs to an earlier window, so the wait is only known to be above the
+	 * boundary.
+	 */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
 	assert_int_equal(hist_max(&scale, &one, 0), 0);
@@ -124,7 +129,7 @@ static void test_example(void **state)
 	free(hist.entries);
 }
 
-/* As the quick path finds it. */
+/* Finds the bucket like the quick path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)
@@ -132,7 +137,7 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 	return (at - RUNQ_QUICK_SHIFT) * HIST_SUB + (wait >> (at - RUNQ_QUICK_SHIFT));
 }
 
-/* The tables of the programs, each entry against every wait that it stands for. */
+/* Compares each entry of the programs' tables with every wait in its range. */
 static void test_tables(void **state)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};
@@ -158,7 +163,7 @@ static void test_tables(void **state)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/* Most are without a boundary, or the quick path would be none. */
+	/* Most entries have no boundary, so the quick path applies to them. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -185,7 +190,7 @@ static void test_memory(void **state)
 	assert_true(memory_mib(2, 10000, true) < 24.0);
 	/* The fine histogram is what takes the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
-	/* Room for every group and for those that come, and never more than there can be. */
+	/* Slots for every group and for new ones, and never more than the maximum. */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
 	assert_true(runq_slots_for(&two, 100000, false) <= RUNQ_NR_SLOTS);

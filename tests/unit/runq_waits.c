@@ -33,7 +33,7 @@ static void test_merge(void **state)
 {
 	struct runq_waits_list list = {0};
 	(void)state;
-	/* One that ended, and waited a last time under its old key. */
+	/* A group that ended waited a last time under its old key. */
 	add(&list, 7, "/a", 30, true);
 	add(&list, 5, "/b", 40, false);
 	add(&list, 7, "/a", 20, false);

@@ -116,7 +116,10 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 	return now;
 }
 
-/* Who ran at @ns by the ring; UINT32_MAX - 9 if it does not reach back that far. */
+/*
+ * Returns the owner of the core at @ns by the ring, or UINT32_MAX - 9 if the ring does not reach
+ * back that far.
+ */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {

@@ -142,7 +142,10 @@ static void test_filtered(void **state)
 	report_free(report);
 }
 
-/* The same of counts at boundaries: what needs a histogram is refused, and the rest is the same. */
+/*
+ * With counts at boundaries only, figures that need a histogram are refused and the others are the
+ * same.
+ */
 static void test_steps(void **state)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
@@ -235,7 +238,10 @@ static void test_verdict(void **state)
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
-/* Interpolated in its bucket, a percentile can be above every wait: it is shown and judged clamped. */
+/*
+ * An interpolated percentile can exceed every wait. It is limited to the maximum before it is shown
+ * and judged.
+ */
 static void test_verdict_is_of_what_is_shown(void **state)
 {
 	const struct runq_group_window *group;

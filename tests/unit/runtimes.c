@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names from the files of container runtimes, as those write them and as an attacker would. */
+/* Names from the files of container runtimes, in real files and in hostile ones. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, SANDBOX, "00:shop/web/@;");
 	check(RUNTIME_OCI, "{\"annotations\":{}}", "");
 	check(RUNTIME_OCI, "{\"annotations\":{\"" CRI "sandbox-name\":\"web\"}}", "");
-	/* Names that Kubernetes does not allow, a name twice, and what is no JSON. */
+	/* Names that Kubernetes does not allow, duplicate names, and text that is not JSON. */
 	check(RUNTIME_OCI, OCI("shop", "web\\\"} 1\\n", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "\\u001b[31m"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "a\xff"), "");
@@ -106,7 +106,7 @@ TEST(storage)
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/* Cut off while it is being written: nothing of it. */
+	/* A file that is cut off while it is written gives no names. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
 }
@@ -147,7 +147,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	tree_file(tree, TASK ID2 "/config.json", SANDBOX);
 	pods_refresh(pods);
 	check_names(pods, NULL, ID2, "shop/web/@");
-	/* kubelet's directory says something else: one of them is wrong. */
+	/* kubelet's directory has another name for the pod, so neither is shown. */
 	tree_file(tree, "/var/log/pods/shop_db_" UID "/x", "");
 	pods_retry(pods);
 	check_names(pods, UID, ID, "//@");
@@ -210,7 +210,10 @@ static void check_hostile(const struct tree *tree, const char *good)
 	pods_close(pods);
 }
 
-/* State of docker and podman that a container could write: what is wrong has no name and stops nothing. */
+/*
+ * Hostile state files of docker and podman: invalid entries have no name, and other entries are
+ * still read.
+ */
 TEST_WITH(hostile_state, tree_setup, tree_teardown)
 {
 	static const char *const files[] = {
@@ -228,7 +231,7 @@ TEST_WITH(hostile_state, tree_setup, tree_teardown)
 	assert_non_null(brackets);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s", tree->root, files[i]);
-		/* A link to a file that says something, and one to itself. */
+		/* A link to a valid file, and a link to itself. */
 		tree_file(tree, "/secret", i ? list : docker);
 		tree_link(tree, files[i], i ? "../../../../../../secret" : "../../../../../secret");
 		check_hostile(tree, good);
@@ -245,7 +248,7 @@ TEST_WITH(hostile_state, tree_setup, tree_teardown)
 		assert_true(fd >= 0 && !ftruncate(fd, (off_t)1 << 40));
 		close(fd);
 		check_hostile(tree, good);
-		/* Nested deeper than a stack is, open and closed, as arrays and as objects. */
+		/* Arrays and objects nested deeper than any stack, closed and unclosed. */
 		memset(brackets, '[', deep);
 		brackets[deep] = '\0';
 		tree_file(tree, files[i], brackets);
@@ -302,7 +305,10 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 		pods_refresh(pods);
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
-	/* Its directory goes, and comes with another container's file: a new watch. */
+	/*
+	 * Its directory is removed and created again with another container's file, which needs a
+	 * new watch.
+	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
 	assert_int_equal(rmdir(to), 0);
@@ -343,7 +349,7 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* Directories without a file are tried again, but not all of them for ever. */
+/* Directories without a file are tried again, a limited number of times. */
 TEST_WITH(many_without_file, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

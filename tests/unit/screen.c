@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live screen without a terminal: layout, order, filter, keys, and what is drawn. */
+/* The live screen without a terminal: layout, order, filter, keys and drawing. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -211,7 +211,7 @@ TEST(test_rows)
 	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/* Null is last in both directions; equal rows stay as they were. */
+	/* Null values are last in both directions. Equal rows keep their order. */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
@@ -465,7 +465,7 @@ TEST(test_next_report)
 	screen_free(&screen);
 }
 
-/* A table of nothing but names and dashes is no pane, until it has a figure. */
+/* A table without any figure gets no pane. */
 TEST(test_dashes)
 {
 	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};

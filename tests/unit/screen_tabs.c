@@ -33,7 +33,7 @@ static char *tabs_of(struct screen *screen, int cols)
 	text = canvas_text(&canvas);
 	assert_non_null(text);
 	canvas_free(&canvas);
-	/* Whichever tab is the first: no other line has two names of panes. */
+	/* The line of tabs is the only line with two names of panes. */
 	tabs = strstr(text, "the_second   the_third ");
 	if (!tabs)
 		tabs = strstr(text, "the_second   noise the_third ");
@@ -45,7 +45,10 @@ static char *tabs_of(struct screen *screen, int cols)
 	return tabs;
 }
 
-/* First commands are not repeated, then the rest is behind a mark; the active one is always seen. */
+/*
+ * On a narrow screen repeated commands are left out first; then the remaining tabs are replaced by
+ * a mark. The active tab is always visible.
+ */
 TEST(test_tabs)
 {
 	static const char *const cpus[] = {"cpus"}, *const groups[] = {"groups"};

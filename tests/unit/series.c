@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows by key: whatever comes and goes, each keeps its own figures, and copies keep theirs. */
+/* Rows by key: rows keep their figures while others are added and removed, and so do copies. */
 #include "view/series.h"
 
 #include "test.h"
@@ -84,7 +84,7 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct holder, row), .width = 4};
 }
 
-/* A name that comes back begins at 0, and no other row is touched by its going. */
+/* A row that is added again begins at 0. Removing a row changes no other row. */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);
@@ -108,7 +108,7 @@ TEST(test_come_and_go)
 	series_free(&t);
 }
 
-/* A copy is of its moment: what happens to the original afterwards does not show. */
+/* Changes of the original do not affect an earlier copy. */
 TEST(test_copy)
 {
 	struct series_table t = table_of(40), copy = {0};
@@ -129,7 +129,7 @@ TEST(test_copy)
 		assert_int_equal(copy.rows[i]->words[0].u64, 1);
 		assert_int_equal(copy.rows[i]->words[3].u64, i);
 	}
-	/* Fewer now: the room of the copy is used again. */
+	/* A copy with fewer rows reuses its memory. */
 	assert_int_equal(series_copy(&copy, &t), 0);
 	assert_int_equal(copy.nr, 3);
 	series_copy_free(&copy);

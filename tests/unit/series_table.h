@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One family with one table, for one test after the other. */
+/* One family with one table, reset for each test. */
 #ifndef SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 #define SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 

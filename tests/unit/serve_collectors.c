@@ -107,7 +107,7 @@ TEST_WITH(test_refused, setup, teardown)
 	assert_without_noise("no such tracepoint");
 }
 
-/* The best source of load without noise is better than another one that was chosen for noise. */
+/* If noise is refused, load keeps its best source. */
 TEST_WITH(test_falls_back, setup, teardown)
 {
 	struct err err = {0};

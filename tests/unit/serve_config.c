@@ -223,7 +223,7 @@ TEST(test_restart)
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
-	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
+	/* A blame limit can be changed by SIGHUP, also to 0 and back, but not added. */
 	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
 	assert_null(config_needs_restart(&a, &b));
 	a.no_blame = true;
@@ -242,7 +242,7 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/* SIGHUP takes over the live settings, and no other. */
+/* SIGHUP changes only the live settings. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -310,14 +310,14 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* It would follow a symbolic link that replaced the socket meanwhile. */
+/* chmod() would follow a symbolic link that replaced the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
 	return 0;
 }
 
-/* Anybody may connect whom the directory lets in, whatever the umask of the service is. */
+/* The socket's mode does not depend on the umask; the directory decides who may connect. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
@@ -357,7 +357,7 @@ TEST(test_gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-/* Only what no other site can have as its name. */
+/* Only names that no other web site can have are accepted. */
 TEST(test_host)
 {
 	static const struct {
@@ -430,7 +430,7 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/* Where there is room, all of them; the limit in any case. */
+	/* With enough memory all slots are reserved, and the limit always is. */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
@@ -439,7 +439,10 @@ TEST(test_slots_by_memory)
 	config_free(&c);
 }
 
-/* The default limit of a pod has room for noise on nodes with up to 128 CPUs, for the rest with more. */
+/*
+ * The default memory limit of a pod has room for noise on nodes with up to 128 CPUs, and without
+ * noise on larger ones.
+ */
 TEST(test_room_for_noise)
 {
 	const uint64_t limit = 128 << 20;

@@ -19,7 +19,7 @@ struct fixture {
 	struct sockaddr_in address;
 	struct body *body;
 	unsigned int requests;
-	int code; /* of the last request */
+	int code; /* status code of the last response */
 	bool stream;
 };
 
@@ -147,7 +147,7 @@ TEST_WITH(test_unread, setup, teardown)
 	assert_true(TAILQ_EMPTY(&f->conns.list));
 }
 
-/* A request that was there in time is answered, however late the event loop looks at it. */
+/* A request that arrived in time is answered even if the event loop handles it late. */
 TEST_WITH(test_late_ourselves, setup, teardown)
 {
 	struct fixture *f = *state;
@@ -206,7 +206,10 @@ TEST_WITH(test_pause, setup, teardown)
 	close(second);
 }
 
-/* A silent stream gets a comment; a client that never reads and one that sends more are closed. */
+/*
+ * A silent stream gets a comment line. A client that never reads, or that sends more data, is
+ * disconnected.
+ */
 TEST_WITH(test_stream, setup, teardown)
 {
 	struct fixture *f = *state;

@@ -22,8 +22,8 @@ struct group {
 static uint64_t wall_ahead_ns;
 
 /*
- * A window in which every wait was between the 4th and the 5th boundary, on an idle core, and each
- * group was blamed on the next; this kernel does not tell throttled time.
+ * Adds a window in which every wait is between the 4th and the 5th boundary on an idle core, and
+ * each group is blamed on the next. This kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -124,7 +124,10 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"path_cut\"", 0), 7);
 }
 
-/* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */
+/*
+ * Rows that are not cgroups keep their name, do not count against the limit and are never merged
+ * into (other).
+ */
 TEST_WITH(test_parties, setup, teardown)
 {
 	static const struct {
@@ -224,7 +227,7 @@ TEST_WITH(test_names, setup, teardown)
 			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_IDLE, "cgroup=\"/pod\",state=\"C6\""),
 			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
-	/* By cause, also of the machine; but of no cgroup that has no place. */
+	/* Pressure has series by cause for the machine and for each cgroup below the limit. */
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 8);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 6);
@@ -238,7 +241,7 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
 			    "culprit_namespace=\"shop\",culprit_pod=\"web\""
 			    ",culprit_container=\"nginx\"");
-	/* SIGHUP can change which labels there are. */
+	/* SIGHUP can change the set of labels. */
 	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
 	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "pod_uid=\"0a1b\",qos=\"burstable\"");
@@ -249,7 +252,7 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
 }
 
-/* Series by namespace and QoS class have that as their label, also what is in (other). */
+/* Series by namespace or QoS class have it as their label, also the series (other). */
 TEST_WITH(test_per, setup, teardown)
 {
 	static const struct group groups[] = {{"shop", true, 10, 1000}, {"bank", false, 5, 500}};
@@ -258,7 +261,7 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* The second takes the place of the first, whose counters go on in (other). */
+	/* The second cgroup replaces the first, whose counters continue in (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -280,7 +283,7 @@ TEST_WITH(test_limit, setup, teardown)
 		groups[i] = (struct group){names[i], false, 1, 7};
 	}
 	absorb_runq(1, groups, 50);
-	/* Ten of their own, one for the rest; nothing is lost. */
+	/* Ten cgroups have series of their own and one series has the rest. Nothing is lost. */
 	assert_int_equal(count(F_RUNQ), 11);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 40);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 40);
@@ -297,7 +300,10 @@ TEST_WITH(test_ended, setup, teardown)
 	absorb_runq(NSEC_PER_SEC, both, 2);
 	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	absorb_runq(200 * NSEC_PER_SEC, one, 1);
-	/* Still there for slow scrapers, gone after five minutes, with all that names it. */
+	/*
+	 * Series of an ended cgroup stay five minutes for slow scrapers and then end, including its
+	 * blame.
+	 */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 	absorb_runq(400 * NSEC_PER_SEC, one, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
@@ -311,7 +317,10 @@ TEST_WITH(test_ended, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 3);
 }
 
-/* Names that begin alike are others. One that waits again stays; an hour of silence ends it. */
+/*
+ * Cgroups with a common prefix are different. A cgroup that waits again stays, and an hour without
+ * waits ends it.
+ */
 TEST_WITH(test_expire, setup, teardown)
 {
 	static const struct group three[] = {
@@ -326,7 +335,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
 	assert_int_equal(count(F_RUNQ_CAUSE), 2);
-	/* The blame of /a and on /a is gone, that between the others is not. */
+	/* Blame with /a as victim or culprit is removed; blame between other cgroups stays. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
@@ -336,12 +345,14 @@ TEST_WITH(test_expire, setup, teardown)
 	absorb_runq(61 * minute, &three[1], 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/ab\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
-	/* An old name with a new cgroup behind it begins at 0. */
+	/* A new cgroup with an old name begins at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
 
-/* Twelve cgroups that end, eight places: a live one gets one of them, and no sum falls. */
+/*
+ * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of them, and no sum falls.
+ */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
 	static const struct group live = {"/live", false, 5, 50};
@@ -354,7 +365,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 		dead = (struct group){name, true, 1, 10};
 		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
 	}
-	/* Those that came when all places were taken are gone themselves: no reason to evict. */
+	/* Ended cgroups that came above the limit do not replace others. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
@@ -368,7 +379,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
-	/* Wall times do not add up. */
+	/* Stalled wall time of several cgroups cannot be added, so (other) has none. */
 	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
@@ -418,7 +429,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
-	/* /a's blame on /b and that of /b on /a have (other) for /a; /b keeps its part. */
+	/* In blame between /a and /b, /a becomes (other) and /b keeps its name. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
@@ -451,7 +462,10 @@ TEST_WITH(test_pods_first, setup, teardown)
 	config.cgroup_limit = 2;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
-	/* All of them wait: two pods have places, and the services, which waited more, none. */
+	/*
+	 * All cgroups wait. Two pods have series, and the services have none although they waited
+	 * more.
+	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
 	runq_absorb(&store, &window);
@@ -460,7 +474,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(count(F_RUNQ), 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
-	/* They stay, also silent ones: the third pod is no better than they are. */
+	/* The two pods stay, even without waits, because the third pod has the same rank. */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
@@ -524,7 +538,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
 				 10 * (2 * i + 2));
 	}
-	/* Time that did pass still ends the series of the one that is gone. */
+	/* The series of the ended cgroup still ends by elapsed time. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compressed text decompresses to itself, for any text in pieces of any size, and after any other. */
+/*
+ * Compressing and decompressing gives the same text, for pieces of any size and after any other
+ * text.
+ */
 #include "serve/body.h"
 
 #include <stdio.h>
@@ -36,7 +39,7 @@ static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsi
 	return used;
 }
 
-/* By zlib, which also checks the sum and the length at the end. */
+/* Decompresses with zlib, which also checks the checksum and the length. */
 static void check(const unsigned char *text, size_t len, size_t piece)
 {
 	unsigned char *out = test_malloc(len + len / 8 + (len / piece + 3) * FAST_GZIP_SLACK);
@@ -86,7 +89,7 @@ TEST(test_texts)
 	test_free(text);
 }
 
-/* Lengths and distances around each step of their codes. */
+/* Tests lengths and distances around the limits of each code. */
 TEST(test_matches)
 {
 	unsigned char *text = test_malloc(SIZE);
@@ -102,7 +105,7 @@ TEST(test_matches)
 			text[len++] = draw();
 			check(text, len, SIZE);
 		}
-	/* One byte at a time, and every length up to where a match takes two codes and more. */
+	/* One byte at a time, with every length up to matches that need two or more codes. */
 	for (unsigned int length = 1; length < 800; length++) {
 		memset(text, 'x', length);
 		check(text, length, length % 7 ? length : 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The history of windows: ten minutes of them, in bounded memory, however large they are. */
+/* The history keeps ten minutes of windows in bounded memory, whatever their size. */
 #include "serve/history.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 	body_put(body);
 }
 
-/* Each window has its own bytes still, wherever they were moved to, and slabs hold nothing else. */
+/* Each window still has its own bytes after moves, and slabs contain nothing else. */
 static void check_bytes(void)
 {
 	size_t bytes = 0, slab = 0;
@@ -99,7 +99,7 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	size_t before = body_total();
 
 	run(1000, 3000, 500);
-	/* Every other window, of both collectors. */
+	/* The history has every other window of both collectors. */
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
@@ -111,7 +111,10 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(body_total(), before);
 }
 
-/* Every 20 seconds while no page is open; every two for ten minutes after one was. */
+/*
+ * A window is stored every 20 seconds while no page is open, and every two seconds until ten
+ * minutes after.
+ */
 TEST_WITH(unwatched, reset_history, NULL)
 {
 	watched = false;
@@ -127,14 +130,17 @@ TEST_WITH(unwatched, reset_history, NULL)
 	history_free(&history);
 }
 
-/* Large windows: fewer of them, but still of ten minutes; and again more when they get small. */
+/*
+ * Large windows are stored less often, and still cover ten minutes. Small ones are stored more
+ * often again.
+ */
 TEST_WITH(large_windows, reset_history, NULL)
 {
 	run(1000, 3000, 20000);
 	assert_true(history.nr >= 20 && history.nr < 2 * 301);
 	assert_true(span() > HISTORY_SPAN_NS - 2 * history.every_ns);
 	assert_true(history.every_ns > HISTORY_EVERY_NS);
-	/* They are evenly spread. */
+	/* The stored windows are evenly spread. */
 	for (size_t i = 2; i < history.nr; i++)
 		assert_true(history.entries[i].mono_ns - history.entries[i - 2].mono_ns <=
 			    2 * history.every_ns);

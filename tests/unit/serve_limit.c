@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Places for cgroups at --cgroup-limit: by activity, and not in turns. */
+/* The choice of cgroups at --cgroup-limit follows their activity and does not alternate. */
 #include "serve/cgroups.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
-	/* As the exporter does with those that have series, where places are scarce. */
+	/* The exporter records the activity of cgroups with series when the limit is reached. */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
@@ -37,7 +37,10 @@ TEST_WITH(activity, setup_limit, teardown)
 	while (++second <= 100) {
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
-		/* The others' series are too young to go: scrapers may not have seen them twice. */
+		/*
+		 * The other series are too new to be replaced: a scraper may not have seen them
+		 * twice.
+		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}
 	for (; second <= 400; second++) {
@@ -53,7 +56,10 @@ TEST_WITH(activity, setup_limit, teardown)
 	assert_int_equal(store.nr_cgroups, 2);
 }
 
-/* Almost twice as much is not enough: those that are alike do not take turns. One that ended needs none. */
+/*
+ * A cgroup needs twice the activity to replace another, so similar cgroups do not alternate. An
+ * ended cgroup replaces none.
+ */
 TEST_WITH(alike, setup_limit, teardown)
 {
 	for (uint64_t second = 1; second <= 1000; second++) {

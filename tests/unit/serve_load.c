@@ -11,7 +11,9 @@ static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 	return words(id, labels)[nr].u64;
 }
 
-/* One CPU, number 3; without a flag it did tasks for @task_ns, and /proc/stat shows all as busy. */
+/*
+ * Adds a window of CPU 3. Without a flag tasks ran for @task_ns, and /proc/stat shows 100 % busy.
+ */
 static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 {
 	struct load_cpu_window cpu[4] = {0}, shown[4] = {0};
@@ -69,7 +71,7 @@ TEST_WITH(test_load, setup, teardown)
 	assert_null(find(F_CPU, "cpu=\"3\",context=\"steal\""));
 	assert_null(find(F_CPU_CLOSURE, "cpu=\"2\""));
 	assert_int_equal(count(F_SOFTIRQ), 1);
-	/* Losses are totals already, and only of what the source can lose. */
+	/* Losses are totals, and only the source's own kinds of loss have series. */
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
@@ -80,7 +82,7 @@ TEST_WITH(test_load, setup, teardown)
 	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
 	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
-	/* One that is offline is not even that. */
+	/* A window of an offline CPU is not counted either. */
 	absorb_load(1000000000, 0, LOAD_OFFLINE);
 	assert_int_equal(count(F_CPU_VOID), 2);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
@@ -112,7 +114,7 @@ static void lossy_absorb(struct store *to, const struct meter *meter)
 	store_loss(to, "lossy", "table_full", 7);
 }
 
-/* Losses are totals already: set, not added up. */
+/* Losses are totals, so they are set and not added. */
 TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};

@@ -18,7 +18,7 @@ enum ended {
 	BOTH
 };
 
-/* As many waits in each of 300 buckets of each cgroup; counts are of a sample of @ratio. */
+/* Adds @waits to each of 300 buckets of each cgroup, counted in a sample of @ratio. */
 static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended ended)
 {
 	uint64_t buckets[HIST_NR] = {0};
@@ -102,7 +102,7 @@ TEST_WITH(test_limit, setup, teardown)
 	absorb(1, 2, 1.0, BOTH);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
-	/* /b lives, and gets the place of /a. */
+	/* /b is alive and replaces /a. */
 	absorb(2, 1, 1.0, FIRST);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
@@ -123,7 +123,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* Boundaries of one's own need the fine histogram, whatever comes first. */
+	/* Boundaries of --le need the fine histogram, in either order of the settings. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));
@@ -132,7 +132,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/* Wake latency is fine with either setting: what the kernel's histogram grew by in each window. */
+/* Wake latency always has a fine histogram, by its growth in each window. */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

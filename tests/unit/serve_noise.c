@@ -50,7 +50,7 @@ TEST_WITH(test_counters, setup, teardown)
 	assert_int_equal(word(F_NOISE, "cpu=\"4\",kind=\"softirq\",source=\"NET_RX\""), 60);
 	assert_int_equal(word(F_NOISE, "cpu=\"4\",kind=\"nmi\",source=\"NMI\""), 10);
 	assert_int_equal(count(F_NOISE), 3);
-	/* Losses are totals already. */
+	/* Losses are totals. */
 	assert_int_equal(word(F_LOSS, "collector=\"noise\",kind=\"source_lost\""), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"noise\",kind=\"victim_lost\""), 6);
 	assert_int_equal(word(F_LOSS, "collector=\"noise\",kind=\"odd_edges\""), 7);
@@ -77,7 +77,7 @@ TEST_WITH(test_pools, setup, teardown)
 	assert_int_equal(word(F_NOISE_LONGEST, "cpu=\"3\",kind=\"kthread\",source=\"kworker/u8\""), 9);
 }
 
-/* Beyond the limit there is one series for all new names, and old ones go on. */
+/* Beyond the limit new names share one series, and existing series continue. */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct noise_source source = THREAD("", 1, 1);
@@ -94,7 +94,7 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"vhost-0\""), 2);
 }
 
-/* The longest of a minute is there until the end of the next one. */
+/* The maximum of a minute is shown until the end of the next minute. */
 TEST_WITH(test_longest, setup, teardown)
 {
 	static const char labels[] = "cpu=\"3\",kind=\"kthread\",source=\"kswapd0\"";
@@ -110,7 +110,7 @@ TEST_WITH(test_longest, setup, teardown)
 	assert_int_equal(word(F_NOISE_LONGEST, labels), 10);
 	absorb(240, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels), 0);
-	/* Both periods without a window: nothing is left over. */
+	/* After two minutes without a window no maximum is left. */
 	absorb(241, &big, 1);
 	absorb(500, &small, 1);
 	assert_int_equal(word(F_NOISE_LONGEST, labels), 10);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests: what is answered, and what is refused because two parsers might read it differently. */
+/*
+ * Requests that are answered, and requests that are refused because two parsers might read them
+ * differently.
+ */
 #include "serve/request.h"
 
 #include "test.h"
@@ -73,7 +76,7 @@ TEST(test_bad)
 		const char *text;
 		int code;
 	} cases[] = {
-		/* Bodies, or what another parser might take for one. */
+		/* Requests with a body, or with bytes that another parser might take for a body. */
 		{WITH("Content-Length: 5"), 400},
 		{WITH("Content-Length: 0\r\nContent-Length: 0"), 400},
 		{WITH("Content-Length: 0, 0"), 400},

@@ -16,8 +16,8 @@
 
 static atomic_bool broken;
 static unsigned int reads; /* of the sampler's thread alone */
-static struct sampler *lengthened; /* whose interval becomes an hour during the next read */
-/* After how many rounds memory was looked for; the fifth time there is some. */
+static struct sampler *lengthened; /* sampler whose interval becomes an hour during the next read */
+/* Rounds after which the sampler looked for free memory; the fifth time it finds some. */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
 
@@ -83,7 +83,7 @@ static bool becomes(const struct sampler *sampler, bool ready)
 	return false;
 }
 
-/* A sampler with one collector that is made up. */
+/* A sampler with one fake collector. */
 struct run {
 	struct collector collectors[8];
 	struct config config;
@@ -165,7 +165,10 @@ TEST(test_interval_changes_during_read)
 	run_end(&run);
 }
 
-/* Memory to give back is looked for more rarely while there is none, but not ever more rarely. */
+/*
+ * While there is no free memory to return, the sampler looks less and less often, down to a minimum
+ * rate.
+ */
 TEST(test_trim)
 {
 	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};

@@ -14,7 +14,7 @@
 
 #define NO_FILTER 77
 
-/* In a process of its own: a filter stays. */
+/* Runs in a child process, because a filter cannot be removed. */
 static void end_window_filtered(struct wake_env *env)
 {
 	struct err err = {0};
@@ -51,7 +51,7 @@ TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* 0 if the filter refuses to let the kernel send signals to another process, and allows what is used. */
+/* Exits with 0 if the filter forbids F_SETOWN and the like, and allows the commands in use. */
 static void try_fcntl(void)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};

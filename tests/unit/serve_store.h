@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The counters of an exporter with its default settings, for one test after the other. */
+/* The counters of an exporter with default settings, reset for each test. */
 #ifndef SUBTICK_TESTS_UNIT_SERVE_STORE_H
 #define SUBTICK_TESTS_UNIT_SERVE_STORE_H
 
@@ -78,7 +78,7 @@ static inline size_t count(enum family_id id)
 	return series_count(&store.series[id], &store.tables[store.series[id].table]);
 }
 
-/* Of one word of all series of a family. */
+/* Sum of one word over all series of a family. */
 static inline uint64_t sum_of(enum family_id id, unsigned int nr)
 {
 	const struct series *series = &store.series[id];

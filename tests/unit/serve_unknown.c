@@ -50,10 +50,10 @@ static void absorb(uint64_t second)
 TEST_WITH(test_unknown, setup, teardown)
 {
 	config.cgroup_limit = config.blame_limit = LIMIT;
-	/* Others each second, as jobs that live for less than that. */
+	/* Each second has other containers, like jobs that live for less than a second. */
 	for (uint64_t second = 1; second <= 5; second++)
 		absorb(second);
-	/* One more of each: (other). */
+	/* There is one more series: (other). */
 	assert_true(count(F_RUNQ) <= LIMIT + 1);
 	assert_true(count(F_RUNQ_BLAME) <= LIMIT + 1);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 5 * NR);
@@ -63,7 +63,7 @@ TEST_WITH(test_unknown, setup, teardown)
 			const struct series_row *row = store.tables[id].rows[i];
 
 			assert_true(!row->labels || !strstr(row->labels->data, "unknown\""));
-			/* A name that is not known is no label, not an empty one. */
+			/* An unknown name has no label, instead of an empty one. */
 			assert_null(row->names);
 		}
 }

@@ -142,7 +142,7 @@ static size_t count(const char *text, const char *what)
 	return nr;
 }
 
-/* Two timer slacks are two curves in one figure; what was asked for is one. */
+/* Two timer slacks are two curves in one figure. A figure of one slack has one curve. */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
@@ -177,7 +177,7 @@ TEST(curves_of_slacks)
 	assert_int_equal(count(text, "<path fill=\"none\""), 3);
 	assert_int_equal(count(text, "<circle"), 6);
 	free(text);
-	/* With one slack the figures are those without a choice. */
+	/* With one slack the figures are the same as without a choice of slack. */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
 	audit_drawing_init(&drawing, &audit_figures[1], report);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The task clock program on a made-up core: whose time a switch closes, and the sum that readers check. */
+/*
+ * The task clock program on a simulated core: the owner of each interval, and the sum that readers
+ * check.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -38,7 +41,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 
-/* Each stretch belongs to who leaves with it, also the first, which began before the start. */
+/* Each interval belongs to the task that leaves the core at its end, also the first one. */
 TEST_WITH(stretches, reset, NULL)
 {
 	to(100, &idle, &task);
@@ -62,7 +65,7 @@ TEST_WITH(first_is_a_task, reset, NULL)
 	assert_int_equal(slot.idle_ns, 0);
 }
 
-/* A clock that steps back makes no stretch of 584 years. */
+/* A clock that steps back must not give an interval of 584 years. */
 TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to(1000, &idle, &task);

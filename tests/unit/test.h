@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 warns about it, and its successors are not in cmocka 1: compare with assert_true(). */
+/* cmocka 2 deprecates this macro, and cmocka 1 lacks its replacement. Use assert_true(). */
 #undef assert_in_range
 
 #define TEST_MAX 64
 
-/* In the order of the file: constructors of one file run in that order. */
+/* Tests run in the order of the file, because constructors of one file do. */
 __attribute__((unused)) static struct CMUnitTest unit_tests[TEST_MAX];
 __attribute__((unused)) static size_t nr_unit_tests;
 

@@ -90,7 +90,7 @@ static const char *string_of(json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* Every slice that begins ends, inside the one around it; ns of slices by name. */
+/* Every slice ends inside the slice around it. Adds up the time of slices by name. */
 TEST(chrome_slices_contain_each_other)
 {
 	struct {
@@ -145,7 +145,7 @@ TEST(chrome_slices_contain_each_other)
 	assert_int_equal(counters, 1);
 	assert_int_equal(ticks, 1);
 	assert_true(idle > 0.9999 && idle < 1.0001);
-	/* From 1100 to the gap, and from 4000 to the end. */
+	/* The task runs from 1100 to the gap, and from 4000 to the end. */
 	assert_true(task > 1.1999 && task < 1.2001);
 	assert_true(irq > 0.00399 && irq < 0.00401);
 	json_decref(root);
@@ -208,9 +208,8 @@ static uint64_t varint(const char **at)
 }
 
 /*
- * The messages of the schema by the path of their numbers; all else that has a length is a string:
- * the packet; clocks and a clock; the tree, a process, a thread; a bundle and an event; its kinds; a
- * track, and a slice on it.
+ * True if the field numbers of @path lead to a message of the schema: packet, clocks, process tree,
+ * event bundle, track, slice. Other fields with a length are strings.
  */
 static bool is_message(const char *path)
 {
@@ -306,7 +305,7 @@ TEST(the_page_has_every_slice)
 	assert_non_null(begin);
 	begin += strlen(open);
 	stop = strstr(begin, end);
-	/* A name that ended the script here would leave half of the JSON. */
+	/* A name that ends the script element would cut the JSON. */
 	root = json_loadb(begin, stop - begin, 0, NULL);
 	assert_non_null(root);
 	cpu = json_array_get(json_object_get(root, "cpus"), 1);

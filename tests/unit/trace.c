@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace of a core that does everything in random order, replayed: against the truth and against load. */
+/* Replays the trace of a core with random events, and compares it with the truth and with load. */
 #include "trace_core.h"
 
 #include "measure/trace/window.h"
 
 #define MAX_MARKS 40000
 
-/* The truth at each edge from which the context of the core is known. */
+/* True state of the core at each event from which its context is known. */
 static struct {
 	u64 ns, part_ns[LOAD_NR_PARTS];
 } marks[MAX_MARKS];
@@ -43,7 +43,7 @@ static void begin(void **state, u64 seed, u32 nr_edges)
 	schedule_begin(state, seed);
 }
 
-/* The slices follow each other without a gap and have what the sums have. */
+/* Slices follow each other without a gap and add up to the sums. */
 struct seen {
 	u64 at, part_ns[LOAD_NR_PARTS];
 };
@@ -154,7 +154,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* Nothing else is more than it was. */
+	/* No other part has more time than in truth. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -176,7 +176,7 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* The last of those at the same time. */
+		/* The last of several events at the same time. */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -190,7 +190,7 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* An interrupt at one of the barriers of an edge, which takes 5 ns in which nothing else passes. */
+/* Simulates an interrupt of 5 ns at one of the barriers of a program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -222,7 +222,7 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* With the last barrier behind the edge there is no interrupt. */
+		/* After the last barrier no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -305,7 +305,7 @@ TEST(names_are_noted_once)
 	assert_int_equal(entry->cgroup, 77);
 	assert_int_equal(entry->check, trace_task_check(entry));
 	assert_int_equal(tasks_lost, 0);
-	/* A new name is noted at the next switch only. */
+	/* A new name of a task is recorded at its next switch. */
 	strcpy(task.comm, "renamed");
 	trace_sees_switch(&idle, &task, false);
 	assert_string_equal(entry->comm, "work");
@@ -336,7 +336,7 @@ TEST(nothing_before_the_start)
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
 	assert_int_equal(ring_of(0)->writing, 0);
-	/* Recording has begun, but not on all cores: what is there is left out. */
+	/* Recording has begun on some cores only, so their events are left out. */
 	ring_of(0)->stopped = 0;
 	at(200);
 	trace_irq_enter(NULL, 1);
@@ -354,7 +354,7 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/* After two years a stamp has not all bits of the clock any more. */
+/* After two years of uptime the stamp lacks the upper bits of the clock. */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -380,7 +380,10 @@ static void wakes_other(u64 ns)
 	trace_wakeup(NULL, &other);
 }
 
-/* Who was current is not in the edges: the last switch tells it, or the next, but not one behind a gap. */
+/*
+ * Wake-up events do not contain the current task. It follows from the previous or the next switch,
+ * unless events are missing in between.
+ */
 TEST(current_at_a_wakeup)
 {
 	struct trace_reader reader;
@@ -435,7 +438,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* An event of an unselected core, and an event sent by one. */
+	/* An event on a core that is not recorded, and a wake-up from such a core. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;
@@ -452,7 +455,7 @@ TEST(frequencies_and_ticks)
 	assert_int_equal(trace_ticks(&cpus[1]), 1);
 	assert_int_equal(trace_last_khz(&w, 0), 0);
 	assert_int_equal(trace_last_khz(&w, 1), 3600000);
-	/* They change no context. */
+	/* Wake-ups do not change the context. */
 	assert_int_equal(replay(&readers[1].core).part_ns[LOAD_PART_IDLE], 400);
 	trace_ring_free(&readers[0]);
 	trace_ring_free(&readers[1]);
@@ -470,7 +473,7 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* Woken here to run there. */
+	/* The task is woken on this core and runs on the other. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;

@@ -9,11 +9,11 @@
 
 #include "load_schedule.h"
 
-/* The programs of load have their own. */
+/* The programs of load define another shim_filled(). */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/* Both kernel halves have it. */
+/* Both BPF sources define LICENSE. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -28,10 +28,10 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* A kernel that has all fields, and no wait ends the recording. */
+/* The kernel has all fields, and no wait ends the recording. */
 static bool trace_lean = true;
 
-/* As lib/measure/trace/trace.c fills it in. */
+/* Values that lib/measure/trace/trace.c fills in. */
 static u64 trace_filled(u32 mark)
 {
 	switch (mark) {
@@ -76,7 +76,7 @@ static inline struct trace_reader reader_of(u32 cpu)
 		.start_ns = START, .max_edges = 1 << 22};
 }
 
-/* All that is in the ring of @cpu, up to @to_ns. */
+/* Reads the whole ring of @cpu up to @to_ns. */
 static inline struct trace_reader read_all(u32 cpu, u64 to_ns)
 {
 	struct trace_reader reader = reader_of(cpu);
@@ -122,7 +122,7 @@ static inline void trace_sees_waking(struct task_struct *woken)
 	trace_waking(NULL, woken);
 }
 
-/* All that was written to the ring of @cpu. */
+/* Number of events ever written to the ring of @cpu. */
 static inline u64 edges_of(u32 cpu)
 {
 	return ring_of(cpu)->head / sizeof(struct trace_edge);

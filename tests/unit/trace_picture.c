@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What files of a trace have that no edge has, and what a picture shows when it must not show all. */
+/* Data in trace files that no event has, and the choice of slices for a limited picture. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct trace_window window = {.start_mono_ns = START_NS,
 				     .nr_cpus = NR_CPUS,
 				     .waits = {.list = waits, .nr = 2}};
 
-/* Slices of random lengths, which on no two cores begin at the same times. */
+/* Makes slices of random length that begin at different times on different cores. */
 static void make_window(void)
 {
 	srandom(7);
@@ -62,7 +62,7 @@ static void check(size_t max, uint64_t centre_ns)
 	assert_int_equal(t.nr_slices, overlapping(from, to));
 	assert_int_equal(t.all_slices, NR_CPUS * NR_SLICES);
 	assert_true(from <= centre_ns && centre_ns <= to);
-	/* One ns more at both ends would be too many, or there is no more. */
+	/* The picture is as long as the limit of slices allows. */
 	if (t.nr_slices < t.all_slices)
 		assert_true(overlapping(from ? from - 1 : 0, to + 1) > max);
 	assert_int_equal(t.nr_waits, 1);
@@ -99,7 +99,7 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/* A core that wakes a task which it had last has no edge of that before the next one. */
+/* A core that wakes its own last task has no event for the wake-up before the next event. */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits in a trace of five cores with a random schedule, and what ends a recording. */
+/* Waits in a trace of five cores with a random schedule, and the end of a recording. */
 #include "trace_core.h"
 
 #define NR_SIM	 9
@@ -14,7 +14,7 @@ static const char *const quota_fields[] = {
 static struct sim_task {
 	struct task_struct kernel;
 	struct cfs_rq queue; /* each is a group of its own */
-	u64 hold_age;	     /* how long it was held when its wait began */
+	u64 hold_age;	     /* time of throttling before its wait began */
 	u32 held_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
@@ -28,7 +28,7 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Its wait begins: one of four is held then, by a hold that may have begun before. */
+/* Begins a wait. One wait in four is throttled, possibly since before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -42,7 +42,10 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
 }
 
-/* The hold ended inside the wait: its part of the wait, if the kernel has the begin. */
+/*
+ * Ends a throttling inside the wait. Returns its part of the wait, if the kernel reports its
+ * beginning.
+ */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
 	u64 ns = 1 + below(now_ns - t->since);
@@ -65,8 +68,8 @@ static void on_cpu(u32 cpu)
 }
 
 /*
- * As try_to_wake_up(): a task that goes to another core is moved by the waker, which then queues it
- * itself or lets that core do it.
+ * Like try_to_wake_up(): the waker moves a task to another core, and then the waker or that core
+ * queues it.
  */
 static void wakes(struct sim_task *t, u32 cpu)
 {
@@ -89,7 +92,7 @@ static void wakes(struct sim_task *t, u32 cpu)
 	*t = (struct sim_task){.kernel = t->kernel, .queue = t->queue, .hold_age = t->hold_age,
 			       .held_cpu = t->held_cpu, .does = WAITS, .since = now_ns, .woken = true,
 			       .held = t->kernel.throttled,
-			       /* Known to the ns where the core had the task not last. */
+			       /* The time is exact unless the task last ran on this core. */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
 	/* Woken again while it waits, or while it runs: nothing new. */
@@ -297,7 +300,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(ring->event_what,
 				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
 		assert_int_equal(event_ns, START + now_ns - 1);
-		/* Half of the ring holds what led to it. */
+		/* Half of the ring has events before the end. */
 		for (int i = 0; i < 100 && !frozen; i++)
 			woken_then_runs(10);
 		assert_int_equal(frozen, START + now_ns);

@@ -7,7 +7,7 @@
 
 #include "stats/compare.h"
 
-/* Chance moves 95 % of this many by 0.5 %. */
+/* With this many experiments a share of 95 % has a standard error of 0.5 %. */
 #define MANY 2000
 
 static struct moments of(const double *values, int nr)

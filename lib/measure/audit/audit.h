@@ -15,23 +15,23 @@ struct audit_delays;
 
 struct audit_opts {
 	unsigned int cpu;   /* the core that is loaded and audited */
-	uint64_t budget_ns; /* how long the experiment may take; 0: its default */
+	uint64_t budget_ns; /* longest time of the experiment, or 0 for its default */
 	bool brief;	    /* all experiments run: fewer points, shorter windows */
 
-	const uint64_t *delays_ns; /* NULL: those of the paper */
+	const uint64_t *delays_ns; /* NULL for the delays of the paper */
 	size_t nr_delays;
-	const uint64_t *slacks_ns; /* timer slacks, each with every delay; NULL: 1 ns */
+	const uint64_t *slacks_ns; /* timer slacks, each tried with every delay, or NULL for 1 ns */
 	size_t nr_slacks;
-	uint64_t iterations; /* per delay; 0: as many as the budget allows */
+	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
 	const struct audit_delay *earlier; /* rows of a run that is resumed */
 	size_t nr_earlier;
 
-	double duty;	    /* of the duty-cycle loads */
-	uint64_t period_ns; /* 0: one tick */
+	double duty;	    /* busy share of the duty-cycle loads */
+	uint64_t period_ns; /* 0 for one tick */
 	bool phase_given;   /* only one load, locked at phase_ns */
 	uint64_t phase_ns;
 	double share;	/* share of the core that the hidden task uses */
-	uint32_t loads; /* bit per audit_load of sources; 0: all */
+	uint32_t loads; /* one bit per enum audit_load, or 0 for all */
 };
 
 /* The kernel's default, inherited by every task that does not set its own. */
@@ -39,12 +39,12 @@ struct audit_opts {
 
 /* Loads of audit sources. */
 enum audit_load {
-	AUDIT_RANDOM, /* the first, as only it has long windows in a brief run */
+	AUDIT_RANDOM, /* runs first: in a brief run only the first load has long windows */
 	AUDIT_SWEPT,
 	AUDIT_LOCKED, /* at the phase of --phase */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
-	AUDIT_NICE,    /* as random, by a task with a nice value */
+	AUDIT_NICE,    /* like AUDIT_RANDOM, by a task with a nice value */
 	AUDIT_IOWAIT,  /* the task waits for reads of a disk */
 	AUDIT_MESSAGE, /* the task waits for messages of a task on another core */
 	AUDIT_SOFTIRQ,
@@ -57,21 +57,23 @@ enum audit_load {
 
 /* How an experiment waits and shows its progress; each function may be NULL. */
 struct audit_env {
-	/* Waits until CLOCK_MONOTONIC @until_ns; true if it is time to stop and report so far. */
+	/*
+	 * Waits until CLOCK_MONOTONIC @until_ns. Returns true if the experiment must stop and
+	 * report the results so far.
+	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
-	/* A row of delays is finished, the last of @delays; false: the experiment is to end. */
+	/* Called when the last row of @delays is complete. Returning false ends the experiment. */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
 };
 
 /* The findings of the experiments, for the verdict; each experiment fills its part. */
 struct audit_findings {
-	const char *source; /* the reference for the errors; NULL while there are none */
+	const char *source; /* reference source for the errors, or NULL before the first error */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	const char *
-		tick_unclear; /* why the search for a tick is inconclusive; NULL: it is conclusive */
+	const char *tick_unclear; /* why the search for a tick failed, or NULL if it succeeded */
 	unsigned int hz;
 	uint64_t tick_ns;
 	bool phase_known; /* false if HZ was given */
@@ -84,21 +86,24 @@ struct audit_findings {
 	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
 
 	bool hide_tried; /* all phases were tried */
-	bool hide_phase; /* one of them hid the task during the search */
-	bool hide_found; /* and also during the whole load */
+	bool hide_phase; /* one phase hid the task during the search */
+	bool hide_found; /* the same phase hid the task during the whole load */
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
 	bool worst_known;
-	double worst_error; /* of the columns, in windows of AUDIT_FAIL_WINDOW_NS and longer */
+	/* Largest error of a column in windows of AUDIT_FAIL_WINDOW_NS and longer. */
+	double worst_error;
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
 	bool good_disturbed; /* other tasks used the core, so there is no estimate */
 	bool good_known;
-	uint64_t good_1_ns, good_01_ns; /* estimated window lengths; 0: no window is long enough */
-	uint64_t good_from_ns;		/* the longest window used for the estimate */
-	double good_error;		/* root mean square of the errors in it */
+	/* Shortest windows with an error of 1 % and 0.1 %, or 0 if none is long enough. */
+	uint64_t good_1_ns, good_01_ns;
+	uint64_t good_from_ns; /* the longest window used for the estimate */
+	/* Root mean square of the errors in windows of good_from_ns. */
+	double good_error;
 };
 
 /* In shorter windows the unit of the figures dominates their error. */
@@ -112,12 +117,13 @@ struct audit_findings {
 #define AUDIT_SURE_TICK 0.9
 /* If other tasks use more of the core than this, the load is disturbed. */
 #define AUDIT_OTHERS_MAX 0.15
-/* Columns that are never off by more than this are not sampled by the tick. */
+/* Columns whose error never exceeds this share are not sampled by the tick. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * When the next part of what must end at @end_ns (UINT64_MAX: no limit) is to end: after its @share
- * of the time that is left, but not before @least_ns. 0: less than that is left; leave it out.
+ * Returns the end time of the next part of an experiment. The part gets @share of the time left
+ * until @end_ns (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns
+ * is left, so the part must be left out.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err for a part that was left out. */
@@ -143,7 +149,7 @@ struct audit_precision {
 	uint64_t window_ns;
 };
 
-/* @hz 0: measured by a short experiment. */
+/* With @hz 0 a short experiment measures the tick. */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 

@@ -21,7 +21,7 @@
 #include "sys/perf.h"
 
 #define NONE UINT64_MAX
-/* How often we look whether it has ended: a hundredth of its time so far, within these. */
+/* Limits of the polling interval, which is a hundredth of the command's run time so far. */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 
@@ -36,12 +36,12 @@ struct run {
 	struct audit_command *result;
 	struct procstat stat;
 	bool stat_open;
-	struct load_source *bpf; /* NULL: unavailable */
+	struct load_source *bpf; /* NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
 	struct edge edges[2]; /* at the start and at the end */
 	pid_t pid;
-	int go_fd, failed_fd; /* we let it begin; it says why it could not */
+	int go_fd, failed_fd; /* go_fd starts the child; failed_fd returns the child's errno */
 	uint64_t unit_ns;
 };
 
@@ -66,7 +66,7 @@ child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
 	char go;
 	int rc;
 
-	/* The command must find what it would find without us. */
+	/* The command must find the same signal dispositions as without subtick. */
 	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
 	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
@@ -115,7 +115,7 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/* Lets the command begin; its pipe closes when it is executed, or says why it is not. */
+/* Starts the command. Its pipe closes at execve(), or returns the error of execve(). */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
@@ -147,7 +147,7 @@ static void wait_end(struct run *r, uint64_t begin_ns)
 		pause = pause > POLL_MOST_NS ? POLL_MOST_NS : pause;
 		if (!audit_wait(r->env, now + pause))
 			continue;
-		/* Once: it may need time to end, and we wait for it. */
+		/* Send SIGTERM only once: the command may need time to end. */
 		if (!r->result->stopped)
 			kill(r->pid, SIGTERM);
 		r->result->stopped = true;

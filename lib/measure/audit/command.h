@@ -14,9 +14,13 @@ struct audit_command_opts {
 	char *const *argv;  /* ends with NULL */
 	struct cpuset cpus; /* on which the command may run */
 	bool out_to_err;    /* its standard output goes to standard error */
-	/* As the user's shell has them, not we: audit_command_inherit(). */
+	/*
+	 * Timer slack and signals as inherited from the user's shell, saved by
+	 * audit_command_inherit().
+	 */
 	uint64_t slack_ns;
-	sigset_t blocked, ignored; /* signals; ignored: of those that we handle */
+	/* Blocked signals, and those handled by subtick that the shell ignores. */
+	sigset_t blocked, ignored;
 };
 
 /* A missing figure is UINT64_MAX or NaN. */
@@ -30,18 +34,21 @@ struct audit_command {
 	uint64_t true_user_ns, true_system_ns;	   /* the task clock, split as the PMU's cycles */
 	uint64_t others_ns;   /* tasks on these CPUs that are not the command's */
 	double rusage_factor; /* accounted ÷ used */
-	double user_error;    /* accounted minus used, as a share of what was used */
+	double user_error;    /* accounted minus used, as a share of the used time */
 	struct audit_level levels[AUDIT_NR_MODES]; /* of these CPUs together */
-	const char *truth; /* the source of their true busy time; NULL: none */
+	const char *truth; /* source of the true busy time of these CPUs, or NULL */
 	struct err no_truth, no_clock;
 	bool no_pmu;
 	struct load_losses losses;
 	bool stopped;
 };
 
-/* Notes what the command is to find as we found it; call before anything of it is changed. */
+/*
+ * Saves the signal and slack settings that the command must inherit. Call it before subtick changes
+ * them.
+ */
 void audit_command_inherit(struct audit_command_opts *opts);
-/* Runs the command and waits for its end; if we are told to stop, the command gets SIGTERM. */
+/* Runs the command and waits for its end. A request to stop sends SIGTERM to the command. */
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);

@@ -52,7 +52,10 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 {
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
-	/* The tick never finds a timer's interrupt running: the column has some only if it is measured. */
+	/*
+	 * A tick cannot interrupt a timer's handler, so the column irq is nonzero only if the
+	 * kernel measures interrupts.
+	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
 

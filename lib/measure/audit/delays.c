@@ -33,10 +33,10 @@ struct edge {
 	struct procstat_cpu cpu;
 	struct pidstat pid;
 	struct load_sample bpf;
-	uint64_t loop_ns; /* since the edge before, by source bpf; UINT64_MAX: unknown */
+	uint64_t loop_ns; /* CPU time since the previous edge by source bpf, or UINT64_MAX */
 };
 
-/* The loop's own figures, and those of the machine before and after it. */
+/* Figures of the loop, and readings of the machine before and after the loop. */
 struct point {
 	struct sleep_loop_result loop;
 	struct edge from, to;
@@ -49,7 +49,7 @@ struct delays {
 	struct audit_delays *result;
 	uint64_t unit_ns;
 	struct audit_core core;
-	struct load_source *bpf; /* NULL: unavailable */
+	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
 	unsigned int nr_cpus;
 	bool by_task; /* thread clocks may lack interrupts: measure what each task used */
@@ -216,7 +216,7 @@ static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, uint64_
 	return false;
 }
 
-/* Takes a finished row in, and passes it on. */
+/* Appends a complete row and reports it to the caller. */
 static void add_row(struct delays *d, const struct audit_delay *row)
 {
 	struct audit_delays *result = d->result;
@@ -240,7 +240,7 @@ size_t audit_delays_paper(const uint64_t **ret_us)
 	return sizeof(paper_us) / sizeof(paper_us[0]);
 }
 
-/* The delays of --delays, or those of the paper; returns how many. */
+/* Selects the delays of --delays or of the paper. Returns their number. */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
 	size_t nr = audit_delays_paper(ret_us);
@@ -303,7 +303,7 @@ static void delays_close(struct delays *d)
 	free(d->samples);
 }
 
-/* How long the loop of the next of @left rows may run; 0: there is no time left for it. */
+/* Returns the run time of the next of @left rows, or 0 if no time is left. */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -313,7 +313,10 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 	return length < d->result->asked_each_ns ? length : d->result->asked_each_ns;
 }
 
-/* All slacks of a delay in a row, so that a drift of the machine affects them alike. */
+/*
+ * Runs all slacks of a delay one after another, so that a slow drift of the machine affects them
+ * equally.
+ */
 static int run_delays(struct delays *d, uint64_t end_ns, bool *used, struct err *err)
 {
 	const struct audit_opts *opts = d->opts;
@@ -372,7 +375,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		ret_delays->truth = d.bpf->ops->name;
 	if (!rc)
 		rc = run_delays(&d, end, used, &failed);
-	/* If it was stopped, the result has what was measured so far. */
+	/* After a stop the result has the rows measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
 	if (d.bpf)

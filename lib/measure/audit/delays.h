@@ -21,15 +21,16 @@ struct audit_delay {
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	uint64_t thread_ns;		   /* the loop's thread clock; see audit_delay_irqs_off() */
 	uint64_t bpf_task_ns, bpf_busy_ns; /* of the core, including its other tasks */
-	uint64_t bpf_loop_ns; /* of the loop alone; measured where its thread clock may lack interrupts */
+	/* Of the loop alone; measured where its thread clock may lack interrupts. */
+	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* of the core, by mode */
 	/* Derived: */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	double user_times, system_times; /* ÷ that of the loop without a delay */
-	double rusage_factor;	/* getrusage() ÷ audit_delay_true_ns() */
-	double procstat_factor; /* /proc/stat ÷ true busy time of the core */
-	double error;	       /* of /proc/stat, as a share of the time */
+	double user_times, system_times; /* ratio to the loop without a delay */
+	double rusage_factor;		 /* getrusage() ÷ audit_delay_true_ns() */
+	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
+	double error;			 /* of /proc/stat, as a share of the time */
 };
 
 struct audit_delays {
@@ -37,18 +38,19 @@ struct audit_delays {
 	size_t nr;
 	uint64_t nr_asked;
 	size_t nr_resumed;
-	uint64_t asked_iterations; /* per delay; UINT64_MAX: by time, of asked_each_ns */
+	/* Sleeps per delay, or UINT64_MAX if asked_each_ns limits the row by time. */
+	uint64_t asked_iterations;
 	uint64_t asked_each_ns;
 	char machine[192]; /* a row of another machine or kernel cannot be in the same table */
-	size_t nr_slack_ignored; /* delays for which the kernel did not take the slack */
-	size_t nr_disturbed; /* delays during which other tasks used much of the core */
-	const char *truth;   /* the source of the core's true busy time; NULL: none */
-	struct err no_truth; /* why there is none */
+	size_t nr_slack_ignored; /* delays for which the kernel ignored the timer slack */
+	size_t nr_disturbed;	 /* delays during which other tasks used much of the core */
+	const char *truth;	 /* source of the core's true busy time, or NULL */
+	struct err no_truth;	 /* why no source has the true busy time */
 	struct load_losses losses;
-	bool complete; /* every delay that was asked for was measured */
-	bool stopped;  /* by Ctrl-C */
-	bool out_of_time; /* the budget was over before the last delay */
-	struct err failed; /* what ended it early; code 0: nothing */
+	bool complete;	   /* every delay that was asked for was measured */
+	bool stopped;	   /* by Ctrl-C */
+	bool out_of_time;  /* the budget was over before the last delay */
+	struct err failed; /* what ended the experiment early; code 0 if it was complete */
 	uint64_t window_ns;
 };
 
@@ -58,19 +60,20 @@ void audit_delay_derive(struct audit_delay *row);
 /* Figures that need other rows: the factor against the loop without a delay. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
- * At most so much of the interrupts is not in the loop's thread clock. Without IRQ_TIME_ACCOUNTING that clock
- * begins in the interrupt that wakes the loop. With it the whole interrupt is taken off, also what was before
- * the loop's clock began: the clock has less than the loop used.
+ * Returns an upper bound of the interrupt time that the loop's thread clock lacks. Without
+ * IRQ_TIME_ACCOUNTING the clock starts inside the interrupt that wakes the loop. With it the kernel
+ * subtracts the whole interrupt, also its part before the clock started, so the clock shows less
+ * than the loop used.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* CPU time of the loop: from source bpf if measured, else from its thread clock. */
 uint64_t audit_delay_true_ns(const struct audit_delay *row);
-/* Other tasks used much of the core meanwhile. */
+/* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
 /* Fills the request without measuring: nr_asked, asked_…, machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
-/* On failure, too, @ret_delays has the rows that are finished; call audit_delays_free() always. */
+/* @ret_delays has the complete rows also on failure. Always call audit_delays_free(). */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

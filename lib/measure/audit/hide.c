@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Searches for the phase of the tick at which a periodic task does not show in /proc/stat. */
+/* Searches for the phase of the tick that hides a periodic task from /proc/stat. */
 #include "measure/audit/hide.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * Hidden: at most this share of the true load shows. Above 0, because other tasks on the core show,
- * too.
+ * A task is hidden if /proc/stat shows at most this share of its load. The limit is not 0, because
+ * /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define ROUNDS	     3

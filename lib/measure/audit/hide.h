@@ -14,14 +14,15 @@ struct audit_hide {
 	struct phase_probe probes[AUDIT_PROBES];
 	bool enough; /* most probes are valid, so the result is conclusive */
 	bool hidden, exposed;
-	uint64_t hidden_phase_ns, exposed_phase_ns; /* where it shows least, and most */
+	/* Phases with the smallest and the largest visible share. */
+	uint64_t hidden_phase_ns, exposed_phase_ns;
 	bool stopped;
 };
 
 /*
- * Tries phases of a burn of @share in every @period_ns, and finds those at which it shows least and
- * most. A probe during which other tasks used much of the core is tried again, at most twice, and
- * not after @until_ns (CLOCK_MONOTONIC).
+ * Tries a burn of @share of every @period_ns at several phases of the tick. Finds the phases with
+ * the smallest and the largest share in /proc/stat. A probe during which other tasks used much of
+ * the core is tried again, at most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,

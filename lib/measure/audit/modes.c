@@ -12,7 +12,7 @@
 static const struct {
 	const char *name;
 	uint32_t cols;	/* of /proc/stat */
-	uint32_t parts; /* of the truth; 0: not known by itself */
+	uint32_t parts; /* parts of the true time, or 0 if only a sum of modes is known */
 } modes[AUDIT_NR_MODES] = {
 #define COL(name)  (1u << PROCSTAT_##name)
 #define PART(name) (1u << LOAD_PART_##name)
@@ -65,7 +65,7 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		uint64_t ns = 0;
 		bool any = false;
 
-		/* A part that no kernel of this kind has, such as polling, is 0. */
+		/* A part that this kernel cannot have, such as polling, is 0. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
 				ns += window->part_ns[i];

@@ -10,17 +10,19 @@ enum audit_mode {
 	AUDIT_MODE_USER,
 	AUDIT_MODE_NICE,
 	AUDIT_MODE_SYSTEM,
-	AUDIT_MODE_TASKS, /* the three above: the truth knows them only together */
+	/* Sum of the three above, whose parts the reference source cannot separate. */
+	AUDIT_MODE_TASKS,
 	AUDIT_MODE_IRQ,
 	AUDIT_MODE_SOFTIRQ, /* with ksoftirqd, which the kernel counts here as well */
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
 	AUDIT_MODE_IOWAIT,
-	AUDIT_MODE_ALL_IDLE, /* both; with the idle loop and polling, as the kernel counts them */
+	/* Idle and iowait, including the idle loop and polling, as the kernel counts them. */
+	AUDIT_MODE_ALL_IDLE,
 	AUDIT_NR_MODES,
 };
 
-/* One mode. UINT64_MAX and NaN: unknown. */
+/* Time in one mode. UINT64_MAX and NaN mean unknown. */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
 	/* Derived: each time ÷ the sum of all modes, as the paper defines a load level. */
@@ -32,7 +34,7 @@ const char *audit_mode_name(enum audit_mode mode);
 /* The columns between two readings. */
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
-/* The truth, from a window of a source that knows @parts; leaves what it does not know unknown. */
+/* Fills the true time from a window of a source that knows @parts. Other modes stay unknown. */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /* For loads that record their time in user mode. @mode: user, or nice for a task with a nice value. */

@@ -192,7 +192,7 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/* Other tasks have user time, too, which the generator does not count. */
+	/* The generator does not count the user time of other tasks. */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
 				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
@@ -243,7 +243,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
-	/* On a core that other tasks fill, every figure is right. */
+	/* On a fully busy core every source shows 100 %, so its error means nothing. */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
@@ -275,7 +275,10 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 {
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
-	/* Other work is in both figures; most of our task must be in the true one only. */
+	/*
+	 * Both figures contain other tasks. Most of the hidden task must be in the true figure
+	 * only.
+	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;
 	f->hidden_shown = run->columns.busy_ratio;

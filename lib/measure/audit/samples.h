@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples of every source on one core, windows of any length, and what they tell of one load. */
+/* Samples of every source on one core, windows between them, and the errors under one load. */
 #ifndef SUBTICK_MEASURE_AUDIT_SAMPLES_H
 #define SUBTICK_MEASURE_AUDIT_SAMPLES_H
 
@@ -18,7 +18,8 @@ struct audit_samples {
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* of all CPUs */
 	struct load_sample *begin;   /* of all CPUs by the first source, at audit_samples_begin() */
-	double loadavg;		     /* of one minute, at audit_samples_begin(); NaN: unknown */
+	/* Load average of one minute at audit_samples_begin(), or NaN. */
+	double loadavg;
 };
 
 /* err->unsupported if there is no source for the true load. */
@@ -59,7 +60,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Windows below the unit of the figures, from samples of their own. */
+/* Windows shorter than a clock tick (10 ms) have samples of their own. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 
@@ -77,10 +78,10 @@ struct audit_load_run {
 	const char *name;
 	enum audit_run_state state;
 	struct err why;
-	uint64_t period_ns; /* 0: not periodic */
+	uint64_t period_ns; /* 0 if not periodic */
 	bool phase_known;
 	uint64_t phase_ns;
-	bool recorded;	/* the generator recorded what it used */
+	bool recorded;	/* the generator recorded its CPU time */
 	bool strayed;	/* hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;

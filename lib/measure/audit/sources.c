@@ -39,8 +39,8 @@ struct sources {
 	struct audit_samples samples;
 	struct audit_core core;
 	uint64_t period_ns;
-	uint64_t end_ns;   /* of the budget; UINT64_MAX: there is none */
-	uint64_t until_ns; /* the load that runs must end then */
+	uint64_t end_ns;   /* end of the budget, or UINT64_MAX without a budget */
+	uint64_t until_ns; /* end of the current load */
 	struct audit_sources *result;
 };
 
@@ -93,7 +93,7 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, struct 
 	}
 }
 
-/* How long the load is sampled; by now it has settled. */
+/* Returns the sampling time of a load that has settled. */
 static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
 	uint64_t now = clock_mono_ns(), left;
@@ -104,25 +104,28 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Before the long samples of a load, whose place in memory it uses. */
+/* Runs before the long sampling of a load and uses the same memory. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
 
-	/* With a budget that leaves the load itself less time than this, there are none. */
+	/* A budget that leaves less time than this has no fine samples. */
 	if (s->opts->brief || run_length(s, run - s->result->runs) < 2 * FINE_NS)
 		return 0;
 	audit_samples_reset(&s->samples);
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/* From now on, not from the last one: no window is shorter than its name says. */
+		/*
+		 * Waits a whole step from now, so that no window is shorter than
+		 * AUDIT_FINE_STEP_NS.
+		 */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
 }
 
-/* -EAGAIN if it was stopped at once. */
+/* Returns -EAGAIN if the load was stopped before two samples. */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -260,13 +263,13 @@ static bool search_wanted(const struct sources *s)
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* Nothing but what the search finds was asked for: without it there is nothing to show. */
+/* True if the user asked only for loads that need the search for a phase. */
 static bool only_searched(const struct sources *s)
 {
 	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
 }
 
-/* Which share of the core other tasks use. */
+/* Measures the share of the core that other tasks use. */
 static void look_at_core(struct sources *s)
 {
 	struct load_cpu_window window;
@@ -280,7 +283,7 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
-/* With the look at the core before it and the shortest loads after it. */
+/* Returns the time of the search, including look_at_core() and the shortest loads. */
 static uint64_t search_takes(const struct sources *s)
 {
 	uint64_t takes = FREE_NS + SEARCH_NS;
@@ -291,7 +294,7 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/* Before half a minute is spent on a search that cannot succeed. */
+/* Refuses early: the search takes half a minute and needs a free core. */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);
@@ -323,7 +326,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/* Doubtful phases are tried again in half of what is left. */
+		/* The search may use half of the remaining time to try doubtful phases again. */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,

@@ -11,11 +11,12 @@ struct audit_sources {
 	const char *names[SOURCE_SET_MAX]; /* of the sources; the first is the reference */
 	unsigned int nr_sources;
 	struct err
-		passed_over; /* why a better reference is unavailable; code 0: this is the best */
+		/* Why a better reference is unavailable; code 0 if there is no better one. */
+		passed_over;
 	struct load_losses losses;
 	bool hide_searched;
-	bool hide_too_long;  /* left out: the budget is too short for it */
-	double others_ratio; /* of the core, before the first load; the search needs a free one */
+	bool hide_too_long;  /* the search was left out because the budget is too short */
+	double others_ratio; /* share of the core used by other tasks before the first load */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
 	bool stopped;

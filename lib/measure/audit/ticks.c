@@ -10,7 +10,7 @@
 #include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-/* A little more than the time in which columns of 1/100 s change often enough to show a tick. */
+/* A column of 1/100 s changes TICK_FIT_MIN_INCREMENTS times in this time, plus a tenth. */
 #define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",
@@ -32,7 +32,7 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-/* At most two processes; the first one tells whether the load stayed on its core. */
+/* Starts one or two processes. The first one records whether the load stayed on its core. */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
 {
@@ -107,7 +107,10 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
-		/* Packets need privileges and a second core, reading idle time a second core only. */
+		/*
+		 * Sending packets needs privileges and a second core. Reading idle time needs only
+		 * a second core.
+		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {
 			t->skipped[load] = why;

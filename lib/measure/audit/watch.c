@@ -18,7 +18,7 @@
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
-#define TRIES	  3 /* other tasks may end meanwhile */
+#define TRIES	  3 /* attempts, because other tasks may end between them */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
@@ -124,7 +124,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns changed too rarely";
-	/* Not from the reader's CPU time, which is one of the audited figures. */
+	/* Judged by wall-clock time: the reader's CPU time is one of the audited figures. */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
@@ -149,7 +149,7 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
-	/* Again with the kernel's own period: for a rate such as 300 it is rounded. */
+	/* Fits again with the kernel's rounded period, which differs for rates such as 300 Hz. */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }

@@ -29,6 +29,7 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	group->names = NULL;
 	group->names_at = 0;
 	group->rollup = NULL;
+	group->vm_window = 0;
 	group->path = at = memcpy(group + 1, path, len);
 	at = memcpy(at + len, name.pod_uid, pod + 1);
 	group->pod_uid = pod ? at : NULL;
@@ -91,6 +92,13 @@ struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct
 	}
 }
 
+bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME])
+{
+	if (group->vm_len)
+		snprintf(ret_name, VM_NAME, "%.*s", (int)group->vm_len, group->path);
+	return group->vm_len;
+}
+
 void runq_group_get(const struct runq_group *group)
 {
 	if (group)
@@ -144,7 +152,7 @@ const char *runq_party_path(const struct runq_party *party)
 
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32])
 {
-	if (per != RUNQ_PER_TASK || party->kind != RUNQ_PARTY_GROUP)
+	if (per != RUNQ_PER_TASK || party->kind != RUNQ_PARTY_GROUP || party->group->sum)
 		return runq_party_path(party);
 	snprintf(buf, 32, "%s/%u", party->group->comm, party->group->pid);
 	return buf;
@@ -152,8 +160,8 @@ const char *runq_party_key(enum runq_per per, const struct runq_party *party, ch
 
 const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32])
 {
-	if (per != RUNQ_PER_TASK && party->kind == RUNQ_PARTY_GROUP && party->group->names &&
-	    party->group->names->shown)
+	if (party->kind == RUNQ_PARTY_GROUP && (per != RUNQ_PER_TASK || party->group->sum) &&
+	    party->group->names && party->group->names->shown)
 		return party->group->names->shown;
 	return runq_party_key(per, party, buf);
 }

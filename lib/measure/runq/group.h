@@ -9,6 +9,7 @@
 
 #include "abi/runq.h"
 #include "abi/runq_avoidable.h"
+#include "pods/vm.h"
 
 /* Names of a pod or container by its runtime, in one block of memory. */
 struct runq_group_names {
@@ -44,6 +45,10 @@ struct runq_group {
 	const char *label;
 	size_t label_len;
 	struct runq_avoidable_waits avoidable; /* counters at the end of the last window */
+	/* Length of the VM's name at the start of the path. 0 for rows that are no part of a VM. */
+	uint32_t vm_len;
+	uint32_t vcpu;	     /* UINT32_MAX for other threads of a VM, or all of its vCPUs */
+	uint64_t vm_window; /* of a task: window that looks up its VM again, or 0 */
 	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */
 	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;
@@ -53,6 +58,8 @@ struct runq_group {
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the owner of a slot from its head. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
+/* Copies the name of the VM of a rollup row; false if the row is no part of a VM. */
+bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
 /* References are counted behind const, as by kfree(). NULL is fine. */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);

@@ -14,7 +14,8 @@
 
 /* In the order of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
-				      "pod",	"namespace", "qos",  NULL};
+				      "pod",	"namespace", "qos",  "vm",
+				      "vcpu",	NULL};
 const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
 const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
 
@@ -22,8 +23,8 @@ void runq_opts_per(struct runq_opts *opts, unsigned int index)
 {
 	bool rollup = index > RUNQ_PER_CPU;
 
-	opts->per = rollup ? RUNQ_PER_CGROUP : index;
 	opts->sum = rollup ? ROLLUP_POD + (index - RUNQ_PER_CPU - 1) : ROLLUP_NONE;
+	opts->per = !rollup ? index : opts->sum >= ROLLUP_VM ? RUNQ_PER_TASK : RUNQ_PER_CGROUP;
 }
 
 static int check_le(const uint64_t *le_ns, unsigned int nr, struct err *err)
@@ -70,9 +71,9 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		const char *what;
 	} checks[] = {
 		{opts->nr_cgroups && per_cpu,
-		 "--cgroup needs --per cgroup, task, comm, pod, namespace or qos"},
+		 "--cgroup and --per cpu exclude each other"},
 		{opts->rules && opts->rules->nr && per_cpu,
-		 "--include and --exclude need --per cgroup, task, comm, pod, namespace or qos"},
+		 "--include, --exclude and --per cpu exclude each other"},
 		{opts->tree && !opts->nr_cgroups, "--tree needs --cgroup"},
 		{opts->depth && (opts->per != RUNQ_PER_CGROUP || opts->sum || opts->tree),
 		 "--depth needs --per cgroup and excludes --tree"},

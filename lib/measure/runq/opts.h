@@ -34,6 +34,9 @@ enum runq_rollup_by {
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
+	/* With RUNQ_PER_TASK: tasks of a virtual machine. */
+	ROLLUP_VM,
+	ROLLUP_VCPU,
 	ROLLUP_COMM, /* with RUNQ_PER_CGROUP_COMM: tasks of the same name */
 };
 
@@ -48,7 +51,7 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	enum runq_rollup_by sum;   /* with per cgroup; NONE becomes ASKED or DEPTH by the members below */
+	enum runq_rollup_by sum;   /* with per cgroup, or task; NONE becomes ASKED or DEPTH by the members below */
 	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "pods/vm.h"
 
 /* Identity of a row: the first @len bytes of @text, and its path. */
 struct label {
@@ -15,11 +17,22 @@ struct label {
 	size_t len;
 	const char *path;
 	size_t path_len;
+	/* Members of a row that is a VM. @pid_len is the length of "PID/", which its path lacks. */
+	uint32_t tgid, vm_len, vcpu, pid_len;
 };
+
+/* "PID/NAME/vcpuN" */
+#define VM_LABEL (VM_NAME + 32)
+
+/* The first @len bytes of @path are path and identity of the row. */
+static struct label label_path(const char *path, size_t len)
+{
+	return (struct label){.text = path, .len = len, .path = path, .path_len = len};
+}
 
 static struct label label_word(const char *word)
 {
-	return (struct label){word, strlen(word), word, strlen(word)};
+	return label_path(word, strlen(word));
 }
 
 /* Length of the first @depth names. A path without its beginning has no depth and stays whole. */
@@ -36,21 +49,54 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 	return at == group->path ? strlen(at) : (size_t)(at - group->path);
 }
 
-static struct label label_of(const struct runq_rollup *rollup, const struct runq_group *group)
+static bool of_vms(const struct runq_rollup *rollup)
+{
+	return rollup->what == ROLLUP_VM || rollup->what == ROLLUP_VCPU;
+}
+
+/*
+ * "web" or "web/vcpu0" for vCPU threads, "web/other" for other threads of the VM. Two VMs of one
+ * name are two rows: the PID is a part of the identity.
+ */
+static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
+			     char text[VM_LABEL])
+{
+	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
+	struct vm_thread thread;
+
+	/* A cgroup outside VMs keeps its own row: a service can be the noisy neighbour. */
+	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
+			    &thread))
+		return label_word(group->path);
+	label.vm_len = strlen(thread.name);
+	label.pid_len = sprintf(text, "%u/", group->tgid);
+	label.len = label.pid_len + sprintf(text + label.pid_len, "%s", thread.name);
+	if (thread.vcpu == UINT32_MAX) {
+		label.len += sprintf(text + label.len, "/other");
+	} else if (rollup->what == ROLLUP_VCPU) {
+		label.len += sprintf(text + label.len, "/vcpu%u", thread.vcpu);
+		label.vcpu = thread.vcpu;
+	}
+	label.path_len = label.len;
+	return label;
+}
+
+static struct label label_of(const struct runq_rollup *rollup, const struct runq_group *group,
+			     char text[VM_LABEL])
 {
 	const struct runq_group *nearest;
-	size_t len;
 
 	switch (rollup->what) {
 	case ROLLUP_DEPTH:
-		len = prefix_len(group, rollup->depth);
-		return (struct label){group->path, len, group->path, len};
+		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
 		/* A cgroup outside pods keeps its own row: a service can be the noisy neighbour. */
 		if (!group->pod_uid)
 			return label_word(group->path);
-		return (struct label){group->pod_uid, strlen(group->pod_uid), group->path,
-				      group->pod_len};
+		return (struct label){.text = group->pod_uid,
+				      .len = strlen(group->pod_uid),
+				      .path = group->path,
+				      .path_len = group->pod_len};
 	case ROLLUP_NAMESPACE:
 		if (!group->pod_uid)
 			return label_word(RUNQ_NO_POD);
@@ -58,6 +104,9 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 									  : RUNQ_NO_NAMESPACE);
 	case ROLLUP_COMM:
 		return label_word(group->comm);
+	case ROLLUP_VM:
+	case ROLLUP_VCPU:
+		return label_vm(rollup, group, text);
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
@@ -84,13 +133,22 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 		rollup->rows = rows;
 	if (rows && path)
 		row = runq_group_new(
-			&(struct runq_group){.key = rollup->last_key + 1, .sum = true}, path);
+			&(struct runq_group){.key = rollup->last_key + 1,
+					     .sum = true,
+					     .tgid = label->tgid,
+					     .vm_len = label->vm_len,
+					     .vcpu = label->vcpu},
+			path);
 	free(path);
 	if (!row)
 		return NULL;
 	/* The label as in label_of(), in memory of the row. */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
+	row->path += label->pid_len;
+	/* The name of a VM may look like a cgroup. */
+	if (label->vm_len)
+		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label)) {
 		runq_group_put(row);
 		return NULL;
@@ -102,7 +160,8 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 
 static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq_group *group)
 {
-	struct label label = label_of(rollup, group);
+	char text[VM_LABEL];
+	struct label label = label_of(rollup, group, text);
 	struct runq_group **row =
 		tfind(&(struct runq_group){.label = label.text, .label_len = label.len},
 		      &rollup->tree, by_label);
@@ -112,18 +171,24 @@ static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq
 
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
 {
-	if (!group->rollup) {
+	struct runq_group *own = (struct runq_group *)group;
+	/* A new process may not have executed the hypervisor yet, and a new thread has no name. */
+	bool again = own->vm_window && own->vm_window <= rollup->windows;
+
+	if (!own->rollup || again) {
 		struct runq_group *row = row_find(rollup, group);
 
 		if (!row)
 			return NULL;
 		/* The top of a subtree gives the row its number. */
-		if (!strcmp(row->path, group->path))
+		if (!row->vm_len && !strcmp(row->path, group->path))
 			row->cgroup_id = group->cgroup_id;
 		runq_group_get(row);
-		((struct runq_group *)group)->rollup = row;
+		runq_group_put(own->rollup);
+		own->rollup = row;
+		own->vm_window = of_vms(rollup) && !again ? rollup->windows + 1 : 0;
 	}
-	return group->rollup;
+	return own->rollup;
 }
 
 static int by_key(const void *key, const void *row)
@@ -231,6 +296,7 @@ int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list 
 	int rc = 0;
 
 	rows_reset(rollup);
+	rollup->windows++;
 	for (size_t i = 0; !rc && i < list->nr; i++) {
 		const struct runq_group_window *from = &list->rows[i];
 		struct runq_group *row;

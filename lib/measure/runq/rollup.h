@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rollups: one row for all groups of a pod, namespace, QoS class or name, or below a path. */
+/* Rollups: one row for all groups of a pod, namespace, QoS class, VM or name, or below a path. */
 #ifndef SUBTICK_MEASURE_RUNQ_ROLLUP_H
 #define SUBTICK_MEASURE_RUNQ_ROLLUP_H
 
@@ -17,6 +17,7 @@ struct runq_rollup {
 	unsigned int depth;		  /* of ROLLUP_DEPTH */
 	const struct runq_filter *filter; /* cgroups that count; also the rows of ROLLUP_REQUESTED */
 	const struct pods *pods;	  /* names of the rows; may be NULL */
+	const char *root;		  /* of /proc with ROLLUP_VM and ROLLUP_VCPU; NULL: "/" */
 
 	struct runq_waits_list waits; /* of the last window, largest sum first */
 	/*
@@ -26,6 +27,7 @@ struct runq_rollup {
 	struct runq_group **rows;
 	size_t nr;
 	uint64_t last_key;
+	uint64_t windows; /* since the start */
 	void *tree; /* rows by label, of tsearch(3) */
 };
 

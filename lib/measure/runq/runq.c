@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/load/steal.h"
 #include "measure/runq/avoidable.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
@@ -20,6 +21,7 @@
 #include "pods/pods.h"
 #include "sys/bpf.h"
 #include "sys/cgroup.h"
+#include "sys/cpu.h"
 #include "sys/kbtf.h"
 
 #define EVENTS_AT_ONCE 1024
@@ -40,6 +42,7 @@ struct runq_meter {
 	double sample_ratio, next_ratio; /* of this window and, if not 0, of those after it */
 	uint64_t start_ns;
 	struct runq_losses was;
+	struct steal steal;
 	struct runq_window window;
 	struct runq_event *events; /* of the call to event() under way */
 	size_t nr_events;
@@ -198,7 +201,8 @@ static void window_init(struct runq_meter *m)
 		.has_idle_states = m->opts.idle_states,
 		.has_avoidable = m->opts.avoidable,
 		.has_pressure = m->opts.pressure,
-		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD,
+		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD ||
+			     m->opts.sum == ROLLUP_VM || m->opts.sum == ROLLUP_VCPU,
 		.schedstat_ratio = NAN,
 		.unbooked_ratio = NAN,
 		.limit_percent = m->opts.fail_percent,
@@ -239,6 +243,7 @@ static int runq_start(struct meter *meter, struct err *err)
 		runq_window_clear(&m->window);
 	}
 	runq_kernel_losses(m->kernel, &m->was);
+	steal_sample(&m->steal, NULL);
 	m->start_ns = clock_mono_ns();
 	return rc;
 }
@@ -285,6 +290,31 @@ static void window_losses(struct runq_meter *m)
 	m->was = w->losses;
 }
 
+static int open_steal(struct runq_meter *m, struct err *err)
+{
+	struct cpuset possible;
+	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+
+	if (rc)
+		return rc;
+	rc = steal_open(&m->steal, cpuset_end(&possible));
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}
+
+static uint64_t window_steal(struct runq_meter *m)
+{
+	bool all = !cpuset_count(&m->opts.cpus);
+	uint64_t sum = 0;
+
+	steal_sample(&m->steal, NULL);
+	if (!steal_known(&m->steal))
+		return UINT64_MAX;
+	for (unsigned int cpu = 0; cpu < m->steal.nr_cpus; cpu++)
+		if (all || cpuset_has(&m->opts.cpus, cpu))
+			sum += steal_ns(&m->steal, cpu);
+	return sum;
+}
+
 static struct runq_rollup *rollup_of(struct runq_meter *m)
 {
 	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
@@ -313,6 +343,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	if (!rc && m->avoidable)
 		rc = runq_avoidable_window(m->avoidable, list, err);
 	end_ns = clock_mono_ns();
+	w->steal_ns = window_steal(m);
 	if (!rc && m->next_ratio > 0.0) {
 		runq_kernel_sample(m->kernel, m->next_ratio);
 		m->sample_ratio = m->next_ratio;
@@ -435,6 +466,7 @@ static void runq_close(struct meter *meter)
 	runq_rollup_close(&m->rollup);
 	pods_close(m->pods);
 	runq_filter_close(&m->filter);
+	steal_close(&m->steal);
 	free(m->events);
 	free(m->window.long_waits);
 	free(m);
@@ -475,6 +507,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		if (rc)
 			err_set(err, rc, "out of memory");
 	}
+	if (!rc && !m->opts.load)
+		rc = open_steal(m, err);
 	if (!rc && m->opts.idle_states)
 		rc = runq_idle_open(&m->opts, &m->idle, err);
 	if (!rc && m->opts.avoidable)

@@ -119,6 +119,11 @@ struct runq_window {
 
 	bool filtered;		   /* the programs skip cgroups that were not requested */
 	uint64_t waits_seen;	   /* of all groups, or of the requested ones if filtered */
+	/*
+	 * Time that the hypervisor took from the CPUs that count. UINT64_MAX: the kernel does not
+	 * account it, or runq shares its program with load, whose window has it.
+	 */
+	uint64_t steal_ns;
 	double schedstat_ratio;	   /* runq_schedstat_ratio(); NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses command lines and thread names of hypervisors. */
+#include "pods/vm.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "pods/name.h"
+#include "sys/file.h"
+
+/* libvirt, Proxmox and Kata put the name of the VM first. Longer command lines are cut. */
+#define CMDLINE_MAX 8192
+
+/* "guest=web,debug-threads=on" or "web,process=x"; in a value, two commas are one. */
+static void qemu_name(const char *value, char ret_name[VM_NAME])
+{
+	bool implied = value[strcspn(value, "=,")] != '=';
+	size_t at = 0;
+
+	while (!implied && *value && strncmp(value, "guest=", 6)) {
+		while (*value && (value[0] != ',' || value[1] == ','))
+			value += value[0] == ',' ? 2 : 1;
+		value += *value == ',';
+	}
+	value += implied || !*value ? 0 : 6;
+	while (*value && (value[0] != ',' || value[1] == ',') && at + 1 < VM_NAME) {
+		ret_name[at++] = *value;
+		value += *value == ',' ? 2 : 1;
+	}
+	ret_name[at] = '\0';
+}
+
+static void id_name(const char *value, char ret_name[VM_NAME])
+{
+	snprintf(ret_name, VM_NAME, "%s", value);
+}
+
+/* "path=/run/web.sock" is web. So is "/run/web/api.sock": each VM has a directory. */
+static void socket_name(const char *value, char ret_name[VM_NAME])
+{
+	const char *start = strncmp(value, "path=", 5) ? value : value + 5;
+	const char *end = start + strcspn(start, ","), *base = memrchr(start, '/', end - start);
+	const char *dot;
+
+	base = base ? base + 1 : start;
+	dot = memrchr(base, '.', end - base);
+	if (dot && dot > base)
+		end = dot;
+	if (base > start + 1 && end - base >= 3 && !memcmp(end - 3, "api", 3)) {
+		end = base - 1;
+		base = memrchr(start, '/', end - start);
+		base = base ? base + 1 : start;
+	}
+	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
+}
+
+/* Program names. If not @exact, a version or an architecture may follow. */
+static const struct {
+	const char *program;
+	bool exact;
+	const char *option; /* that contains the name of the VM */
+	void (*name)(const char *value, char ret_name[VM_NAME]);
+} hypervisors[] = {
+	{"qemu-system-", false, "name", qemu_name},
+	{"qemu-kvm", true, "name", qemu_name},
+	{"kvm", true, "name", qemu_name},
+	{"cloud-hypervisor", false, "api-socket", socket_name},
+	{"firecracker", false, "id", id_name},
+};
+
+/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE"; "" without. */
+static const char *option_value(const char *arg, const char *end, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (arg += strlen(arg) + 1; arg < end; arg += strlen(arg) + 1) {
+		size_t dashes = strspn(arg, "-");
+		const char *value = arg + dashes + len;
+
+		if (!dashes || dashes > 2 || strncmp(arg + dashes, name, len))
+			continue;
+		if (*value == '=' || (!*value && value + 1 < end))
+			return value + 1;
+	}
+	return "";
+}
+
+bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME])
+{
+	const char *slash = strrchr(cmdline, '/'), *program = slash ? slash + 1 : cmdline;
+
+	for (size_t i = 0; i < ARRAY_SIZE(hypervisors); i++) {
+		size_t end = strlen(hypervisors[i].program);
+
+		if (strncmp(program, hypervisors[i].program, end) ||
+		    (hypervisors[i].exact && program[end]))
+			continue;
+		hypervisors[i].name(option_value(cmdline, cmdline + len, hypervisors[i].option),
+				    ret_name);
+		return true;
+	}
+	return false;
+}
+
+uint32_t vm_vcpu_parse(const char *comm)
+{
+	static const char *const formats[] = {"CPU %5[0-9]/%n", "vcpu%5[0-9]%n", "fc_vcpu %5[0-9]%n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		char digits[6];
+		uint32_t vcpu;
+		int end = 0;
+
+		if (sscanf(comm, formats[i], digits, &end) == 1 && end && (!i || !comm[end]) &&
+		    sscanf(digits, "%u", &vcpu) == 1)
+			return vcpu;
+	}
+	return UINT32_MAX;
+}
+
+static size_t proc_read(const char *root, const char *path, char *buf, size_t size)
+{
+	int fd = sys_open(root, path);
+	ssize_t len = fd < 0 ? 0 : read(fd, buf, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	len = len < 0 ? 0 : len;
+	buf[len] = '\0';
+	return len;
+}
+
+/* "web" for "/system.slice/web.service"; "" for cgroups that are no service. */
+static void service_name(const char *cgroup, char ret_name[VM_NAME])
+{
+	const char *leaf = strrchr(cgroup, '/') ?: "", *suffix = strrchr(leaf, '.');
+
+	if (suffix && !strcmp(suffix, ".service"))
+		cgroup_unescape(leaf + 1, suffix - leaf - 1, ret_name, VM_NAME);
+}
+
+bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
+		    const char *cgroup, struct vm_thread *ret_thread)
+{
+	struct vm_thread thread = {0};
+	struct cgroup_name name;
+	char path[64], text[CMDLINE_MAX];
+	size_t len;
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", tgid);
+	len = proc_read(root, path, text, sizeof(text));
+	found = vm_name_parse(text, len, thread.name);
+	cgroup_name_parse(cgroup, &name);
+	if (!thread.name[0] && name.runtime && !strcmp(name.runtime, "libvirt")) {
+		snprintf(thread.name, sizeof(thread.name), "%.127s", name.container_id);
+		found = true;
+	}
+	if (!found)
+		return false;
+	if (!thread.name[0])
+		service_name(cgroup, thread.name);
+	if (!thread.name[0])
+		snprintf(thread.name, sizeof(thread.name), "pid-%u", tgid);
+	/* The thread sets its name when it starts, later than its first wait ended. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, pid);
+	len = proc_read(root, path, text, sizeof(text));
+	if (len)
+		text[strcspn(text, "\n")] = '\0';
+	thread.vcpu = vm_vcpu_parse(len ? text : comm);
+	*ret_thread = thread;
+	return true;
+}

@@ -52,7 +52,7 @@ static inline uint64_t timeval_ns(struct timeval tv)
 double ntp_rate(void);
 
 /*
- * A decimal number with the unit s, ms, us, µs or ns; without a unit it is in seconds. False, and
+ * A decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns; without a unit it is in seconds. False, and
  * @ret_ns untouched, for anything else and for times outside @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);

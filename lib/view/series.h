@@ -109,6 +109,7 @@ struct series {
 	unsigned int nr_parts;
 	const uint64_t *le_ns; /* of a histogram */
 	unsigned int nr_le;
+	uint64_t le_hidden; /* bits of boundaries that are counted but not on the page */
 	struct series_native native;
 };
 

@@ -59,7 +59,7 @@ static int add_slack(const struct opt *opt, const char *word, void *base, struct
 		return err_set(err, -E2BIG, "expected up to %d times", AUDIT_MAX_SLACKS);
 	for (size_t i = 0; i < cmd->opts.nr_slacks; i++)
 		if (cmd->slacks_ns[i] == ns)
-			return err_set(err, -EINVAL, "the same slack twice");
+			return err_set(err, -EINVAL, "a slack is given twice");
 	cmd->slacks_ns[cmd->opts.nr_slacks++] = ns;
 	return 0;
 }
@@ -87,7 +87,7 @@ static int set_loads(const struct opt *opt, const char *value, void *base, struc
 static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
-	{"budget", 0, "TIME", "how long to take, such as 30s; what does not fit is left out",
+	{"budget", 0, "TIME", "limit of the total time, such as 30s; the rest is skipped",
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
 	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg,
 	 OPT_AT(struct audit_cmd, plot)},
@@ -102,11 +102,13 @@ static const struct opt options[] = {
 	 DELAYS(.parse = set_delays)},
 	{"slack", 0, "LIST", "delays: timer slacks, such as 1ns,default (default 1ns)",
 	 DELAYS(.parse = set_slacks)},
-	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
+	{"iterations", 0, "N", "delays: loops per delay, regardless of the time",
 	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
-	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
+	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON",
 	 DELAYS(OPT_STORE(struct audit_cmd, rows.save))},
-	{"resume", 0, "FILE", "delays: measure only what FILE, an earlier run's JSON, lacks",
+	{"resume", 0, "FILE",
+	 "delays: measure only the rows that FILE, from an earlier run, "
+	 "lacks",
 	 DELAYS(OPT_STORE(struct audit_cmd, rows.resume))},
 	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
@@ -132,8 +134,8 @@ static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct 
 
 	if (cmd->only)
 		return err_set(err, -EINVAL,
-			       "audit %s -- %.80s: a command is audited by itself, without %s",
-			       cmd->only, *command, cmd->only);
+			       "%s and a command exclude each other: use audit -- %.80s", cmd->only,
+			       *command);
 	cmd->command = command;
 	state->index = state->argc;
 	return 0;
@@ -214,7 +216,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (cmd->command && foreign)
 		return err_set(err, -EINVAL, "--%s: not for audit -- COMMAND", foreign->name);
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
-		return err_set(err, -EINVAL, "--fail-over: audit %s measures no error", cmd->only);
+		return err_set(err, -EINVAL, "--fail-over: audit %s has no error to compare",
+			       cmd->only);
 	if (cmd->plot && precision)
 		return err_set(err, -EINVAL, "--plot: audit precision has no plot");
 	if (unused)
@@ -222,8 +225,9 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       unused->group);
 	if (cmd->paper && (cmd->only || cmd->plot || cmd->opts.delays_ns || cmd->opts.slacks_ns ||
 			   opts_group(state, "sources")))
-		return err_set(err, -EINVAL, "--paper: runs ticks and delays with the settings of the paper: "
-					     "not with an experiment, --plot, --delays, --slack or options of sources");
+		return err_set(err, -EINVAL,
+			       "--paper selects experiments and settings itself: leave out the "
+			       "experiment, --plot, --delays, --slack and options of sources");
 	if (cmd->paper && (cmd->rows.save || cmd->rows.resume) && !cmd->opts.iterations)
 		return err_set(err, -EINVAL, "--paper: --save and --resume need --iterations");
 	if (!cmd->only && !cmd->paper && (cmd->rows.save || cmd->rows.resume))
@@ -241,9 +245,9 @@ int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv)
 		.command = "audit",
 		.synopsis = "audit [ticks|delays|sources|precision] [options]\n"
 			    "       subtick audit [-C N] -- COMMAND [ARG...]",
-		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
-			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
-			   "a verdict; about a minute.",
+		.summary = "Error of the kernel's own CPU figures on this machine, by "
+			   "experiment.\nDefault: short versions of ticks, delays and sources, "
+			   "and a verdict; about a minute.",
 		.own = options,
 		.operands = operand_words,
 		.view = &cmd->view,

@@ -167,7 +167,7 @@ static int read_rows(struct audit_rows *rows, const struct report *report, size_
 	int rc = 0;
 
 	if (!table)
-		return err_set(err, -EINVAL, "it has no rows");
+		return err_set(err, -EINVAL, "no rows");
 	rows->earlier = calloc(table->nr_rows + 1, sizeof(*rows->earlier));
 	if (!rows->earlier)
 		return err_set(err, -ENOMEM, "out of memory");
@@ -188,10 +188,10 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 	if (read_count(report->fields, 0, key, &was) && was == want)
 		return 0;
 	if (was == UINT64_MAX || want == UINT64_MAX)
-		return err_set(err, -EINVAL, "it was measured with%s %s, this run is with%s",
+		return err_set(err, -EINVAL, "measured with%s %s, but this run is with%s",
 			       was == UINT64_MAX ? "out" : "", what,
 			       want == UINT64_MAX ? "out" : "");
-	return err_set(err, -EINVAL, "it was measured with %s %llu, this run has %llu", what,
+	return err_set(err, -EINVAL, "measured with %s %llu, but this run has %llu", what,
 		       (unsigned long long)was, (unsigned long long)want);
 }
 
@@ -206,11 +206,9 @@ static int check_settings(const struct report *report, const struct audit_opts *
 	audit_delays_plan(opts, &plan);
 	if (!machine)
 		return err_set(err, -EINVAL,
-			       "it does not say on which machine it was measured: it "
-			       "is from an older subtick");
+			       "saved by an older subtick, without its machine: measure again");
 	if (strcmp(machine, plan.machine))
-		return err_set(err, -EINVAL, "it is from another machine or kernel: %.80s",
-			       machine);
+		return err_set(err, -EINVAL, "saved on another machine or kernel: %.80s", machine);
 	rc = check_count(report, "cpu", opts->cpu, "--cpu", err);
 	if (!rc)
 		rc = check_count(report, "asked_iterations_total", plan.asked_iterations,

@@ -14,18 +14,18 @@
 #else
 #define COMMANDS_SERVE(X)
 #endif
-#define COMMANDS(X)                                                              \
-	X(load, "per-core busy time, split by context")                          \
-	X(runq, "run-queue latency per cgroup, and who caused it")               \
-	X(noise, "what takes time from the tasks of each core, and from whom")   \
-	X(wake, "idle wake latency per idle state")                              \
-	X(trace, "every context change of a core, until something happens")      \
-	X(try, "the effect of a changed setting, by an experiment that restores it") \
-	X(audit, "how wrong the kernel's own CPU figures are on this machine")   \
-	X(crit, "cost of disabling and enabling interrupts and preemption")      \
-	X(diff, "what changed between two files of saved output")                \
-	X(doctor, "what this machine can measure, and how to fix what it can't") \
-	X(report, "one self-contained HTML file with plots")                     \
+#define COMMANDS(X)                                                                   \
+	X(load, "per-core busy time, split by context")                               \
+	X(runq, "run-queue latency per cgroup, and who caused it")                    \
+	X(noise, "time that interrupts, softirqs and kernel threads take from tasks") \
+	X(wake, "idle wake latency per idle state")                                   \
+	X(trace, "every context change of a core, for a time or until an event")      \
+	X(try, "the effect of a changed setting, by an experiment that restores it")  \
+	X(audit, "error of the kernel's own CPU figures on this machine")             \
+	X(crit, "cost of disabling and enabling interrupts and preemption")           \
+	X(diff, "changes between two files of saved output")                          \
+	X(doctor, "what this machine can measure, and how to fix the rest")           \
+	X(report, "one self-contained HTML file with plots")                          \
 	COMMANDS_SERVE(X)
 
 #define COMMAND_DECLARE(name, summary) int cmd_##name(int argc, char **argv);

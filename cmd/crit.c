@@ -42,7 +42,8 @@ static int add_percentile(const struct opt *opt, const char *word, void *base, s
 	for (unsigned int i = 0; i < nr; i++) {
 		columns_digits(crit->percentile[i] / (double)CRIT_PERCENT, other);
 		if (!strcmp(key, other))
-			return err_set(err, -EEXIST, "two of them would both be called p%s", key);
+			return err_set(err, -EEXIST, "two percentiles have the same JSON key p%s",
+				       key);
 	}
 	crit->nr_percentiles++;
 	return 0;
@@ -69,11 +70,11 @@ static const struct opt options[] = {
 	 .parse = set_percentiles,
 	 .expected = "numbers above 0 and up to 100, with at most three decimals, such as "
 		     "50,99,99.9"},
-	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)",
+	{"rounds", 'r', "N", "rounds of the benchmark (default 5)",
 	 OPT_NUMBER(struct crit_cmd, crit.rounds, 1, CRIT_MAX_ROUNDS)},
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5; engine module: figures of these",
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
 	 OPT_STORE(struct crit_cmd, crit.cpus)},
-	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
+	{"tracepoints", 't', NULL, "show the cost of enabling the irq and preempt tracepoints",
 	 OPT_STORE(struct crit_cmd, tracepoints)},
 	{"against", 0, "FILE", "subtick diff with the --json output of an earlier run",
 	 OPT_STORE(struct crit_cmd, against)},
@@ -155,7 +156,7 @@ int cmd_crit(int argc, char **argv)
 	struct opts_state state = {
 		.command = "crit",
 		.synopsis = "crit [options]",
-		.summary = "What disabling and enabling interrupts and preemption costs on this "
+		.summary = "Cost of disabling and enabling interrupts and preemption on this "
 			   "kernel.",
 		.own = options,
 		.view = &view,

@@ -25,7 +25,7 @@ static int add_file(struct opts_state *state, const char *word, void *base, stru
 	struct diff_cmd *cmd = base;
 
 	if (cmd->nr == 2)
-		return err_set(err, -E2BIG, "unexpected operand %.80s: two files are compared", word);
+		return err_set(err, -E2BIG, "unexpected operand %.80s: expected two files", word);
 	cmd->sides[cmd->nr++].file = word;
 	return 0;
 }
@@ -43,9 +43,9 @@ int cmd_diff(int argc, char **argv)
 	struct opts_state state = {
 		.command = "diff",
 		.synopsis = "diff [options] BEFORE.json AFTER.json",
-		.summary = "What changed between two files of saved --json output of load, runq, noise, "
-			   "wake or crit.\nWith three windows or more in both, only what changed by more "
-			   "than chance.",
+		.summary = "Changes between two files of saved --json output of load, runq, "
+			   "noise, wake or crit.\nWith three windows or more in both files, only "
+			   "significant changes are shown.",
 		.own = options,
 		.view = &cmd.view,
 		.tables = diff_tables,

@@ -37,7 +37,7 @@ static int add_command(struct opts_state *state, const char *word, void *base, s
 	struct doctor_cmd *cmd = base;
 
 	if (!command_exists(word))
-		return err_set(err, -EINVAL, "%.80s: this build has no such command", word);
+		return err_set(err, -EINVAL, "%.80s: not a command of this build", word);
 	if (cmd->nr == MAX_COMMANDS - 1)
 		return err_set(err, -E2BIG, "%s: at most %d commands", word, MAX_COMMANDS - 1);
 	cmd->names[cmd->nr++] = word;
@@ -52,9 +52,9 @@ int cmd_doctor(int argc, char **argv)
 	struct opts_state state = {
 		.command = "doctor",
 		.synopsis = "doctor [options] [COMMAND...]",
-		.summary = "What this machine can measure; for each thing it can't, why, and the "
-			   "fix.\n"
-			   "Exit code 77 if a COMMAND (default: load) does not work here at all.",
+		.summary = "List of what this machine can measure; for the rest, the reason and "
+			   "the fix.\nExit code 77 if a COMMAND (default: load) does not work at "
+			   "all.",
 		.own = options,
 		.operands = command_names,
 		.view = &view,

@@ -38,17 +38,17 @@ static int set_event(const struct opt *opt, const char *value, void *base, struc
 }
 
 static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
-	 .parse = opts_cpus, OPT_AT(struct load_cmd, load.cpus)},
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", .parse = opts_cpus,
+	 OPT_AT(struct load_cmd, load.cpus)},
 	{"source", 's', "NAME", SOURCES, .words = source_words,
 	 OPT_STORE(struct load_cmd, load.source)},
-	{"compare", 0, NULL, "every source that works here, side by side",
+	{"compare", 0, NULL, "all sources that work on this machine, side by side",
 	 OPT_STORE(struct load_cmd, load.compare)},
 	{"softirq", 0, NULL, "also time in softirqs by vector",
 	 OPT_STORE(struct load_cmd, load.softirq)},
 	{"irq", 0, NULL, "also time in interrupts by line and device",
 	 OPT_STORE(struct load_cmd, load.irq)},
-	{"tasks", 0, "NUMBER", "also the tasks with most time of each core: so many of each",
+	{"tasks", 0, "NUMBER", "also the NUMBER tasks with most time on each core",
 	 OPT_NUMBER(struct load_cmd, load.top, 1, 1000)},
 	{"cores", 0, NULL, "also how many hyperthreads of each physical core are busy at the same time",
 	 OPT_STORE(struct load_cmd, load.cores)},
@@ -78,7 +78,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "perf-tsc or perf-calibrated",
 			       load->event, load->source ? load->source : "auto");
 	if (opts_given(state, "histogram") && !load->bursts)
-		return err_set(err, -EINVAL, "--histogram draws the bursts: it needs --bursts");
+		return err_set(err, -EINVAL, "--histogram needs --bursts");
 	return 0;
 }
 
@@ -88,8 +88,8 @@ int cmd_load(int argc, char **argv)
 	struct opts_state state = {
 		.command = "load",
 		.synopsis = "load [options] [interval [count]]",
-		.summary =
-			"How busy each core is, and with what. Default: one window of one second.",
+		.summary = "Busy time of each core, split by context. Default: one window of one "
+			   "second.",
 		.own = options,
 		.view = &cmd.view,
 		.tables = load_tables,

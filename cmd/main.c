@@ -27,8 +27,9 @@ static const struct command {
 
 /* The option that run() handles; all others without a command are overview_options. */
 static const struct opt version[] = {
-	{.name = "version", .letter = 'V',
-	 .help = "show the version, and those of kernel, BTF and libraries"},
+	{.name = "version",
+	 .letter = 'V',
+	 .help = "show the versions of subtick, kernel, BTF and libraries"},
 	{0},
 };
 

@@ -32,17 +32,16 @@ static int set_limits(const struct opt *opt, const char *value, void *base, stru
 }
 
 static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
-	 .parse = opts_cpus, OPT_AT(struct noise_cmd, noise.cpus)},
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", .parse = opts_cpus,
+	 OPT_AT(struct noise_cmd, noise.cpus)},
 	{"isolated", 0, NULL,
-	 "only the CPUs of nohz_full, isolcpus and isolated cpuset partitions, and judge them",
+	 "measure and judge the CPUs of nohz_full, isolcpus and isolated cpuset partitions",
 	 OPT_STORE(struct noise_cmd, isolated)},
 	{"fail-over", 0, "LIMITS", "exit 2 if a core exceeds max=50us, rate=10/s or share=0.1%",
 	 .parse = set_limits, .expected = NOISE_LIMITS_FORM},
-	{"senders", 0, NULL,
-	 "also which core sent how many IPIs to each, and which functions it called there",
+	{"senders", 0, NULL, "also the IPIs and function calls from each core to each other core",
 	 OPT_STORE(struct noise_cmd, noise.senders)},
-	{"top", 0, "NUMBER", "so many sources of each core, those with most time (default: all)",
+	{"top", 0, "NUMBER", "the NUMBER largest sources of each core (default: all)",
 	 OPT_NUMBER(struct noise_cmd, noise.top, 1, 1000)},
 	{0},
 };
@@ -80,9 +79,9 @@ int cmd_noise(int argc, char **argv)
 	struct opts_state state = {
 		.command = "noise",
 		.synopsis = "noise [options] [interval [count]]",
-		.summary =
-			"What takes time from the tasks of each core, and from whom. Default: one "
-			"window of one second.",
+		.summary = "Time that interrupts, softirqs and kernel threads take from the "
+			   "tasks of each core, and from\nwhich tasks. Default: one window of "
+			   "one second.",
 		.own = options,
 		.view = &view,
 		.tables = noise_tables,

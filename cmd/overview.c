@@ -159,7 +159,7 @@ const struct opt overview_options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal",
 	 OPT_STORE(struct overview_cmd, once)},
 	{"pressure", 0, NULL,
-	 "live screen: also the wall time in which somebody waited, as in subtick runq",
+	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, pressure)},
 	{0},
 };

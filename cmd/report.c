@@ -40,24 +40,24 @@ static int add_from(const struct opt *opt, const char *value, void *base, struct
 }
 
 static const struct opt options[] = {
-	{"seconds", 0, "N", "how long load, runq, noise and wake observe (default 10)",
+	{"seconds", 0, "N", "observe for N seconds with load, runq, noise and wake (default 10)",
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
-	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
+	{"output", 'o', "FILE", "output file, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
 	{"collect", 0, "LIST",
 	 "of load,runq,noise,wake,doctor (default), and audit,crit, which put load on cores",
 	 OPT_SET(struct report_cmd, collect, report_collectors),
 	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
-	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
+	{"from", 0, "FILE", "use saved --json output instead of measuring; more files may follow",
 	 .parse = add_from},
 #ifdef SUBTICK_SERVE
-	{"at", 0, "TIME", "use windows of this time that subtick serve --history kept, measure nothing",
+	{"at", 0, "TIME", "use windows of this time that subtick serve --history kept",
 	 .parse = report_history_time, OPT_AT(struct report_cmd, at_ns),
 	 .expected = "a time such as '2026-11-17 03:12', or '2026-11-17 03:12:30Z' for UTC"},
-	{"for", 0, "TIME", "how long from --at on (default 5m)",
+	{"for", 0, "TIME", "length of the time from --at on (default 5m)",
 	 OPT_DURATION(struct report_cmd, for_ns, 1e9, 8.64e13)},
 	{"history", 0, "DIR",
-	 "where these windows are (default: the setting history of /etc/subtick.conf, or "
+	 "directory of these windows (default: the setting history of /etc/subtick.conf, or "
 	 HISTORY_DIR ")",
 	 OPT_STORE(struct report_cmd, history)},
 #endif
@@ -167,12 +167,12 @@ int cmd_report(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (is_saved(&cmd) && (opts_given(&state, "seconds") || cmd.collect))
-		return opts_usage(&state, "--from and --at measure nothing: they exclude --seconds "
-					  "and --collect");
+		return opts_usage(&state, "--from and --at exclude --seconds and --collect, because "
+					  "they measure nothing");
 	if (cmd.nr_from && cmd.at_ns)
 		return opts_usage(&state, "--from and --at exclude each other");
 	if (!cmd.at_ns && (cmd.history || opts_given(&state, "for")))
-		return opts_usage(&state, "--for and --history go with --at");
+		return opts_usage(&state, "--for and --history need --at");
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);

@@ -97,27 +97,29 @@ static int set_file(const struct opt *opt, const char *value, void *base, struct
 }
 
 static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
-	 .parse = opts_cpus, OPT_AT(struct trace_cmd, trace.cpus)},
-	{"for", 0, "TIME", "record for so long; default 1s, with --on until it happens",
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", .parse = opts_cpus,
+	 OPT_AT(struct trace_cmd, trace.cpus)},
+	{"for", 0, "TIME", "record for TIME; default 1s, with --on until the event",
 	 OPT_DURATION(struct trace_cmd, for_ns, 1e6, 86400e9)},
 	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP",
 	 .parse = set_on, .words = event_words,
 	 .expected = "wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP, such as wait=5ms or "
 		     "p99=5ms:/system.slice"},
-	{"over", 0, "TIME", "with --on pN: the percentile of the waits of the last so long; default 1s",
+	{"over", 0, "TIME", "with --on pN: percentile of the waits of the last TIME; default 1s",
 	 OPT_DURATION(struct trace_cmd, trace.over_ns, 100e6, 3600e9)},
-	{"after", 0, "TIME", "with --on: go on for so long after it, at most; default 100ms",
+	{"after", 0, "TIME", "with --on: record for at most TIME after the event; default 100ms",
 	 OPT_DURATION(struct trace_cmd, trace.after_ns, 0, 3600e9)},
 	{"frequency", 0, NULL, "also when the kernel sets the frequency of a CPU",
 	 OPT_STORE(struct trace_cmd, trace.frequency)},
-	{"tick", 0, NULL, "also which timer interrupts are the tick",
+	{"tick", 0, NULL, "also mark the timer interrupts that are the tick",
 	 OPT_STORE(struct trace_cmd, trace.tick)},
-	{"edges", 0, "NUMBER", "edges in the ring of each core; default 65536, less on large machines",
+	{"edges", 0, "NUMBER",
+	 "edges in the ring of each core; default 65536, less on large machines",
 	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
-	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
+	{"top", 0, "NUMBER", "the NUMBER longest waits and tasks; default 10, 0: all",
 	 OPT_NUMBER(struct trace_cmd, top, 0, 1000000000)},
-	{"output", 'o', "FILE", "also write a file: .html page, .json Chrome, .pftrace Perfetto, .jsonl lines",
+	{"output", 'o', "FILE",
+	 "also write a file: .html page, .json Chrome, .pftrace Perfetto, .jsonl lines",
 	 .parse = set_file, OPT_AT(struct trace_cmd, file),
 	 .expected = "a name that ends in .html, .json, .jsonl or .pftrace"},
 	{0},
@@ -205,8 +207,7 @@ int cmd_trace(int argc, char **argv)
 	struct opts_state state = {
 		.command = "trace",
 		.synopsis = "trace [options]",
-		.summary = "Every context change of each core, until the time is up or something "
-			   "happens.",
+		.summary = "Every context change of each core, for a time or until an event.",
 		.own = options,
 		.view = &view,
 		.tables = trace_tables,
@@ -216,7 +217,7 @@ int cmd_trace(int argc, char **argv)
 	if (code != OPTS_PARSED)
 		return code;
 	if (opts_given(&state, "over") && cmd.trace.on != TRACE_EVENT_PERCENTILE)
-		return opts_usage(&state, "--over goes with --on pN=TIME:CGROUP");
+		return opts_usage(&state, "--over needs --on pN=TIME:CGROUP");
 	if (!cmd.for_ns && !cmd.trace.on)
 		cmd.for_ns = NSEC_PER_SEC;
 	run_signals();

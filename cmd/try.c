@@ -50,13 +50,13 @@ static const struct opt options[] = {
 	{"set", 0, "PATH=VALUE",
 	 "change this file, such as /batch/cpu.weight=50; may be given again",
 	 .parse = add_setting},
-	{"a", 0, "COMMAND", "instead: a shell command that makes the original state",
+	{"a", 0, "COMMAND", "instead: shell command that sets the original state",
 	 OPT_STORE(struct try_cmd, try.a)},
-	{"b", 0, "COMMAND", "with --a: a shell command that makes the changed state",
+	{"b", 0, "COMMAND", "with --a: shell command that sets the changed state",
 	 OPT_STORE(struct try_cmd, try.b)},
-	{"from-finding", 0, "N", "try the setting that finding N of the overview proposes",
+	{"from-finding", 0, "N", "try the setting of finding N of the overview",
 	 OPT_NUMBER(struct try_cmd, finding, 1, FINDINGS_MAX)},
-	{"from", 0, "FILE", "with --from-finding: the output of subtick --json, not a new window",
+	{"from", 0, "FILE", "with --from-finding: use saved output of subtick --json",
 	 OPT_STORE(struct try_cmd, from)},
 	{"watch", 'w', "CGROUP", "measure the waits of this cgroup; may be given again",
 	 .parse = add_watch},
@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	 OPT_DURATION(struct try_cmd, try.each_ns, 1e7, 3600e9)},
 	{"settle", 0, "TIME", "ignore this time after each change (default 100ms)",
 	 OPT_DURATION(struct try_cmd, try.settle_ns, 0, 3600e9)},
-	{"budget", 0, "TIME", "end after this time at the latest (default 300s)",
+	{"budget", 0, "TIME", "limit of the total time (default 300s)",
 	 OPT_DURATION(struct try_cmd, try.budget_ns, 1e8, 86400e9)},
 	{"seed", 0, "N", "seed of the order of rounds (default: random)",
 	 OPT_NUMBER(struct try_cmd, try.seed, 0, 9007199254740991)},
@@ -80,12 +80,12 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	const struct try_cmd *cmd = base;
 
 	if (!cmd->try.a != !cmd->try.b)
-		return err_set(err, -EINVAL, "--a and --b go together");
+		return err_set(err, -EINVAL, "--a and --b need each other");
 	if ((cmd->try.nr_settings != 0) + (cmd->try.a != NULL) + (cmd->finding != 0) != 1)
 		return err_set(err, -EINVAL,
-			       "one of --set, --a with --b, and --from-finding is needed");
+			       "expected one of --set, --a with --b, or --from-finding");
 	if (cmd->from && !cmd->finding)
-		return err_set(err, -EINVAL, "--from goes with --from-finding");
+		return err_set(err, -EINVAL, "--from needs --from-finding");
 	return cmd->finding ? 0 : try_opts_check(&cmd->try, err);
 }
 
@@ -116,16 +116,16 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	const char *setting, *victim;
 
 	if (cmd->finding > nr)
-		return err_set(err, -ENOENT, "--from-finding %u: there are %zu findings",
+		return err_set(err, -ENOENT, "--from-finding %u: there are only %zu findings",
 			       cmd->finding, nr);
 	setting = table_str(findings, cmd->finding - 1, "next_setting");
 	victim = table_str(findings, cmd->finding - 1, "victim");
 	if (!setting)
-		return err_set(err, -ENOENT, "--from-finding %u: that finding proposes no setting",
+		return err_set(err, -ENOENT, "--from-finding %u: this finding has no setting",
 			       cmd->finding);
 	if (!cmd->try.nr_watch && !victim)
 		return err_set(err, -ENOENT,
-			       "nothing to watch: finding %u has no victim, name a cgroup with "
+			       "nothing to watch: finding %u has no victim; name a cgroup with "
 			       "--watch",
 			       cmd->finding);
 	if (!cmd->try.nr_watch)
@@ -194,7 +194,9 @@ static int show(struct try_cmd *cmd, const struct try_window *w, struct view *vi
 		output_close(&plot, draw(plot.out, report, &w->groups), err);
 	output_report(view, report, err);
 	if (!err->code && !w->restored)
-		err_set(err, -EIO, "not every setting could be restored: see /run/subtick/restore");
+		err_set(err, -EIO,
+			"some settings could not be restored: /run/subtick/restore "
+			"lists them");
 	if (!err->code && w->ended.code && !w->stopped)
 		*err = w->ended;
 	return err->code;
@@ -240,9 +242,9 @@ int cmd_try(int argc, char **argv)
 	struct opts_state state = {
 		.command = "try",
 		.synopsis = "try --set PATH=VALUE --watch CGROUP [options]",
-		.summary = "The effect of a changed setting on the waits of a cgroup: rounds with "
-			   "and without it in\nrandom order, then the original again, whatever "
-			   "happens.",
+		.summary = "The effect of a changed setting on the waits of a cgroup: rounds "
+			   "with and without it in\nrandom order. The original setting is always "
+			   "restored.",
 		.own = options,
 		.view = &view,
 		.tables = try_tables,

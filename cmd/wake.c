@@ -133,20 +133,20 @@ static const struct opt options[] = {
 	 SOURCES("timer, remote, passive or nic")},
 	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
 	 SOURCES("a list of timer, remote and nic")},
-	{"quick", 'q', NULL, "fewer points, about 20 s in all", STORE(quick)},
+	{"quick", 'q', NULL, "fewer points, about 20 s in total", STORE(quick)},
 	{"from", 0, "TIME", "first launch distance (default 300us)", DISTANCE(from_ns)},
-	{"to", 0, "TIME", "no launch distance above this (default 8ms)", DISTANCE(to_ns)},
+	{"to", 0, "TIME", "largest launch distance (default 8ms)", DISTANCE(to_ns)},
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)",
 	 .parse = set_step, .expected = "per cent from 0.1 to 1000"},
 	{"points", 'n', "N|FILE",
 	 "points per step (default 1500); a file name: write every point there",
 	 .parse = set_points},
 	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
-	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
-	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
-	 STORE(wake.force.each)},
+	{"deepest", 0, "NAME", "allow only this and shallower idle states, during the run",
+	 STORE(wake.force.deepest)},
+	{"each-state", 0, NULL, "measure each idle state alone, then all", STORE(wake.force.each)},
 	{"each-preference", 0, NULL,
-	 "each energy performance preference (EPP) or bias (EPB), then as before",
+	 "measure each energy performance preference (EPP) or bias (EPB)",
 	 STORE(wake.force.preferences)},
 	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
 	{"breakdown", 'b', NULL,
@@ -155,14 +155,15 @@ static const struct opt options[] = {
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 .parse = opts_svg, OPT_AT(struct wake_cmd, plot_file)},
 	{"against", 0, "FILE.json",
-	 "subtick diff with an earlier run or machine; its points also go into --plot",
+	 "subtick diff with an earlier run or machine; --plot also draws its points",
 	 STORE(against_file)},
 	{"budget", 0, "TIME",
-	 "deepest idle state of each CPU whose p99.9 fits, and the limit to set; exit 2 if none",
+	 "deepest idle state of each CPU with p99.9 up to TIME, and its setting; exit 2 if none",
 	 OPT_DURATION(struct wake_cmd, wake.budget_ns, 1, NSEC_PER_SEC)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
 	 .words = fail_words, STORE(fail_on)},
-	{"device", 0, "NAME", "nic: network device (default: the first with a clock and launch time)",
+	{"device", 0, "NAME",
+	 "nic: network device (default: the first with a clock and launch time)",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 NIC(OPT_DURATION(struct wake_cmd, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
@@ -190,7 +191,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 		return err_set(err, -EINVAL,
 			       "--each-preference excludes --each-state and --budget");
 	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
-		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
+		return err_set(err, -EINVAL, "--%s needs --source nic", nic->name);
 	if (sweep->from_ns > sweep->to_ns)
 		return err_set(err, -EINVAL, "--from must not be above --to");
 	if (passive && (cmd->points_file || cmd->plot_file || cmd->against_file ||
@@ -201,9 +202,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "--plot, --against, --breakdown, --quick, --each-state and "
 			       "--each-preference");
 	if (!passive && cmd->interval.given)
-		return err_set(err, -EINVAL,
-			       "[interval [count]] goes with --source passive; other sources end "
-			       "by themselves");
+		return err_set(err, -EINVAL, "[interval [count]] needs --source passive");
 	/* A budget needs the figures of every state. */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
 		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
@@ -246,9 +245,7 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 	rc = input_against(cmd->against_file, "wake", &cmd->earlier, err);
 	if (rc || !cmd->plot_file || report_find(cmd->earlier.windows[0], "points"))
 		return rc;
-	return err_set(err, -EINVAL,
-		       "%s has no points to draw: save those of the earlier run with --points "
-		       "FILE.json",
+	return err_set(err, -EINVAL, "%s has no points to draw: save them with --points FILE.json",
 		       cmd->against_file);
 }
 
@@ -328,9 +325,8 @@ int cmd_wake(int argc, char **argv)
 		.command = "wake",
 		.synopsis = "wake [options]\n       subtick wake --source passive [options] "
 			    "[interval [count]]",
-		.summary =
-			"How long an idle core takes to wake, per idle state. By default the full "
-			"experiment on all\ncores, about 2 minutes; --quick: 20 s.",
+		.summary = "Wake latency of idle cores, per idle state. Default: the full "
+			   "experiment on all cores, about\n2 minutes; --quick: 20 s.",
 		.own = options,
 		.view = &cmd.view,
 		.tables = wake_tables,

@@ -210,7 +210,7 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 	opts.load = load;
 	rc = runq_open(&opts, ret_meter, err);
 	if (!rc && runq_window(*ret_meter)->separate_err)
-		log_line("runq has a program of its own on sched_switch: %s",
+		log_line("runq uses a separate program on sched_switch: %s",
 			 runq_window(*ret_meter)->separate_err->what);
 	return rc;
 }

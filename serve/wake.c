@@ -14,7 +14,7 @@ static int wake_collector_open(const struct config *config, struct meter *load,
 	int rc = wake_open(&opts, ret_meter, err);
 
 	if (!rc && wake_window(*ret_meter)->separate_err.what[0])
-		log_line("wake has programs of its own: %s",
+		log_line("wake uses separate programs: %s",
 			 wake_window(*ret_meter)->separate_err.what);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How busy each CPU core really is, and with what. */
+/* Busy time of each CPU core, split by context. */
 #ifndef SUBTICK_LOAD_H
 #define SUBTICK_LOAD_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 /* Names as in `subtick load --source`, such as "bpf-pmu"; see subtick-load(8). */
 enum subtick_load_source {
-	SUBTICK_LOAD_AUTO, /* the best that works on this machine */
+	SUBTICK_LOAD_AUTO, /* the best source that works on this machine */
 	SUBTICK_LOAD_BPF,
 	SUBTICK_LOAD_BPF_PMU,
 	SUBTICK_LOAD_PERF_TSC,
@@ -23,12 +23,12 @@ enum subtick_load_source {
 	SUBTICK_LOAD_PROCSTAT,
 };
 
-/* Members that are 0 have their default. */
+/* A member that is 0 has its default. */
 struct subtick_load_opts {
-	uint32_t size;	    /* sizeof(struct subtick_load_opts) */
-	uint32_t source;    /* enum subtick_load_source */
-	const char *event;  /* counter sources: an event instead of the architecture's own, or NULL */
-	const char *cpus;   /* CPUs to report, "0,2-5"; NULL: all */
+	uint32_t size;	   /* sizeof(struct subtick_load_opts) */
+	uint32_t source;   /* enum subtick_load_source */
+	const char *event; /* counter sources: an event; NULL: the architecture's default */
+	const char *cpus;  /* CPUs to report, "0,2-5"; NULL: all */
 };
 
 /* @opts may be NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interrupts, softirqs and kernel threads of each core: the time they take, and from which cgroups. */
+/* Time that interrupts, softirqs and kernel threads take from the tasks of each core and cgroup. */
 #ifndef SUBTICK_NOISE_H
 #define SUBTICK_NOISE_H
 
@@ -12,18 +12,18 @@ extern "C" {
 
 enum subtick_noise_kind {
 	SUBTICK_NOISE_IRQ,     /* "irq": a device's interrupt line */
-	SUBTICK_NOISE_VECTOR,  /* "vector": the core's own timer, an IPI, another local vector */
+	SUBTICK_NOISE_VECTOR,  /* "vector": a local vector, such as the core's timer or an IPI */
 	SUBTICK_NOISE_SOFTIRQ, /* "softirq" */
 	SUBTICK_NOISE_KTHREAD, /* "kthread" */
-	SUBTICK_NOISE_NMI,     /* "nmi": its time is also in what it interrupted */
+	SUBTICK_NOISE_NMI,     /* "nmi"; the interrupted context also contains its time */
 };
 
 /* Bits of subtick_noise_opts.flags. Unknown bits: -EINVAL. */
 enum subtick_noise_flag {
-	SUBTICK_NOISE_SENDERS = 1 << 0, /* SUBTICK_SENDERS and SUBTICK_CALLS */
+	SUBTICK_NOISE_SENDERS = 1 << 0, /* fill SUBTICK_SENDERS and SUBTICK_CALLS */
 };
 
-/* Members that are 0 have their default. */
+/* A member that is 0 has its default. */
 struct subtick_noise_opts {
 	uint32_t size;	  /* sizeof(struct subtick_noise_opts) */
 	uint32_t flags;	  /* enum subtick_noise_flag */

@@ -172,7 +172,8 @@ int api_cpus(const char *text, struct cpuset *ret_set, struct err *err)
 	if (!text)
 		return 0;
 	if (cpuset_parse(text, ret_set) || !cpuset_count(ret_set))
-		return err_set(err, -EINVAL, "\"%s\" is no list of CPUs such as 0,2-5", text);
+		return err_set(err, -EINVAL, "expected a list of CPUs such as 0,2-5, found \"%s\"",
+			       text);
 	return 0;
 }
 

@@ -259,7 +259,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 	if (from->source > SUBTICK_RUNQ_WAKEUP || from->hierarchy > RUNQ_HIERARCHY_V2 ||
 	    from->per > SUBTICK_PER_VCPU || from->flags & ~(uint32_t)ALL_FLAGS || from->reserved)
 		return err_set(err, -EINVAL,
-			       "unknown number in flags, source, hierarchy, per or reserved");
+			       "unknown value in flags, source, hierarchy, per or reserved");
 	rc = check_list(from->cgroups, from->nr_cgroups, "cgroup", err);
 	if (rc)
 		return rc;

@@ -17,32 +17,32 @@
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
-	  "samples given up because the core's data changed during every attempt to read it; "     \
-	  "that core has no figure in that window")                                                \
+	  "abandoned samples, because the core's data changed during every attempt to read it; "   \
+	  "the core has no figure in this window")                                                 \
 	X(odd_edges, "odd edges",                                                                  \
-	  "context exits without their entry, or the reverse; some time is in the wrong "          \
-	  "context")                                                                               \
+	  "context exits without an entry, or entries without an exit; some time is in the "       \
+	  "wrong context")                                                                         \
 	X(paused_softirq_lost, "lost pauses",                                                      \
 	  "preempted softirqs beyond the four that one core can store; the rest of their time "    \
 	  "is in tasks")                                                                           \
 	X(recursion_misses, "misses",                                                              \
-	  "events that the kernel dropped because the program was already running on that "        \
-	  "core; what they would have counted is missing")                                         \
+	  "events that the kernel dropped because the program was already running on that core; "  \
+	  "they are not counted")                                                                  \
 	X(read_error, "read errors",                                                               \
-	  "reads that failed; that CPU has no figure in that window")                              \
+	  "failed reads; the CPU has no figure in this window")                                    \
 	X(irq_lost, "irq lost",                                                                    \
-	  "interrupts whose line found no room in the table; their time is in hardirq and in "     \
-	  "no line")                                                                               \
+	  "interrupts whose line found no room in the table; hardirq contains their time, but "    \
+	  "no line does")                                                                          \
 	X(unknown_start, "unknown starts",                                                         \
-	  "dispatches with an unknown start of the wait; not counted as waits")                    \
+	  "dispatches whose wait has an unknown start; not counted as waits")                      \
 	X(negative, "negative",                                                                    \
-	  "waits that ended before they began; not counted as waits")                              \
+	  "waits with a negative length; not counted as waits")                                    \
 	X(table_full, "without a slot",                                                            \
 	  "waits of groups that got no slot; they are in the row (other)")                         \
 	X(blame_full, "blame without room",                                                        \
 	  "charges that did not fit into the blame table; they are in the row (other)")            \
 	X(path_cut, "paths cut",                                                                   \
-	  "groups whose path has more than 11 names or 720 bytes: it begins with the number "      \
+	  "groups whose path has more than 11 names or 720 bytes; it is shown with the number "    \
 	  "of the cgroup, /…(N)")                                                                  \
 	X(ring_lost, "events lost",                                                                \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
@@ -50,30 +50,28 @@
 	  "waits for idle cores that found no room in the table of groups and states; the "        \
 	  "list of idle states lacks them")                                                        \
 	X(avoidable_lost, "avoidable unknown",                                                     \
-	  "waits whose avoidable part is unknown: they began before the start, their cgroup found " \
-	  "no room in the table, or another task had the same lower bits of its PID")              \
+	  "waits whose avoidable part is unknown: the wait began before the start, the cgroup "    \
+	  "found no room in the table, or another task has the same lower PID bits")               \
 	X(pressure_full, "pressure without room",                                                  \
-	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested "    \
-	  "too deeply; pressure lacks them")                                                       \
+	  "state changes of tasks whose cgroup found no room in the pressure table, or is "        \
+	  "nested too deeply; pressure lacks them")                                                \
 	X(pressure_shared, "pressure entries lost",                                                \
-	  "tasks that another one with the same lower bits of its PID replaced while they "        \
-	  "waited or ran; pressure lacks them")                                                    \
+	  "waiting or running tasks replaced by another task with the same lower PID bits; "       \
+	  "pressure lacks them")                                                                   \
 	X(pressure_crowded, "pressure counts near their limit",                                    \
-	  "changes at which more tasks of a cgroup waited than a count is sure to hold: its "      \
-	  "pressure can be wrong")                                                                 \
+	  "state changes while a cgroup had more waiting tasks than its counter safely holds; "    \
+	  "its pressure can be wrong")                                                             \
 	X(pressure_unstable, "pressure not read",                                                  \
-	  "cgroups whose counts changed under the reader: their time is in the next window")       \
+	  "cgroups whose counts changed during the read; their time is in the next window")        \
 	X(source_lost, "sources lost",                                                             \
-	  "events whose source found no room in the core's table; no source has their time, "      \
-	  "source_lost_ns is its sum")                                                             \
+	  "events whose source found no room in the core's table; source_lost_ns is their time")   \
 	X(victim_lost, "victims lost",                                                             \
-	  "events whose victim found no room in the core's table; their sources have their "       \
-	  "time, nobody is named")                                                                 \
+	  "events whose victim found no room in the core's table; only their sources have their "  \
+	  "time")                                                                                  \
 	X(raise_unseen, "raises unseen",                                                           \
-	  "softirqs without a delay, because their raise was not seen; the delays lack them")       \
+	  "softirqs whose raise was not recorded; the delays lack them")                           \
 	X(queued_lost, "queueings lost",                                                           \
-	  "times of queueing of work that another one overwrote: its execution has no delay, if "  \
-	  "it was not cancelled")                                                                  \
+	  "queueing times of work items overwritten by another item; the execution has no delay")  \
 	X(function_lost, "functions lost",                                                         \
 	  "executions of work whose function found no room in the core's table")                   \
 	X(sender_lost, "senders lost",                                                             \
@@ -85,7 +83,7 @@
 	  "edges that were overwritten before they were read, or found no room; the time of "      \
 	  "each gap is unknown")                                                                   \
 	X(names_lost, "names lost",                                                                \
-	  "tasks whose name was replaced by that of a later one; there is room for 32,768")
+	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
 /* Losses of each meter: X(member, key). Options have their own lists. */
 #define LOAD_LOSSES(X)                        \

@@ -82,9 +82,9 @@ static int open_file(struct err *err)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return err_unsupported(err, -EOPNOTSUPP, "run a subtick that is installed on a disk",
-			       "reading the program's file waits for no device: its file system is in "
-			       "memory, or does not read directly");
+	return err_unsupported(err, -EOPNOTSUPP, "install subtick on a disk",
+			       "reads of subtick's own file use no disk: its file system is in "
+			       "memory, or has no direct I/O");
 }
 
 /* The other task: it computes for the time between two burns, then answers. */

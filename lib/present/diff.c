@@ -448,8 +448,8 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 		const char *own = side->windows[i]->command;
 
 		if (strcmp(own, command))
-			return err_set(err, -EINVAL, "%s is of %s, not of %s", side->file, own,
-				       command);
+			return err_set(err, -EINVAL, "%s is output of %s, not of %s", side->file,
+				       own, command);
 		if (!side->windows[i]->window_ns)
 			return err_set(err, -EINVAL, "%s has a window of 0 ns", side->file);
 	}
@@ -479,7 +479,8 @@ static int choose(const struct diff_side sides[2], struct diff *diff, struct err
 			diff->subject = &subjects[i];
 	if (!diff->subject)
 		return err_set(err, -EINVAL,
-			       "%s is of %s: only load, runq, noise, wake and crit can be compared",
+			       "%s is output of %s: only load, runq, noise, wake and crit can be "
+			       "compared",
 			       sides[0].file, command);
 	rc = check_side(&sides[0], command, err) ?: check_side(&sides[1], command, err);
 	if (rc || !diff->subject->ranges)

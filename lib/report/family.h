@@ -18,67 +18,67 @@ enum family_type {
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \
-	X(F_SOURCE, "subtick_source", FAMILY_INFO, UNIT_TEXT, "Where the figures of a collector come from.") \
+	X(F_SOURCE, "subtick_source", FAMILY_INFO, UNIT_TEXT, "Source of the figures of a collector.") \
 	X(F_CPU, "subtick_cpu_seconds", FAMILY_COUNTER, UNIT_NS,                                   \
 	  "Time of each core by context; the contexts of a core sum to its measured time.")        \
 	X(F_CPU_ONLINE, "subtick_cpu_online", FAMILY_GAUGE, UNIT_BOOL, "Whether the core is online.") \
 	X(F_CPU_VOID, "subtick_cpu_unmeasured_windows", FAMILY_COUNTER, UNIT_COUNT,                \
 	  "Windows without a figure for this core, by reason; their time is in no context.")       \
 	X(F_CPU_CLOSURE, "subtick_closure_error_ratio", FAMILY_GAUGE, UNIT_RATIO,                  \
-	  "How far the contexts of the core were from summing to the last window.")                \
+	  "Difference between the sum of the core's contexts and the last window.")                \
 	X(F_PROCSTAT_BUSY, "subtick_procstat_busy_seconds", FAMILY_COUNTER, UNIT_NS,               \
 	  "Busy time of each core by the columns of /proc/stat, for comparison.")                  \
 	X(F_PROCSTAT_ERROR, "subtick_procstat_error_ratio", FAMILY_GAUGE, UNIT_RATIO,              \
 	  "Busy share by /proc/stat minus the measured one, in the last window.")                  \
 	X(F_SOFTIRQ, "subtick_softirq_seconds", FAMILY_COUNTER, UNIT_NS, "Time in softirqs by vector.") \
 	X(F_SOFTIRQ_RUNS, "subtick_softirq_runs", FAMILY_COUNTER, UNIT_COUNT,                      \
-	  "How many times the handler of a softirq vector ran.")                                   \
+	  "Runs of the handler of a softirq vector.")                                              \
 	X(F_CORE, "subtick_core_siblings_busy_seconds", FAMILY_COUNTER, UNIT_NS,                   \
 	  "Time of each physical core by how many of its hyperthreads were busy at the same time; only with SMT.") \
 	X(F_NOISE, "subtick_noise_seconds", FAMILY_COUNTER, UNIT_NS,                               \
 	  "Time that interrupts, softirqs and kernel threads took from the tasks of each core, by source.") \
 	X(F_NOISE_EVENTS, "subtick_noise_events", FAMILY_COUNTER, UNIT_COUNT,                      \
-	  "How many times these sources ran.")                                                     \
+	  "Number of runs of the sources of noise.")                                               \
 	X(F_NOISE_LONGEST, "subtick_noise_longest_seconds", FAMILY_GAUGE, UNIT_NS,                 \
-	  "The longest of these runs in the last one to two minutes.")                             \
+	  "Longest run of a source of noise in the last one to two minutes.")                      \
 	X(F_SOFTIRQ_DELAY, "subtick_softirq_delay_seconds", FAMILY_HISTOGRAM, UNIT_NS,             \
 	  "Delay of softirqs from raise to run on all cores, by vector; counts at boundaries are exact.") \
 	X(F_SOFTIRQ_DELAY_LONGEST, "subtick_softirq_delay_longest_seconds", FAMILY_GAUGE, UNIT_NS, \
-	  "The longest of these delays on each core in the last one to two minutes.")              \
+	  "Longest delay of softirqs on each core in the last one to two minutes.")                \
 	X(F_RUNQ, "subtick_runqueue_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                   \
 	  "Run-queue latency: waits of runnable tasks for a core, by cgroup; counts at boundaries are exact.") \
 	X(F_RUNQ_CAUSE, "subtick_runqueue_cause_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "Time of the same waits, by cause.")                                                     \
+	  "Run-queue latency by cause.")                                                           \
 	X(F_RUNQ_BLAME, "subtick_runqueue_blame_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "Time that the tasks of one cgroup waited while those of another had the core.")         \
+	  "Time that tasks of the victim waited while tasks of the culprit had the core.")         \
 	X(F_RUNQ_IDLE, "subtick_runqueue_idle_seconds", FAMILY_COUNTER, UNIT_NS,                  \
-	  "Time from the wake-up of a task until it ran on a core that was idle, by cgroup and idle state.") \
+	  "Time from the wake-up of a task until it ran on an idle core, by cgroup and idle state.") \
 	X(F_RUNQ_IDLE_WAITS, "subtick_runqueue_idle_waits", FAMILY_COUNTER, UNIT_COUNT,           \
-	  "Number of those waits.")                                                               \
+	  "Number of waits for idle cores, by cgroup and idle state.")                             \
 	X(F_RUNQ_AVOIDABLE, "subtick_runqueue_avoidable_seconds", FAMILY_COUNTER, UNIT_NS,         \
-	  "Part of the waits in which another CPU that the task may use was idle, by cgroup: at least and at most, equal if exact.") \
+	  "Waits while another CPU that the task may use was idle, by cgroup: lower and upper bound, equal if exact.") \
 	X(F_RUNQ_EXCLUDED, "subtick_runqueue_excluded_seconds", FAMILY_COUNTER, UNIT_NS,           \
-	  "Part of the waits in which only CPUs were idle that the affinity or the cpuset of the task excludes.") \
+	  "Waits while the only idle CPUs were outside the affinity or the cpuset of the task, by cgroup.") \
 	X(F_RUNQ_WAITING, "subtick_runqueue_waiting_seconds", FAMILY_COUNTER, UNIT_NS,             \
-	  "Wall time in which at least one task of a cgroup or below it waited for a core, by cause; / is the machine.") \
+	  "Wall time in which at least one task of a cgroup, or of a cgroup below it, waited for a core, by cause; / is the machine.") \
 	X(F_RUNQ_STALLED, "subtick_runqueue_stalled_seconds", FAMILY_COUNTER, UNIT_NS,             \
-	  "The part of it in which none of these tasks ran.")                                      \
+	  "Wall time in which at least one task of a cgroup waited for a core and none of its tasks ran, by cause.") \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
-	  "Waits (kind waits) and charges (kind blame) in the series (other), because of the limits.") \
+	  "Waits (kind waits) and charges (kind blame) added to the series (other) because of the limits.") \
 	X(F_RUNQ_EVICTED, "subtick_runqueue_evicted", FAMILY_COUNTER, UNIT_COUNT,                   \
-	  "Cgroups whose series went on in (other), because a live one needed the place.")         \
+	  "Cgroups whose counters continue in (other), because a live cgroup replaced them.")      \
 	X(F_RUNQ_GROUPS, "subtick_runqueue_cgroups", FAMILY_GAUGE, UNIT_COUNT,                     \
-	  "Number of cgroups with series of their own.")                                           \
+	  "Number of cgroups with their own series.")                                              \
 	X(F_WAKE, "subtick_idle_wake_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                  \
-	  "Wake latency: time from when a timer was due until the idle core ran, by requested idle state.") \
+	  "Wake latency: time from a timer's expiry until the idle core ran, by requested idle state.") \
 	X(F_LOSS, "subtick_losses", FAMILY_COUNTER, UNIT_COUNT,                                    \
-	  "What a collector lost or doubts, by kind; the JSON has a key of the same name. Collectors load and noise share programs: what those lose is in both.") \
+	  "Losses of a collector, by kind; the JSON has a key of the same name. Collectors load and noise share programs, so both count the losses of these programs.") \
 	X(F_UP, "subtick_collector_up", FAMILY_GAUGE, UNIT_BOOL, "Whether the collector works.")   \
 	X(F_UPDATES, "subtick_collector_updates", FAMILY_COUNTER, UNIT_COUNT, "Windows read.")     \
 	X(F_UPDATE_COST, "subtick_collector_cpu_seconds", FAMILY_COUNTER, UNIT_NS,                 \
 	  "CPU time spent reading windows.")                                                       \
 	X(F_UPDATE_TIME, "subtick_collector_last_update_seconds", FAMILY_GAUGE, UNIT_NS,           \
-	  "When the last window ended, Unix time.")                                                \
+	  "End of the last window, Unix time.")                                                    \
 	X(F_BPF_TIME, "subtick_bpf_run_seconds", FAMILY_COUNTER, UNIT_NS,                          \
 	  "Run time of our BPF programs; needs kernel.bpf_stats_enabled.")                         \
 	X(F_BPF_RUNS, "subtick_bpf_runs", FAMILY_COUNTER, UNIT_COUNT,                              \
@@ -92,13 +92,13 @@ enum family_type {
 	  "Responses by status code.")                                                             \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \
 	X(F_HTTP_RESPONSES, "subtick_http_response_bytes", FAMILY_GAUGE, UNIT_BYTES,               \
-	  "Memory of responses: those of the last window, and those being sent.")                  \
+	  "Memory of the responses of the last window and of the responses being sent.")           \
 	X(F_HTTP_CUT, "subtick_http_cut", FAMILY_COUNTER, UNIT_COUNT,                              \
-	  "Connections closed by us: slow (no request in time), full (too many), stalled (does not read).") \
+	  "Connections closed by the exporter: slow (no request in time), full (too many), stalled (does not read).") \
 	X(F_PROC_CPU, "process_cpu_seconds", FAMILY_COUNTER, UNIT_NS, "CPU time of this process, user and system.") \
 	X(F_PROC_RSS, "process_resident_memory_bytes", FAMILY_GAUGE, UNIT_BYTES, "Resident memory of this process.") \
 	X(F_PROC_VIRTUAL, "process_virtual_memory_bytes", FAMILY_GAUGE, UNIT_BYTES, "Virtual memory of this process.") \
-	X(F_PROC_START, "process_start_time_seconds", FAMILY_GAUGE, UNIT_NS, "When this process started, Unix time.")
+	X(F_PROC_START, "process_start_time_seconds", FAMILY_GAUGE, UNIT_NS, "Start of this process, Unix time.")
 
 #define FAMILY_ENUM(id, name, type, unit, help) id,
 enum family_id { FAMILIES(FAMILY_ENUM) FAMILY_NR };

@@ -45,14 +45,14 @@
 	X(M_IDLE_LOOP_RATIO, "idle_loop_ratio", "idleloop", UNIT_RATIO,                            \
 	  "share spent unhalted in the kernel's idle loop: governor, tick stop, wake-up path")     \
 	X(M_POLL_IDLE_RATIO, "poll_idle_ratio", "poll", UNIT_RATIO,                                \
-	  "share spent polling while idle: busy to a cycle counter, idle to the kernel")           \
+	  "share spent polling while idle: a cycle counter counts it as busy, the kernel as idle") \
 	X(M_IDLE_RATIO, "idle_ratio", "idle", UNIT_RATIO, "share in which the core was halted")    \
 	X(M_STEAL_RATIO, "steal_ratio", "steal", UNIT_RATIO,                                       \
-	  "share in which the hypervisor ran something else although the core had work")           \
+	  "share in which the core had work, but the hypervisor did not run it")                   \
 	X(M_UNKNOWN_RATIO, "unknown_ratio", "unknown", UNIT_RATIO,                                 \
 	  "share whose context is unknown, such as before the first event of a core")              \
 	X(M_CLOSURE_ERROR_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                     \
-	  "how far the parts are from summing to the window")                                      \
+	  "difference between the sum of the parts and the window")                                \
 	X(M_CPU_WINDOW_NS, "window_ns", "window", UNIT_NS,                                         \
 	  "the window of this CPU, by its own timestamps")                                         \
 	X(M_FLAGS, "flags", "flags", UNIT_TEXT,                                                    \
@@ -73,19 +73,19 @@
 	X(M_CMP_BPF_PMU, "compare.bpf_pmu_busy_ratio", "bpf-pmu", UNIT_RATIO,                      \
 	  "busy ratio of source bpf-pmu")                                                          \
 	X(M_WRONG_RATIO, "wrong_ratio", "wrong from", UNIT_RATIO,                                  \
-	  "a source whose figure is further than this from the truth is called wrong")             \
+	  "a source is called wrong if its error is larger than this")                             \
 	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
 	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
 	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
 	X(M_IRQ, "irq", "irq", UNIT_ID, "number of the interrupt line; null if it is no device's")  \
 	X(M_IRQ_HANDLER, "handler", "handler", UNIT_TEXT,                                          \
-	  "name of the handler as in /proc/interrupts, or what the IPI is for")                    \
+	  "name of the handler as in /proc/interrupts, or purpose of the IPI")                     \
 	X(M_IRQ_RATIO, "irq_ratio", "time", UNIT_RATIO, "share spent in this line's handler")      \
 	X(M_IRQ_COUNT, "irq_total", "count", UNIT_COUNT, "times the handler ran")                  \
 	X(M_TASK_SHARE_RATIO, "task_share_ratio", "of core", UNIT_RATIO,                           \
 	  "share of the core's window that the task had, without interrupts and softirqs on top")  \
 	X(M_OF_TASKS_RATIO, "of_tasks_ratio", "of tasks", UNIT_RATIO,                              \
-	  "share of the time that all tasks had the core")                                         \
+	  "share of the time of all tasks on the core")                                            \
 	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
@@ -102,17 +102,18 @@
 	X(M_CHECK, "check", "check", UNIT_TEXT, "what was checked")                                \
 	X(M_STATUS, "status", "status", UNIT_TEXT, "ok, warn or no; for commands full, part or no") \
 	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and what it means")            \
-	X(M_FIX, "fix", "fix", UNIT_TEXT, "what to do about it")                                   \
+	X(M_FIX, "fix", "fix", UNIT_TEXT, "command or setting that fixes it")                      \
 	X(M_RULE, "rule", "rule", UNIT_TEXT, "the rule that made the finding")                     \
 	X(M_FINDING, "finding", "finding", UNIT_TEXT, "what takes time, in one sentence")          \
-	X(M_LOST_NS, "lost_ns", "lost", UNIT_NS, "time lost to it, or hidden, in the window")      \
-	X(M_NEXT, "next", "next", UNIT_TEXT, "what to run or to change next")                      \
+	X(M_LOST_NS, "lost_ns", "lost", UNIT_NS,                                                   \
+	  "time lost to the cause, or hidden, in the window")                                      \
+	X(M_NEXT, "next", "next", UNIT_TEXT, "next command or setting")                            \
 	X(M_FINDING_CAUSE, "cause", "cause", UNIT_TEXT, "kind of culprit: quota, task, softirq")   \
 	X(M_FINDING_SHARE, "share_ratio", "share", UNIT_RATIO,                                     \
 	  "share of the victim's waiting, or of the CPU's time")                                   \
-	X(M_NEXT_COMMAND, "next_command", "command", UNIT_TEXT, "shell command that mends it")     \
+	X(M_NEXT_COMMAND, "next_command", "command", UNIT_TEXT, "shell command that helps")        \
 	X(M_NEXT_SETTING, "next_setting", "setting", UNIT_TEXT,                                    \
-	  "PATH=VALUE: file to write, and the value that mends it")                                \
+	  "PATH=VALUE: file to write, and the value that helps")                                   \
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
 	X(M_TRY_SETTING, "setting", "setting", UNIT_TEXT, "file that the experiment changed, as given") \
 	X(M_TRY_WAS, "original", "original", UNIT_TEXT, "value before and after the experiment")   \
@@ -135,7 +136,8 @@
 	X(M_TRY_CHANGED_NS, "changed_ns", "changed", UNIT_NS, "geometric mean over the changed rounds") \
 	X(M_TRY_EFFECT_RATIO, "effect_ratio", "effect", UNIT_RATIO, "changed ÷ original − 1")      \
 	X(M_TRY_LOW_RATIO, "effect_low_ratio", "from", UNIT_RATIO,                                 \
-	  "lower end of the interval of the effect: 95 %, for cgroups that are not watched all together") \
+	  "lower end of the 95 % interval of the effect; simultaneous for cgroups that are not "   \
+	  "watched")                                                                               \
 	X(M_TRY_HIGH_RATIO, "effect_high_ratio", "to", UNIT_RATIO, "upper end of the interval")    \
 	X(M_TRY_P_RATIO, "p_ratio", "p", UNIT_RATIO,                                               \
 	  "exact permutation test, two-sided: chance of an effect this large without any; watched cgroups only") \
@@ -145,14 +147,14 @@
 	  "an effect of this size would have been found in 95 of 100 experiments")                 \
 	X(M_TRY_USED, "pairs_total", "used", UNIT_COUNT, "pairs in which both rounds have the figure") \
 	X(M_TRY_CONTROL_RATIO, "control_ratio", "control", UNIT_RATIO,                             \
-	  "A/A control: every second original round against the one before it")                    \
+	  "A/A control: every second original round compared with the previous original round")    \
 	X(M_TRY_ARM, "arm", "rounds", UNIT_TEXT, "original or changed")                            \
 	X(M_TRY_PAIR, "pair", "pair", UNIT_ID, "number of the pair, from 1")                       \
 	X(M_TRY_FIRST, "first", "first", UNIT_TEXT, "which of the two rounds was first: original or changed") \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
 	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \
-	  "which figure is the cost of a pair: batch, or median if the engine has no batch")       \
+	  "figure that is the cost of a pair: batch, or median if the engine has no batch")        \
 	X(M_CRIT_PERCENTILE_CPU, "percentile_cpu", "percentiles of CPU", UNIT_ID,                  \
 	  "the CPU of the percentiles; missing: all CPUs")                                         \
 	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
@@ -162,7 +164,7 @@
 	X(M_CRIT_DO_WORK, "do_work", "work", UNIT_BOOL,                                            \
 	  "whether the pairs enclosed simulated work")                                             \
 	X(M_CRIT_ROUNDS, "rounds", "rounds", UNIT_COUNT,                                           \
-	  "how many times the benchmark ran; low and high are the lowest and highest round")       \
+	  "rounds of the benchmark; low and high are the lowest and highest round")                \
 	X(M_CRIT_OP, "op", "operation", UNIT_TEXT,                                                 \
 	  "irq, preempt or irq_save: a pair of disable and enable")                                \
 	CRIT_METRIC(X, MEDIAN, "median", "median", "median cost of a pair")                        \
@@ -194,8 +196,10 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
 	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT, "windows of the first file") \
 	X(M_DIFF_AFTER_WINDOWS, "after_windows_total", "windows after", UNIT_COUNT, "windows of the second file") \
-	X(M_DIFF_COMPARED, "compared_total", "compared", UNIT_COUNT, "figures with enough windows on both sides to tell whether they changed") \
-	X(M_DIFF_CHANGED_TOTAL, "changed_total", "changed", UNIT_COUNT, "those of them that changed") \
+	X(M_DIFF_COMPARED, "compared_total", "compared", UNIT_COUNT,                               \
+	  "figures with enough windows on both sides for a comparison")                            \
+	X(M_DIFF_CHANGED_TOTAL, "changed_total", "changed", UNIT_COUNT,                            \
+	  "compared figures that changed")                                                         \
 	X(M_DIFF_CONFIDENCE, "confidence_ratio", "confidence", UNIT_RATIO, "probability that all intervals together contain the true changes") \
 	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
 	  "whether the ranges of the rounds do not overlap")                                       \
@@ -210,10 +214,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	METRICS_AUDIT(X)                                                                           \
 	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
 	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
-	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
-	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
+	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT,                                            \
+	  "source of the wake-up: timer, remote, nic or passive")                                  \
+	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "name of the run: its machine")                     \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
-	  "idle state that alone was allowed; null: those that were allowed before")              \
+	  "only idle state that was allowed; null: all states that were allowed before")           \
 	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT, "energy performance preference or bias that was set; null: as before") \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
 	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
@@ -250,21 +255,24 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_ENTERED_RATIO, "entered_ratio", "entered", UNIT_RATIO,                           \
 	  "share of wake-ups for which a counter shows that the state was entered")               \
 	X(M_WAKE_ENTERED_BY, "entered_by", "by", UNIT_TEXT,                                       \
-	  "that counter: cstate_core (hardware), cpuidle (kernel), or null")                      \
+	  "counter of entered_total: cstate_core (hardware), cpuidle (kernel), or null")           \
 	X(M_WAKE_ENTERED_MAX_NS, "entered_max_ns", "longest entered", UNIT_NS,                    \
-	  "longest wake latency of those, or of all if unknown: what the verdict compares")       \
+	  "longest wake latency of the wake-ups in entered_total, or of all if that is unknown; "  \
+	  "the verdict compares it")                                                               \
 	X(M_WAKE_PACKAGE_TOTAL, "package_slept_total", "package slept", UNIT_COUNT,               \
-	  "of these, wake-ups during which the package was in PC3 or deeper; null without a counter") \
+	  "wake-ups in entered_total during which the package was in PC3 or deeper; null "         \
+	  "without a counter")                                                                     \
 	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "C-state that the hardware counts; PC: of the package") \
-	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time spent there, by its residency counter") \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS,                                            \
+	  "time spent in the state, by its residency counter")                                     \
 	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
-	  "that time ÷ the time of the sweep")                                                     \
+	  "hardware_ns ÷ the time of the sweep")                                                   \
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
-	  "estimated time from the idle exit to our own stamp, already subtracted")                            \
+	  "estimated time from the idle exit to subtick's own timestamp, already subtracted")      \
 	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
-	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
+	  "error bound of a latency: spread of the overhead, step of the clock, launch timestamp") \
 	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
 	  "median interrupt latency of the same core while it never idles")                        \
 	X(M_WAKE_BUSY_MAX_NS, "busy_max_ns", "busy max", UNIT_NS,                                  \
@@ -272,31 +280,31 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_CLOCK_READ_NS, "clock_read_ns", "clock", UNIT_NS, "median cost of reading the clock") \
 	X(M_WAKE_CLOCK_STEP_NS, "clock_step_ns", "step", UNIT_NS, "smallest step of the clock that was seen") \
 	X(M_WAKE_REJ_BEFORE_IDLE, "rejected.before_idle_total", "before idle", UNIT_COUNT,         \
-	  "events that were due before the core went idle, or that found it busy")                 \
+	  "the core was not idle at the launch")                                                   \
 	X(M_WAKE_REJ_WOKEN_EARLY, "rejected.woken_early_total", "woken early", UNIT_COUNT,         \
-	  "the core had idled, but something else woke it before the launch")                      \
+	  "the core was idle, but another event woke it before the launch")                        \
 	X(M_WAKE_REJ_OTHER_FIRST, "rejected.other_first_total", "other first", UNIT_COUNT,         \
-	  "another interrupt or timer came between launch and ours")                               \
+	  "another interrupt or timer came first after the launch")                                \
 	X(M_WAKE_REJ_NEGATIVE, "rejected.negative_total", "negative", UNIT_COUNT,                  \
-	  "awake before the launch, by the stamps")                                                \
+	  "the core was awake before the launch, by the timestamps")                               \
 	X(M_WAKE_REJ_ELSEWHERE, "rejected.elsewhere_total", "elsewhere", UNIT_COUNT,               \
-	  "our timer ran on another CPU")                                                          \
+	  "the timer ran on another CPU")                                                          \
 	X(M_WAKE_REJ_NMI, "rejected.nmi_total", "NMI", UNIT_COUNT, "an NMI came in between")       \
 	X(M_WAKE_REJ_LOST, "rejected.lost_total", "lost", UNIT_COUNT,                              \
 	  "no launch was stamped, or no interrupt came")                                           \
 	X(M_WAKE_REJ_OTHER, "rejected.not_a_timer_total", "not a timer", UNIT_COUNT,               \
 	  "passive: idle exits that no timer caused")                                              \
 	X(M_WAKE_REJ_ODD, "rejected.odd_state_total", "odd state", UNIT_COUNT,                     \
-	  "wake-ups from a state number that the driver does not have")                            \
+	  "wake-ups from a state number that the driver lacks")                                    \
 	X(M_WAKE_STAGE, "stage", "stage", UNIT_TEXT,                                               \
-	  "what the core had reached: exit, interrupt, timer, switch or user")                     \
+	  "stage that the core had reached: exit, interrupt, timer, switch or user")               \
 	X(M_WAKE_STEP_NS, "step_median_ns", "step", UNIT_NS,                                       \
 	  "median time since the previous stage")                                                  \
 	X(M_WAKE_PRE_TIMER_NS, "timer_median_ns", "timer", UNIT_NS, "median wake latency by timer") \
 	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
 	  "median wake latency by another core")                                                   \
 	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
-	  "how much shorter the latency by timer is, because the core knows its own timer")         \
+	  "remote median − timer median: a core can start to wake before its own timer expires")   \
 	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake ÷ remote median")      \
 	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
 	  "whether the pre-wake exceeds the uncertainty of both medians")                          \
@@ -310,13 +318,16 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_BUDGET_FITS, "fits", "fits", UNIT_BOOL, "whether an idle state fits the budget; null: none has enough points for a p99.9") \
 	X(M_WAKE_BUDGET_NAME, "name", "deepest", UNIT_TEXT, "deepest idle state that fits")        \
 	X(M_WAKE_BUDGET_LIMIT_NS, "limit_ns", "limit", UNIT_NS, "latency limit that allows this state and no deeper one; null: none is needed or possible") \
-	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT, "file and value of that limit for this CPU") \
+	X(M_WAKE_BUDGET_SETTING, "setting", "set", UNIT_TEXT,                                      \
+	  "file and value that set limit_ns for this CPU")                                         \
 	X(M_WAKE_BUDGET_DEEPER, "deeper_ratio", "lost idle", UNIT_RATIO, "share of idle time in deeper states, which the limit forbids: since boot, or in the window of passive") \
 	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
-	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
-	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \
-	X(M_MACHINE_CPU_MODEL, "machine.cpu_model", "CPU model", UNIT_TEXT, "model of its processors") \
-	X(M_MACHINE_MICROCODE, "machine.microcode", "microcode", UNIT_TEXT, "revision of their microcode") \
+	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of the kernel")        \
+	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "architecture of the machine")        \
+	X(M_MACHINE_CPU_MODEL, "machine.cpu_model", "CPU model", UNIT_TEXT,                        \
+	  "model of the processors")                                                               \
+	X(M_MACHINE_MICROCODE, "machine.microcode", "microcode", UNIT_TEXT,                        \
+	  "revision of the microcode")                                                             \
 	X(M_MACHINE_EPB, "machine.energy_perf_bias", "EPB", UNIT_TEXT,                            \
 	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
 	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
@@ -345,18 +356,19 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
 	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
 	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
-	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
+	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT,                                        \
+	  "reason if the point does not count; null if it counts")                                 \
 	X(M_WAKE_POINT_ENTERED, "entered", "entered", UNIT_BOOL,                                  \
 	  "whether the state was entered, by a counter before and after the point; null if unknown") \
 	X(M_WAKE_POINT_PACKAGE, "package_slept", "package slept", UNIT_BOOL,                      \
 	  "whether the package was in PC3 or deeper during the point; null if unknown")           \
 	X(M_WAKE_DEPTH_NS, "depth_ns", "residency", UNIT_NS,                                      \
-	  "time in that state during the point, by its residency counter")                        \
+	  "time in the state during the point, by its residency counter")                          \
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
 	X(M_WAKE_DMA_NS, "dma_ns", "DMA", UNIT_NS,                                                \
-	  "nic: from the launch time until the packet is sent, by the card's own stamps (median), or as given; " \
-	  "null if unknown")                                                                       \
+	  "nic: median time from the launch until the packet is sent, by the card's own "          \
+	  "timestamps, or from --dma; null if unknown")                                            \
 	X(M_WAKE_DMA_HALF_NS, "dma_half_spread_ns", "DMA ±", UNIT_NS,                              \
 	  "nic: half of the 10th to the 90th percentile of dma_ns; null if it was not measured")   \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
@@ -370,7 +382,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT,                                              \
 	  "container runtime or libvirt, from the cgroup path")                                    \
 	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
-	  "namespace/pod/container as far as they are known, VM or VM/vCPU, else the cgroup")      \
+	  "namespace/pod/container if known, VM or VM/vCPU, else the cgroup")                      \
 	X(M_VM, "vm", "VM", UNIT_TEXT, "virtual machine, as its hypervisor process names it")      \
 	X(M_VCPU, "vcpu", "vCPU", UNIT_ID, "number of the virtual CPU in its virtual machine")     \
 	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
@@ -385,11 +397,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
 	X(M_PID, "pid", "PID", UNIT_ID, "thread")                                                  \
-	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
+	X(M_TGID, "tgid", "process", UNIT_ID, "process of the thread")                             \
 	X(M_ENDED, "ended", "ended", UNIT_BOOL,                                                    \
 	  "whether the group had ended at the end of the window")                                  \
 	X(M_CAUSE_IDLE_NS, "causes.idle_exit_ns", "idle exit", UNIT_NS,                            \
-	  "the core was idle: the time to leave its idle state, not contention")                   \
+	  "the core was idle and left its idle state; no contention")                              \
 	X(M_CAUSE_SAME_NS, "causes.same_group_ns", "same", UNIT_NS,                                \
 	  "waited behind tasks of the same group")                                                 \
 	X(M_CAUSE_OTHER_NS, "causes.other_group_ns", "others", UNIT_NS,                            \
@@ -397,45 +409,47 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_CAUSE_KTHREAD_NS, "causes.kernel_thread_ns", "kthreads", UNIT_NS,                      \
 	  "waited behind kernel threads")                                                          \
 	X(M_CAUSE_PREEMPTED_NS, "causes.preempted_ns", "preempted", UNIT_NS,                       \
-	  "waited for the core again after losing it while runnable")                              \
+	  "waited to run again after a preemption")                                                \
 	X(M_CAUSE_THROTTLED_NS, "causes.throttled_ns", "quota", UNIT_NS, "throttled by CPU quota") \
 	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
-	  "queued on another core before being moved to the one that ran it")                      \
+	  "waited on another core before the task was moved to the core that ran it")              \
 	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
-	  "before the oldest switch that the core remembers")                                            \
+	  "wait time before the oldest switch that the core remembers")                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
-	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")            \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "group that had the core meanwhile")     \
 	X(M_VICTIM_NAME, "victim_name", "who waited", UNIT_TEXT,                                   \
-	  "the same as name of the groups: namespace/pod/container as far as they are known")      \
-	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
+	  "name of the victim: namespace/pod/container if known, else the cgroup")                 \
+	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT,                                \
+	  "name of the culprit: namespace/pod/container if known, else the cgroup")                \
 	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
-	  "wall time in which at least one task of the cgroup or below waited for a core")         \
+	  "wall time in which at least one task of the cgroup, or of a cgroup below it, waited "   \
+	  "for a core")                                                                            \
 	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
-	  "of it, one waited for a core that a task had")                                          \
+	  "part of waiting_ns in which a task waited for a core that another task had")            \
 	X(M_WAITING_KTHREAD_NS, "waiting_kernel_thread_ns", "kthreads", UNIT_NS,                   \
-	  "of the rest, one waited for a core that a kernel thread had")                           \
+	  "part of the rest in which a task waited for a core that a kernel thread had")           \
 	X(M_WAITING_IDLE_NS, "waiting_idle_exit_ns", "idle exit", UNIT_NS,                         \
-	  "of the rest, one waited for a core to leave its idle state")                            \
+	  "part of the rest in which a task waited for a core to leave its idle state")            \
 	X(M_WAITING_QUOTA_NS, "waiting_quota_ns", "quota", UNIT_NS,                                \
-	  "the rest: CPU quota kept tasks from the core")                                          \
+	  "the rest of waiting_ns: CPU quota throttled the tasks")                                 \
 	X(M_STALLED_NS, "stalled_ns", "stalled", UNIT_NS,                                          \
-	  "wall time in which one waited and none of them ran")                                    \
+	  "wall time in which at least one of these tasks waited and none ran")                    \
 	X(M_STALLED_CONTENTION_NS, "stalled_contention_ns", "stalled, contention", UNIT_NS,        \
-	  "of it, as waiting_contention_ns")                                                       \
+	  "part of stalled_ns with the cause of waiting_contention_ns")                            \
 	X(M_STALLED_KTHREAD_NS, "stalled_kernel_thread_ns", "stalled, kthreads", UNIT_NS,          \
-	  "of it, as waiting_kernel_thread_ns")                                                    \
+	  "part of stalled_ns with the cause of waiting_kernel_thread_ns")                         \
 	X(M_STALLED_IDLE_NS, "stalled_idle_exit_ns", "stalled, idle exit", UNIT_NS,                \
-	  "of it, as waiting_idle_exit_ns")                                                        \
+	  "part of stalled_ns with the cause of waiting_idle_exit_ns")                             \
 	X(M_STALLED_QUOTA_NS, "stalled_quota_ns", "stalled, quota", UNIT_NS,                       \
-	  "of it, as waiting_quota_ns")                                                            \
+	  "part of stalled_ns with the cause of waiting_quota_ns")                                 \
 	X(M_PSI_WAITING_NS, "psi_waiting_ns", "PSI waiting", UNIT_NS,                              \
-	  "the same by the kernel (PSI some), quota included")                                     \
+	  "waiting time by the kernel (PSI some), which includes quota")                           \
 	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
-	  "the same by the kernel (PSI full), quota included; none for the machine")               \
+	  "stalled time by the kernel (PSI full), which includes quota; null for the machine")     \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
-	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
+	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "PID of prev_comm")                         \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
 	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
@@ -447,7 +461,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
-	  "share of the observed waits that the kernel's run_delay omits")   \
+	  "share of the observed waits that is missing from the kernel's run_delay")               \
 	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
 	  "probability with which each wait is counted; figures are scaled by its inverse")         \
 	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \
@@ -457,59 +471,65 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
 	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
 	X(M_TRACE_LINE, "timeline", "timeline", UNIT_TEXT,                                         \
-	  "what the core did, from left to right: the part with most of each bit of the time")     \
+	  "context of the core, from left to right; each character is the context with most time") \
 	X(M_EDGES_TOTAL, "edges_total", "edges", UNIT_COUNT, "recorded context changes and wake-ups") \
 	X(M_GAPS_TOTAL, "gaps_total", "gaps", UNIT_COUNT,                                          \
-	  "places where edges are missing; what the core did there is unknown")                    \
-	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
+	  "places where edges are missing; the core's time there is unknown")                      \
+	X(M_AT_NS, "at_ns", "at", UNIT_NS, "time since the start of the recording")                \
 	X(M_BEGAN, "began", "began", UNIT_TEXT,                                                    \
 	  "how the wait began: woken, or preempted when the task lost a core")                     \
 	X(M_QUOTA_HELD, "quota_held", "quota", UNIT_BOOL,                                          \
 	  "whether the CPU quota of the task was used up when the wait began")                     \
 	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
-	  "how much of the wait the CPU quota held the task, from its beginning")                  \
+	  "time that CPU quota held the task, from the start of the wait")                         \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
-	  "task that woke it; timer, or the name of another interrupt or softirq, if one did")     \
-	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
+	  "task that woke it; or timer, or the name of another interrupt or softirq")              \
+	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "PID of the waker")                       \
 	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
-	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "its PID")                             \
+	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "PID of the culprit")                 \
 	X(M_WAIT_IRQ_NS, "irq_ns", "irq", UNIT_NS, "part of the wait in which the core handled interrupts") \
 	X(M_WAIT_SOFTIRQ_NS, "softirq_ns", "softirq", UNIT_NS,                                     \
 	  "part of the wait in which the core ran softirqs")                                       \
 	X(M_WAIT_IDLE_NS, "idle_ns", "idle", UNIT_NS,                                              \
-	  "part of the wait in which the core was idle or on its way out of idle")                 \
+	  "part of the wait in which the core was idle or left idle")                              \
 	X(M_AVOIDABLE_NS, "avoidable_ns", "avoidable", UNIT_NS,                                    \
 	  "part of the wait in which another CPU that the task may use was idle")                  \
 	X(M_AVOIDABLE_MOST_NS, "avoidable_most_ns", "at most", UNIT_NS,                            \
-	  "upper bound of avoidable_ns; equal to it where that is exact")                          \
+	  "upper bound of the avoidable part; equal to avoidable_ns if that is exact")             \
 	X(M_EXCLUDED_NS, "excluded_ns", "excluded", UNIT_NS,                                       \
-	  "part of the wait in which only CPUs were idle that the affinity or the cpuset excludes") \
-	X(M_EXCLUDED_CPU, "excluded_cpu", "excluded CPU", UNIT_ID, "one of those CPUs")            \
+	  "part of the wait in which the only idle CPUs were outside the affinity or the cpuset")  \
+	X(M_EXCLUDED_CPU, "excluded_cpu", "excluded CPU", UNIT_ID,                                 \
+	  "one of the excluded idle CPUs")                                                         \
 	X(M_IDLE_CPU, "idle_cpu", "idle CPU", UNIT_ID,                                             \
-	  "CPU that the task may use and that was idle longest in that part")                      \
-	X(M_IDLE_CPU_NS, "idle_cpu_ns", "idle for", UNIT_NS, "how long that CPU was idle then")    \
+	  "allowed CPU that was idle longest in the avoidable part")                               \
+	X(M_IDLE_CPU_NS, "idle_cpu_ns", "idle for", UNIT_NS,                                       \
+	  "idle time of idle_cpu in the avoidable part")                                           \
 	X(M_PLACED_BY, "placed_by", "placed by", UNIT_TEXT,                                        \
-	  "why it waited: wake-up, if a CPU was idle when the wait began; else balance")           \
+	  "wake-up: a CPU was idle when the wait began; balance: a CPU became idle later")         \
 	X(M_AVOIDABLE_UNKNOWN_TOTAL, "avoidable_unknown_total", "avoidable?", UNIT_COUNT,          \
-	  "waits whose avoidable part is not known: affinity or length of the quota hold unknown") \
+	  "waits whose avoidable part is unknown, because affinity or length of the quota hold "   \
+	  "is unknown")                                                                            \
 	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
 	  "time on a core, without interrupts and softirqs on top")                                \
-	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \
-	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT,                                                 \
+	  "event that ended the recording: wait, wake, noise or percentile")                       \
+	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS,                                             \
+	  "time of the event since the start of the recording")                                    \
 	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS,                                           \
-	  "how long that wait or interrupt was; of a percentile: the limit that it reached")       \
-	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
+	  "length of the wait or interrupt; for a percentile, the limit that it reached")          \
+	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU of the event")                            \
 	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
-	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
+	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "PID of event_comm")                          \
 	X(M_EVENT_CGROUP, "event_cgroup", "cgroup", UNIT_TEXT, "cgroup whose percentile reached its limit") \
-	X(M_EVENT_WAITS_TOTAL, "event_waits_total", "waits", UNIT_COUNT, "its waits in event_window_ns") \
+	X(M_EVENT_WAITS_TOTAL, "event_waits_total", "waits", UNIT_COUNT,                           \
+	  "waits of the cgroup in event_window_ns")                                                \
 	X(M_EVENT_LONG_TOTAL, "event_long_total", "long", UNIT_COUNT,                              \
-	  "those of them that were event_ns or longer")                                            \
+	  "waits of the cgroup of event_ns or longer")                                             \
 	X(M_EVENT_WINDOW_NS, "event_window_ns", "within", UNIT_NS,                                 \
-	  "the time before event_at_ns in which these waits ended")                                \
+	  "time before event_at_ns in which these waits ended")                                    \
 	X(M_TICKS_TOTAL, "ticks_total", "ticks", UNIT_COUNT, "ticks of this CPU, with --tick")     \
 	X(M_FREQUENCY_HZ, "frequency_hz", "frequency", UNIT_HZ,                                    \
-	  "what the kernel last set the CPU to, with --frequency; null if it did not")            \
+	  "frequency that the kernel set last, with --frequency; null without a change")           \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_FILE, "file", "recording", UNIT_TEXT, "name of the file")                               \
@@ -523,14 +543,14 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_NOISE_RATIO, "noise_ratio", "noise", UNIT_RATIO,                                       \
 	  "share of the core's window that interrupts, softirqs and kernel threads took")          \
 	X(M_NOISE_SOFTIRQ_RATIO, "softirqs_ratio", "softirq", UNIT_RATIO,                          \
-	  "share spent in softirqs, but for those that ksoftirqd ran")                             \
+	  "share spent in softirqs, except softirqs that ksoftirqd ran")                           \
 	X(M_KTHREAD_RATIO, "kthread_ratio", "kthreads", UNIT_RATIO,                                \
 	  "share spent in kernel threads, ksoftirqd among them")                                   \
 	X(M_TASKS_RATIO, "tasks_ratio", "tasks", UNIT_RATIO,                                       \
-	  "share that was left to tasks that are no kernel threads")                               \
+	  "share spent in tasks that are no kernel threads")                                       \
 	X(M_EVENTS_TOTAL, "events_total", "events", UNIT_COUNT,                                    \
 	  "interrupts, softirqs, NMIs and runs of kernel threads that ended in the window")        \
-	X(M_EVENTS_HZ, "events_hz", "events/s", UNIT_HZ, "the same per second")                    \
+	X(M_EVENTS_HZ, "events_hz", "events/s", UNIT_HZ, "events per second")                      \
 	X(M_EXCEEDED, "exceeded", "over limit", UNIT_BOOL, "whether the core exceeds a limit")     \
 	X(M_EXCEEDED_TOTAL, "exceeded_total", "cores over limit", UNIT_COUNT,                      \
 	  "cores that exceed a limit")                                                             \
@@ -542,30 +562,37 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
 	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
 	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
-	X(M_KNOB, "knob", "what would move it", UNIT_TEXT, "the setting that would move this source") \
+	X(M_KNOB, "knob", "what would move it", UNIT_TEXT,                                         \
+	  "setting that would move the source to another core")                                    \
 	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
-	  "whom it hit: the cgroup of the task that was current, (idle) or (kernel threads)")      \
-	X(M_HIT_HARDIRQ_NS, "hardirq_ns", "hardirq", UNIT_NS, "time in interrupts on top of it")   \
-	X(M_HIT_HARDIRQ_TOTAL, "hardirq_total", "hardirqs", UNIT_COUNT, "interrupts on top of it") \
-	X(M_HIT_SOFTIRQ_NS, "softirqs_ns", "softirq", UNIT_NS, "time in softirqs on top of it")    \
-	X(M_HIT_SOFTIRQ_TOTAL, "softirqs_total", "softirqs", UNIT_COUNT, "softirqs on top of it")  \
+	  "victim: the cgroup of the current task, (idle) or (kernel threads)")                    \
+	X(M_HIT_HARDIRQ_NS, "hardirq_ns", "hardirq", UNIT_NS,                                      \
+	  "time in interrupts on top of its tasks")                                                \
+	X(M_HIT_HARDIRQ_TOTAL, "hardirq_total", "hardirqs", UNIT_COUNT,                            \
+	  "interrupts on top of its tasks")                                                        \
+	X(M_HIT_SOFTIRQ_NS, "softirqs_ns", "softirq", UNIT_NS,                                     \
+	  "time in softirqs on top of its tasks")                                                  \
+	X(M_HIT_SOFTIRQ_TOTAL, "softirqs_total", "softirqs", UNIT_COUNT,                           \
+	  "softirqs on top of its tasks")                                                          \
 	X(M_HIT_KTHREAD_NS, "kthread_ns", "kthreads", UNIT_NS,                                     \
 	  "time in kernel threads that preempted one of its tasks")                                \
 	X(M_HIT_KTHREAD_TOTAL, "kthread_total", "preempted", UNIT_COUNT,                           \
 	  "runs of kernel threads that preempted one of its tasks")                                \
-	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
+	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel reports NMIs")   \
 	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI or called the function")  \
 	X(M_CALLED_FUNCTION, "function", "function", UNIT_TEXT,                                    \
 	  "function of the kernel that another CPU called there; null if it has no symbol")        \
 	X(M_CALLS_KNOWN, "calls_known", "calls known", UNIT_BOOL,                                  \
-	  "whether this kernel tells which functions are called on other CPUs")                    \
-	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
+	  "whether this kernel reports the functions called on other CPUs")                        \
+	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "purpose of the IPI, as in /proc/interrupts")      \
 	X(M_SENT_BY_TOTAL, "sent_by_total", "at least", UNIT_COUNT,                                \
-	  "how many of them this process sent at least")                                           \
+	  "smallest possible number of IPIs from this process")                                    \
 	X(M_SENT_BY_PID, "sent_by_pid", "by process", UNIT_ID,                                     \
-	  "a process that sent some of them: the one that sent more than half, if there is one")   \
+	  "a process that sent some of the IPIs: the one that sent more than half, if there is "   \
+	  "one")                                                                                   \
 	X(M_SENT_BY, "sent_by", "by", UNIT_TEXT,                                                   \
-	  "command of that process, (idle) for the idle task, (interrupt) for an interrupt or softirq") \
+	  "command of the sending process; (idle): the idle task, (interrupt): an interrupt or "   \
+	  "softirq")                                                                               \
 	X(M_WORK_FUNCTION, "function", "work function", UNIT_TEXT,                                 \
 	  "function of the kernel that a kworker executed; null if it has no symbol")              \
 	X(M_EXECUTIONS_TOTAL, "executions_total", "executed", UNIT_COUNT,                          \
@@ -573,10 +600,11 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WORK_NS, "work_ns", "CPU time", UNIT_NS,                                               \
 	  "CPU time of the function, without interrupts on top of it; also in its kworker's row")  \
 	X(M_WORK_MAX_NS, "work_max_ns", "longest", UNIT_NS,                                        \
-	  "its longest time on the core without a break")                                          \
+	  "longest time on the core without a switch")                                             \
 	X(M_QUEUE_DELAY_NS, "delay_ns", "delay", UNIT_NS,                                          \
-	  "delay from queueing to execution, of the executions whose queueing was seen")           \
+	  "delay from queueing to execution, for executions whose queueing was recorded")          \
 	X(M_QUEUE_DELAY_COUNT, "delay_count", "delays", UNIT_COUNT, "executions with a known delay") \
-	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")
+	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS,                                \
+	  "time of the events in source_lost_total")
 
 #endif

@@ -14,8 +14,9 @@
 	X(M_TICK_PHASE_NS, "tick_phase_ns", "tick at", UNIT_NS,                                    \
 	  "phase of the tick on CLOCK_MONOTONIC")                                                  \
 	X(M_COHERENCE_RATIO, "coherence_ratio", "on tick", UNIT_RATIO,                             \
-	  "how well increments fall on one phase of the tick: 100 % if all do, near 0 if they are spread evenly") \
-	X(M_AUDIT_SET, "set", "load: columns", UNIT_TEXT, "load, and which columns were watched")  \
+	  "100 % if all increments are at one phase of the tick, near 0 if they are spread "       \
+	  "evenly")                                                                                \
+	X(M_AUDIT_SET, "set", "load: columns", UNIT_TEXT, "load, and the watched columns")         \
 	X(M_AUDIT_LOAD, "load", "load", UNIT_TEXT, "load on the audited core")                     \
 	X(M_INCREMENTS_TOTAL, "increments_total", "increments", UNIT_COUNT,                        \
 	  "readings in which a watched column had changed")                                        \
@@ -53,8 +54,8 @@
 	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
 	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
 	X(M_BPF_LOOP_NS, "bpf_loop_ns", "bpf loop", UNIT_NS,                                       \
-	  "CPU time of the loop by source bpf; null where the kernel has no IRQ_TIME_ACCOUNTING, with which the " \
-	  "thread clock lacks interrupts")                                                         \
+	  "CPU time of the loop by source bpf; null on kernels without IRQ_TIME_ACCOUNTING, "      \
+	  "where the thread clock is true")                                                        \
 	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time ÷ iterations") \
 	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
 	  "user time by getrusage ÷ iterations")                                                   \
@@ -63,17 +64,17 @@
 	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
 	  "busy columns of the core ÷ iterations")                                                 \
 	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
-	  "bpf_loop_ns ÷ iterations; where that is null, thread_clock_ns ÷ iterations")            \
+	  "bpf_loop_ns, or if null thread_clock_ns, ÷ iterations")                                 \
 	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \
-	  "user and system time by getrusage ÷ bpf_loop_ns, where that is null ÷ thread_clock_ns") \
+	  "user and system time by getrusage ÷ bpf_loop_ns, or if null ÷ thread_clock_ns")         \
 	X(M_PROCSTAT_FACTOR_RATIO, "procstat_factor_ratio", "cpu/true", UNIT_RATIO,                \
 	  "busy columns ÷ true busy time of the core")                                             \
 	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
 	  "shown minus true, in percentage points")                                                \
 	X(M_USER_TIMES, "user_times_ratio", "user x", UNIT_COUNT,                                  \
-	  "user time of a loop ÷ that of the loop without a delay")                                \
+	  "user time of a loop ÷ user time of the loop without a delay")                           \
 	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
-	  "system time of a loop ÷ that of the loop without a delay")                              \
+	  "system time of a loop ÷ system time of the loop without a delay")                       \
 	X(M_CLAIM, "claim", "finding", UNIT_TEXT, "finding of the paper")                            \
 	X(M_CLAIM_VALUE, "value", "value", UNIT_TEXT, "the finding in the paper and on this machine, for people") \
 	X(M_LOOPS_NS, "loops_ns", "loops", UNIT_NS,                                                  \
@@ -86,7 +87,8 @@
 	  "mode of /proc/stat; tasks are user, nice and system together")                          \
 	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \
 	X(M_TRUE_NS, "true_ns", "true", UNIT_NS,                                                   \
-	  "time in this mode by the reference source; null if it does not know this mode by itself") \
+	  "time in this mode by the reference source; null if only a sum with other modes is "     \
+	  "known")                                                                                 \
 	X(M_SHOWN_LEVEL_RATIO, "shown_level_ratio", "shown level", UNIT_RATIO,                     \
 	  "shown_ns ÷ the sum over all modes: the load level of top and mpstat")                   \
 	X(M_TRUE_LEVEL_RATIO, "true_level_ratio", "true level", UNIT_RATIO,                        \
@@ -94,7 +96,7 @@
 	X(M_COMMAND_LINE, "command_line", "command", UNIT_TEXT, "the audited command, possibly cut off") \
 	X(M_CPU_LIST, "cpu_list", "CPUs", UNIT_TEXT, "CPUs on which the command could run")                \
 	X(M_EXIT_STATUS, "exit_status", "exit status", UNIT_ID,                                    \
-	  "of the command; null if a signal ended it")                                             \
+	  "exit status of the command; null if a signal ended it")                                 \
 	X(M_EXIT_SIGNAL, "exit_signal", "exit signal", UNIT_ID, "the signal that ended the command") \
 	X(M_TASK_CLOCK_NS, "task_clock_ns", "used", UNIT_NS,                                       \
 	  "CPU time of the command and its descendants by perf's task clock, exact to the switch") \
@@ -107,11 +109,11 @@
 	X(M_OTHERS_NS, "others_ns", "others", UNIT_NS,                                             \
 	  "run time of other tasks on the command's CPUs, by the reference source")                \
 	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
-	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
+	  "whether the measurement is complete; false after Ctrl-C or an error")                   \
 	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \
 	  "whether the row was measured by the earlier run of --resume")                           \
 	X(M_ASKED_DELAYS_TOTAL, "asked_delays_total", "asked", UNIT_COUNT,                         \
-	  "rows that the run was asked for")                                                       \
+	  "number of requested rows")                                                              \
 	X(M_ASKED_ITERATIONS_TOTAL, "asked_iterations_total", "asked loops", UNIT_COUNT,           \
 	  "--iterations; null if the loops were limited by time")                                  \
 	X(M_ASKED_EACH_NS, "asked_each_ns", "asked time", UNIT_NS,                                 \
@@ -150,9 +152,10 @@
 	X(M_WORST_ERROR_RATIO, "worst_error_ratio", "worst", UNIT_RATIO,                           \
 	  "largest error of the columns of /proc/stat in windows of a second and longer")          \
 	X(M_GOOD_1_NS, "good_to_1_percent_ns", "good to 1%", UNIT_NS,                              \
-	  "window length from which on 95 of 100 are within 1 point under a random load; an estimate") \
+	  "window length from which on 95 of 100 windows are within 1 point under a random "       \
+	  "load; an estimate")                                                                     \
 	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
-	  "the same for 0.1 point")                                                                \
+	  "window length from which on 95 of 100 are within 0.1 points; an estimate")              \
 	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
 	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
 	  "window in which one unit of the figures is the wanted precision")                       \

@@ -75,7 +75,7 @@ int cpu_online_open(struct cpu_online *online, const char *root, struct err *err
 	if (rc)
 		return rc;
 	rc = cpu_file_read(&online->text, &online->set);
-	return rc ? err_set(err, rc, "cannot read which CPUs are online") : 0;
+	return rc ? err_set(err, rc, "cannot read the online CPUs") : 0;
 }
 
 int cpu_online_read(struct cpu_online *online)

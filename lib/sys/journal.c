@@ -197,8 +197,8 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 	journal->fd = -1;
 	if (failed)
 		return err_set(err, rc,
-			       "%u settings that an earlier run left changed cannot be restored: "
-			       "restore those listed in %s, then remove that file",
+			       "cannot restore %u settings of an earlier run: restore those "
+			       "listed in %s, then remove that file",
 			       failed, journal->path);
 	return err_set(err, rc, "cannot start the process that restores settings: %s",
 		       strerror(-rc));

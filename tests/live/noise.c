@@ -80,7 +80,8 @@ static void check_senders(const struct noise_window *w)
 	static const char *const names[] = {"Rescheduling interrupts", "Function call interrupts"};
 
 	if (!w->has_senders) {
-		live_skip("every IPI has a sender", "this kernel does not tell who sends an IPI");
+		live_skip("every IPI has a sender",
+			  "this kernel does not report the sender of an IPI");
 		return;
 	}
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {

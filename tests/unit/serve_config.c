@@ -305,8 +305,8 @@ TEST(test_complete)
 	static const struct {
 		const char *text, *what;
 	} rows[] = {
-		{"per = pod\ndepth = 2", "depth goes with per cgroup"},
-		{"per = qos\npressure = yes", "pressure goes with per cgroup or pod"},
+		{"per = pod\ndepth = 2", "depth needs per cgroup"},
+		{"per = qos\npressure = yes", "pressure needs per cgroup or pod"},
 		{"per = namespace\npressure = yes", "pods of a namespace have no cgroup in common"},
 	};
 

@@ -65,8 +65,8 @@ TEST_WITH(test_settings_hybrid, tree_setup, tree_teardown)
 	refused(tree, "/none/cpu.shares=50", "no cgroup /none");
 	refused(tree, "/proc/irq/25/smp_affinity_list=1", "no file");
 	refused(tree, "/sys/devices/system/cpu/cpu1/power/control=on",
-		"no file of the controllers");
-	refused(tree, "/batch/memory.max=1", "no file of the controllers");
+		"controllers cpu and cpuset");
+	refused(tree, "/batch/memory.max=1", "controllers cpu and cpuset");
 }
 
 TEST_WITH(test_settings_unified, tree_setup, tree_teardown)
@@ -79,7 +79,7 @@ TEST_WITH(test_settings_unified, tree_setup, tree_teardown)
 	path_is(tree, "/a=b/cpu.max=50000 100000", "/sys/fs/cgroup/a=b/cpu.max", "50000 100000");
 	path_is(tree, "/cpu.weight=1", "/sys/fs/cgroup/cpu.weight", "1");
 	refused(tree, "/a=b/cpu.shares=50", "use cpu.weight");
-	refused(tree, "/a=b/cpu.max", "no file of the controllers");
+	refused(tree, "/a=b/cpu.max", "controllers cpu and cpuset");
 	refused(tree, "/a=b/cpu.max=", "expected PATH=VALUE");
 	refused(tree, "cpu.max=1", "expected PATH=VALUE");
 	refused(tree, "/a=b/../cpu.max=1", "/../");

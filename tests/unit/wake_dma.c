@@ -198,7 +198,7 @@ TEST(unknown)
 	assert_int_equal(dma.median_ns, 0);
 	refuses = true;
 	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
-	assert_non_null(strstr(dma.unknown.what, "refuses to stamp"));
+	assert_non_null(strstr(dma.unknown.what, "refuses transmit timestamps"));
 	refuses = false;
 }
 

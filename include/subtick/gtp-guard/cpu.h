@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gtp-guard's cpu.h, for programs that were written for it: put this directory on the include path
- * and link libsubtick. See cpu_load(3).
+ * The interface of gtp-guard's cpu.h: to use it, put this directory on the include path and link
+ * libsubtick. See cpu_load(3).
  */
 #ifndef SUBTICK_GTP_GUARD_CPU_H
 #define SUBTICK_GTP_GUARD_CPU_H
@@ -13,12 +13,12 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* The structs can be read, not written. */
+/* Read-only for the caller. */
 struct cpu_perf {
-	int fd; /* -1 if the CPU has no figure; else no counter: read() and ioctl() fail with EBADF */
+	int fd;		       /* -1 if the CPU has no figure; read() and ioctl() fail with EBADF */
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
-	uint64_t prev_time_ns; /* calibrated mode: the time that the counter was enabled */
-	float load;	       /* 0.0 … 1.0 since the sample before, or -1.0 */
+	uint64_t prev_time_ns; /* calibrated mode: time with the counter enabled */
+	float load;	       /* 0.0 … 1.0 between the last two samples, or -1.0 */
 };
 
 struct cpu_load {
@@ -31,9 +31,9 @@ struct cpu_load {
 /* Hardware counters: unhalted cycles at a constant rate. 0, or -errno, with errno set. */
 int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
 int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
-/* Samples all CPUs; the load is that of the time since the previous sample. */
+/* Samples all CPUs. The load is computed from this sample and the previous one. */
 void cpu_load_update(struct cpu_load *ctx);
-/* 0.0 … 1.0, or -1.0 if there is no figure: offline, not readable, or no second sample yet. */
+/* 0.0 … 1.0; -1.0 if the CPU is offline, not readable, or was sampled only once. */
 float cpu_load_get(struct cpu_load *ctx, int cpu);
 /* The highest CPU number that the machine can have, plus one. */
 int cpu_load_nr(struct cpu_load *ctx);

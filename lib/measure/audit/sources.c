@@ -306,14 +306,13 @@ static int check_search(struct sources *s, struct err *err)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)
 		return err_set(err, -EBUSY,
-			       "CPU %u is not free: other tasks use %.0f %% of it, and the search "
-			       "needs a core with less than %.0f %%; name another with -C, or stop "
-			       "them",
+			       "CPU %u is not free: other tasks use %.0f %% of it, the limit is "
+			       "%.0f %%; choose another CPU with -C, or stop them",
 			       s->opts->cpu, s->result->others_ratio * 100.0,
 			       AUDIT_OTHERS_MAX * 100.0);
 	if (s->result->hide_too_long)
 		return err_set(err, -EINVAL,
-			       "the search for a phase that hides a task takes %d s: give "
+			       "the search for a phase that hides a task takes %d s: use "
 			       "--budget %ds or more",
 			       (int)(SEARCH_NS / NSEC_PER_SEC),
 			       (int)((takes + AUDIT_FIND_NS) / NSEC_PER_SEC) + 1);

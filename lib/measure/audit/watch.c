@@ -217,7 +217,7 @@ int audit_no_load(struct err *err, unsigned int cpu)
 {
 	return err_unsupported(
 		err, -EINVAL, "choose another core with --cpu",
-		"the load could not run, or did not stay, on CPU %u: the CPU is or was offline, or "
-		"is not in this process's cpuset",
+		"the load could not stay on CPU %u: the CPU is or was offline, or outside this "
+		"process's cpuset",
 		cpu);
 }

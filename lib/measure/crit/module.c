@@ -197,7 +197,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	/* It keeps all CPUs busy, which --cpu is there to avoid. */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
-				       "it measures all online CPUs, whatever --cpu says");
+				       "it always measures all online CPUs");
 	if (!sys_exists(NULL, "/sys/module/" MODULE)) {
 		rc = kmod_load(MODULE, err);
 		if (rc)

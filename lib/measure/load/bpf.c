@@ -68,7 +68,8 @@ static int need_senders(const struct btf *btf, struct err *err)
 		err, -ENOENT,
 		raise ? "leave out --senders, or use a kernel built with CONFIG_TRACING=y"
 		      : "leave out --senders, or use Linux 6.4 or later",
-		"this kernel does not tell who sends an IPI: it has no tracepoint %s", needed);
+		"this kernel does not report the sender of an IPI: it has no tracepoint %s",
+		needed);
 }
 
 static bool ends_with(const char *name, const char *end)

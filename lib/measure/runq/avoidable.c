@@ -107,7 +107,8 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 		return rc;
 	if (cpuset_end(&possible) > RUNQ_AVOIDABLE_CPUS)
 		return err_unsupported(err, -EOPNOTSUPP, "leave out --avoidable",
-				       "avoidable waits are for at most %d CPUs", RUNQ_AVOIDABLE_CPUS);
+				       "avoidable waits support at most %d CPUs",
+				       RUNQ_AVOIDABLE_CPUS);
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -34,7 +34,7 @@ static int check_le(const uint64_t *le_ns, unsigned int nr, struct err *err)
 
 	if (!runq_le_place(le_ns, nr, in, &bad))
 		return 0;
-	return err_set(err, -EINVAL, "boundary %u is not above the one before it by 3.2 %% or more",
+	return err_set(err, -EINVAL, "boundary %u must be at least 3.2 %% above the previous one",
 		       bad + 1);
 }
 
@@ -71,36 +71,35 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		const char *what;
 	} checks[] = {
 		{opts->nr_cgroups && per_cpu,
-		 "--cgroup does not go with --per cpu"},
+		 "--cgroup and --per cpu exclude each other"},
 		{opts->rules && opts->rules->nr && per_cpu,
-		 "--include and --exclude do not go with --per cpu"},
+		 "--include, --exclude and --per cpu exclude each other"},
 		{opts->tree && !opts->nr_cgroups, "--tree needs --cgroup"},
 		{opts->depth && (opts->per != RUNQ_PER_CGROUP || opts->sum || opts->tree),
-		 "--depth goes with --per cgroup, without --tree"},
+		 "--depth needs --per cgroup and excludes --tree"},
 		{opts->depth >= RUNQ_DEPTH, "--depth must be below " STRING(RUNQ_DEPTH)},
 		{opts->tree && (opts->sum || opts->per == RUNQ_PER_COMM),
-		 "--tree goes with --per cgroup or --per task"},
+		 "--tree needs --per cgroup or --per task"},
 		{opts->idle_states && opts->per != RUNQ_PER_CGROUP,
-		 "--idle-states goes with --per cgroup, pod, namespace or qos"},
+		 "--idle-states needs --per cgroup, pod, namespace or qos"},
 		{opts->avoidable && opts->per != RUNQ_PER_CGROUP,
-		 "--avoidable goes with --per cgroup, pod, namespace or qos"},
+		 "--avoidable needs --per cgroup, pod, namespace or qos"},
 		{opts->avoidable && opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0,
-		 "--avoidable counts every wait: it goes without --sample"},
+		 "--avoidable excludes --sample: it counts every wait"},
 		{!(opts->sample_ratio >= 0.0 && opts->sample_ratio <= 1.0),
 		 "the sampling ratio must be from 0 to 1"},
 		{opts->blame_rows > RUNQ_NR_BLAME,
 		 "at most " STRING(RUNQ_NR_BLAME) " culprits per victim"},
 		{opts->pressure && opts->sum == ROLLUP_NAMESPACE,
-		 "--pressure goes with --per cgroup or pod: the pods of a namespace "
-		 "have no cgroup in common, and wall times of pods do not add up"},
+		 "--pressure needs --per cgroup or pod: the pods of a namespace have no cgroup "
+		 "in common, and wall times do not add up"},
 		{opts->pressure && opts->sum == ROLLUP_QOS,
-		 "--pressure goes with --per cgroup or pod, not qos: guaranteed pods "
-		 "have no cgroup in common, and wall times of pods do not add up; "
-		 "--depth shows the cgroups of the other classes"},
+		 "--pressure needs --per cgroup or pod: guaranteed pods have no cgroup in "
+		 "common, and wall times do not add up; --depth shows the other classes"},
 		{opts->pressure && opts->per != RUNQ_PER_CGROUP,
-		 "--pressure goes with --per cgroup or pod"},
+		 "--pressure needs --per cgroup or pod"},
 		{opts->pressure && cpuset_count(&opts->cpus),
-		 "--pressure is of all CPUs: it goes without --cpu"},
+		 "--pressure excludes --cpu: it covers all CPUs"},
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)

@@ -138,7 +138,7 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 				       "the kernel hides the address of the tick's function");
 	if (rc)
 		return err_unsupported(err, rc, "leave out --tick",
-				       "the kernel's list of functions has none of a tick by timer");
+				       "no tick handler found in /proc/kallsyms");
 	set->tick_function = address;
 	return 0;
 }

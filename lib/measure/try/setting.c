@@ -115,9 +115,9 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 
 	if (!is_cgroup_file(file))
 		return err_set(err, -EINVAL,
-			       "%s is no file of the controllers cpu and cpuset, of an interrupt's "
-			       "affinity or of a latency limit: use --a and --b",
-			       path);
+			       "expected a file of the controllers cpu and cpuset, "
+			       "of an IRQ affinity or of idle states; use --a and "
+			       "--b for other settings");
 	rc = cgroup_layout(root, &layout);
 	if (rc)
 		return err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
@@ -153,7 +153,7 @@ int try_setting_parse(const char *root, const char *text, struct try_setting *re
 
 	s->name[0] = s->value[0] = '\0';
 	if (strlen(text) >= sizeof(s->value) || strpbrk(text, "\t\n") || strstr(text, "/../"))
-		return err_set(err, -EINVAL, "too long, or it has a tab, a newline or /../");
+		return err_set(err, -EINVAL, "too long, or contains a tab, a newline or /../");
 	if (!split(text, s))
 		return err_set(err, -EINVAL, "expected PATH=VALUE, such as /batch/cpu.weight=50");
 	if (!is_machine_file(s->name))

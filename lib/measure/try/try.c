@@ -108,7 +108,7 @@ static int check_settings(struct try_run *t, struct err *err)
 		t->window.foreign = s;
 		t->journal.keep = s->path;
 		return err_set(err, -ESTALE,
-			       "another program set %s to %.64s meanwhile; it stays like that",
+			       "another program set %s to %.64s meanwhile; this value stays",
 			       s->name, now);
 	}
 	return 0;

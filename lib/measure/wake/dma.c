@@ -89,14 +89,14 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 	if (!rc)
 		rc = txstamp_ask(fd);
 	if (rc)
-		err_set(&ret_dma->unknown, rc, "%s refuses to stamp what it sends: %s",
-			card->device, strerror(-rc));
+		err_set(&ret_dma->unknown, rc, "%s refuses transmit timestamps: %s", card->device,
+			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
 	/* Off during the points: the interrupt of a stamp would wake the measured core early. */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
-		err_set(err, rc, "cannot switch the transmit timestamps of %s off again: %s",
+		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",
 			card->device, strerror(-rc));
 out:
 	close(fd);

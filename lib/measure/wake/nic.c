@@ -306,7 +306,7 @@ static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 		return 0;
 	if (nr <= 0)
 		return err_unsupported(err, -ENODEV, CARD,
-				       "no network device here has a hardware clock");
+				       "no network device has a hardware clock");
 	if (nr > 1)
 		return err_unsupported(err, why.code, CARD, "no network card fits: %s", nic->others);
 	*err = why;

@@ -127,7 +127,7 @@ static int busy_points(struct wake_worker *w)
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 
 	if (fd < 0)
-		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
+		return err_set(&w->err, -errno, "cannot create a timer: %s", strerror(errno));
 	sched_getparam(0, &priority);
 	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(w->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;

@@ -142,10 +142,10 @@ struct precision_point {
  * 0 if no window is long enough, or if there are too few points. @bias is the error over the whole
  * time @total_ns.
  *
- * The error in seconds is modelled as a random walk with one step per tick, plus the rounding at both
- * ends. The variance of the error is rate × window + rounding. Both terms are fitted to many short
- * windows. An error over @total_ns that is too large for the random walk is systematic, and does not
- * shrink with longer windows.
+ * The error in seconds is modelled as a random walk with one step per tick, plus the rounding at
+ * both ends. The variance of the error is rate × window + rounding. Both terms are fitted to many
+ * short windows. An error over @total_ns that is too large for the random walk is systematic, and
+ * does not shrink with longer windows.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

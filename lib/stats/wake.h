@@ -192,9 +192,9 @@ struct wake_candidate {
 };
 
 /*
- * Deepest of @nr states for a latency limit that keeps @budget_ns; @states are sorted from shallow to
- * deep. All states that a limit of the deepest state's claim admits must fit the budget. A shallower
- * state that was not measured counts as fitting, a deeper unmeasured state does not.
+ * Deepest of @nr states for a latency limit that keeps @budget_ns; @states are sorted from shallow
+ * to deep. All states that a limit of the deepest state's claim admits must fit the budget. A
+ * shallower state that was not measured counts as fitting, a deeper unmeasured state does not.
  * Returns -1 if no state fits, -ENODATA if no state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);

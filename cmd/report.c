@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "output.h"
 #include "opts.h"
+#include "report_history.h"
 #include "report_run.h"
 #include "run.h"
 
@@ -23,6 +25,8 @@ struct report_cmd {
 	const char *from[MAX_FROM];
 	size_t nr_from;
 	uint32_t collect; /* bits of report_collectors; 0: the default */
+	uint64_t at_ns, for_ns; /* at_ns 0: measure now */
+	const char *history;
 };
 
 static int add_from(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -46,6 +50,17 @@ static const struct opt options[] = {
 	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
 	 .parse = add_from},
+#ifdef SUBTICK_SERVE
+	{"at", 0, "TIME", "use windows of this time that subtick serve --history kept, measure nothing",
+	 .parse = report_history_time, OPT_AT(struct report_cmd, at_ns),
+	 .expected = "a time such as '2026-11-17 03:12', or '2026-11-17 03:12:30Z' for UTC"},
+	{"for", 0, "TIME", "how long from --at on (default 5m)",
+	 OPT_DURATION(struct report_cmd, for_ns, 1e9, 8.64e13)},
+	{"history", 0, "DIR",
+	 "where these windows are (default: the setting history of /etc/subtick.conf, or "
+	 HISTORY_DIR ")",
+	 OPT_STORE(struct report_cmd, history)},
+#endif
 	{0},
 };
 
@@ -82,6 +97,11 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 	return 0;
 }
 
+static bool is_saved(const struct report_cmd *cmd)
+{
+	return cmd->nr_from || cmd->at_ns;
+}
+
 static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
 {
 	char machine[512];
@@ -94,12 +114,16 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	if (rc)
 		return rc;
 	version_machine(machine, sizeof(machine));
-	g->doc.machine = cmd->nr_from ? NULL : machine;
+	g->doc.machine = is_saved(cmd) ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);
+#ifdef SUBTICK_SERVE
+	if (cmd->at_ns)
+		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
+#endif
 	/* After --from: a signal ends the program while it waits for the writer of a named pipe. */
 	run_signals();
-	if (!cmd->nr_from && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
+	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
 	if (!rc && !g->nr_windows)
 		rc = err_unsupported(err, -ENODATA, "run subtick doctor to see what is missing",
@@ -124,11 +148,13 @@ static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_cmd cmd = {.seconds = 10, .output = DEFAULT_FILE};
+	struct report_cmd cmd = {
+		.seconds = 10, .output = DEFAULT_FILE, .for_ns = 300 * NSEC_PER_SEC};
 	struct gathered gathered = {0};
 	struct opts_state state = {
 		.command = "report",
-		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
+		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...\n"
+			    "       subtick report [-o FILE] --at TIME [--for TIME] [--history DIR]",
 		.summary = "Measures and writes one self-contained HTML file: the live page with "
 			   "its charts and tables.",
 		.own = options,
@@ -140,9 +166,13 @@ int cmd_report(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))
-		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
-					  "--collect");
+	if (is_saved(&cmd) && (opts_given(&state, "seconds") || cmd.collect))
+		return opts_usage(&state, "--from and --at measure nothing: they exclude --seconds "
+					  "and --collect");
+	if (cmd.nr_from && cmd.at_ns)
+		return opts_usage(&state, "--from and --at exclude each other");
+	if (!cmd.at_ns && (cmd.history || opts_given(&state, "for")))
+		return opts_usage(&state, "--for and --history go with --at");
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);

@@ -68,8 +68,7 @@ struct child {
 	int status;
 };
 
-__attribute__((format(printf, 3, 4))) static int
-gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
+int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 {
 	struct html_missing *missing =
 		grow((void *)g->doc.missing, g->doc.nr_missing, sizeof(*missing));

@@ -22,6 +22,9 @@ struct gathered {
 int gathered_open(struct gathered *g, struct err *err);
 /* Checks every report of a JSON text and adds it. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
+/* Adds a measurement that is not in the report, and why; @command must outlive @g. 0 or -ENOMEM. */
+int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Completes @g->doc. */
 int gathered_finish(struct gathered *g, struct err *err);
 void gathered_free(struct gathered *g);

@@ -89,12 +89,9 @@ bool api_collectors(struct server *server, struct request *request, const char *
 		unsigned int wanted = 0, found;
 
 		do {
-			const char *name = strsep(&rest, ",");
+			int index = collector_index(strsep(&rest, ","));
 
-			found = 0;
-			for (size_t i = 0; i < collector_count(); i++)
-				if (!strcmp(server->collectors[i].ops->name, name))
-					found = collectors & 1u << i;
+			found = index < 0 ? 0 : collectors & 1u << index;
 			wanted |= found;
 		} while (found && rest);
 		if (!found) {
@@ -110,28 +107,27 @@ bool api_collectors(struct server *server, struct request *request, const char *
 void api_answer(struct server *server, struct request *request, const char *name)
 {
 	bool gzip = answer_wants_gzip(request);
+	int index = collector_index(name);
 	struct body *body;
 
 	if (!strcmp(name, "doctor") && server->doctor[gzip]) {
 		answer_body(server, request, JSON_TYPE, server->doctor[gzip]);
 		return;
 	}
-	for (size_t i = 0; i < collector_count(); i++) {
-		if (strcmp(server->collectors[i].ops->name, name))
-			continue;
-		if (!server->collectors[i].meter) {
-			answer_not_collected(server, request, &server->collectors[i]);
-			return;
-		}
-		body = api_body(server, i, gzip);
-		if (body)
-			answer_body(server, request, JSON_TYPE, body);
-		else
-			answer_text(server, request, HTTP_SERVUNAVAIL,
-				    "no window yet, or the last one could not be read");
+	if (index < 0) {
+		answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
 		return;
 	}
-	answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
+	if (!server->collectors[index].meter) {
+		answer_not_collected(server, request, &server->collectors[index]);
+		return;
+	}
+	body = api_body(server, (size_t)index, gzip);
+	if (body)
+		answer_body(server, request, JSON_TYPE, body);
+	else
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "no window yet, or the last one could not be read");
 }
 
 void api_forget(struct server *server)

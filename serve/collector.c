@@ -16,6 +16,14 @@ size_t collector_count(void)
 	return CONFIG_NR_COLLECTORS;
 }
 
+int collector_index(const char *name)
+{
+	for (int i = 0; i < CONFIG_NR_COLLECTORS; i++)
+		if (!strcmp(entries[i]->name, name))
+			return i;
+	return -1;
+}
+
 static int open_one(struct collector *c, enum config_collect id, const struct config *config,
 		    struct meter *load, struct err *err)
 {

@@ -48,6 +48,8 @@ COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
 
 size_t collector_count(void);
+/* Index of the collector of that name; -1: none. */
+int collector_index(const char *name);
 
 /*
  * Opens and starts the collectors that @config names. On failure all are closed. An optional one that

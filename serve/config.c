@@ -92,6 +92,26 @@ static bool same_rules(const void *a, const void *b)
 	return runq_rules_same(&old->rules, &fresh->rules);
 }
 
+/* A limit of age or of size. */
+static int set_limit(const struct opt *opt, const char *word, void *base, struct err *err)
+{
+	struct history_keep *keep = &((struct config *)base)->keep;
+	double number;
+
+	if (opt_decimal(word, "M", 1, 1e9, &number))
+		keep->bytes = (uint64_t)(number * (1 << 20));
+	else if (opt_decimal(word, "G", 1e-3, 1e6, &number))
+		keep->bytes = (uint64_t)(number * (1 << 30));
+	else if (!duration_parse(word, 60 * NSEC_PER_SEC, UINT64_MAX / 4, &keep->age_ns))
+		return -EINVAL;
+	return 0;
+}
+
+static int set_keep(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	return opt_each(opt, value, base, err, set_limit);
+}
+
 /* Programs that charge culprits are not loaded if the limit was 0 at the start. */
 static bool same_blame(const void *a, const void *b)
 {
@@ -105,6 +125,17 @@ static bool same_sample(const void *a, const void *b)
 	const struct config *old = a, *fresh = b;
 
 	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
+}
+
+/* Programs count at the boundaries of the start: any of these can be shown. */
+static bool same_le(const void *a, const void *b)
+{
+	const struct config *old = a, *fresh = b;
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < old->nr_le && found < fresh->nr_le; i++)
+		found += old->le_ns[i] == fresh->le_ns[found];
+	return found == fresh->nr_le;
 }
 
 #define STORE(member) OPT_STORE(struct config, member)
@@ -174,7 +205,7 @@ const struct opt config_settings[] = {
 	 STORE(native_histograms)},
 	{"le", 0, "LIST",
 	 "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
-	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX)},
+	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX), .same = same_le},
 	{"idle-states", 0, NULL,
 	 "also what cgroups wait for cores to leave their idle state",
 	 STORE(idle_states)},
@@ -193,6 +224,14 @@ const struct opt config_settings[] = {
 	{"traces", 0, "DIR",
 	 "show the recordings in this directory on the page: files of subtick trace -o DIR/NAME.html",
 	 STORE(traces)},
+	{"history", 0, "DIR",
+	 "keep all windows in this directory, for subtick report --at and for the page; such as "
+	 HISTORY_DIR,
+	 STORE(history)},
+	{"keep", 0, "LIST",
+	 "limits of the history: an age, a size or both (default 7d,4G)",
+	 .parse = set_keep, OPT_AT(struct config, keep), LIVE,
+	 .expected = "an age of 1m or more, a size of 1M or more, or both: 7d,4G"},
 	{"user", 0, "NAME",
 	 "user to become after attaching, if started as root (default nobody)",
 	 STORE(user)},
@@ -219,6 +258,7 @@ int config_init(struct config *config)
 		.sample_ratio = 1.0,
 		.max_connections = 512,
 		.timeout_ns = 10 * NSEC_PER_SEC,
+		.keep = {.age_ns = 7 * 86400 * NSEC_PER_SEC, .bytes = 4ULL << 30},
 		.user = strdup("nobody"),
 	};
 	memcpy(config->le_ns, le, sizeof(le));

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "history_file.h"
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
@@ -45,6 +46,8 @@ struct config {
 	char *token_file; /* NULL: no token is required */
 	char *hosts;	  /* "a,b": names of this server; NULL for none */
 	char *traces;	  /* directory of recordings; NULL for none */
+	char *history;	  /* directory of windows; NULL for none */
+	struct history_keep keep;
 	char *user;
 	uint32_t collect;  /* bits of enum config_collect */
 	uint32_t no_room;  /* those of collect that do not fit into the memory */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Responses made from kept windows, and about the machine. */
+/* Keeps windows, and sends them and the description of the machine. */
 #include "http.h"
 
 #include <errno.h>
@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <zlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "collector.h"
-#include "view/html/html.h"
+
+/* The largest response with windows of the files. A browser unpacks it to about 100 MB. */
+#define HISTORY_SENT (8u << 20)
 
 static uint64_t boot_unix_ns(void)
 {
@@ -49,6 +51,7 @@ int history_http_open(struct server *server)
 void history_http_close(struct server *server)
 {
 	history_free(&server->history);
+	history_files_close(&server->files);
 	body_put(server->past.body);
 	body_put(server->host[0]);
 	body_put(server->host[1]);
@@ -63,10 +66,40 @@ static size_t cells(const struct report *report)
 	return nr;
 }
 
+/* Adds the last window of each collector to the files. */
+static void save(struct server *server, uint64_t now_ns)
+{
+	struct history_files *files = &server->files;
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (!history_files_afford(files, now_ns))
+		return;
+	for (unsigned int i = 0; i < collector_count(); i++) {
+		struct collector *c = &server->collectors[i];
+		struct body *body = c->meter ? api_body(server, i, false) : NULL;
+
+		if (!body || c->report_seq == server->files_seq[i])
+			continue;
+		/* Windows in between: too costly, or this thread was late. */
+		files->left_out += c->report_seq - server->files_seq[i] - 1;
+		server->files_seq[i] = c->report_seq;
+		history_files_add(files, i,
+				  &(struct history_line){.collector = c->ops->name,
+							 .json = body->data,
+							 .len = body->len,
+							 .unix_ns = c->report->time_unix_ns,
+							 .now_ns = now_ns,
+							 .interval_ns = server->config.interval_ns});
+	}
+	history_files_spend(files, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+}
+
 void history_http_update(struct server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
 
+	if (server->files.dir >= 0)
+		save(server, now_ns);
 	if (server->conns.nr_streams)
 		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
@@ -86,6 +119,86 @@ void history_http_update(struct server *server)
 		if (body)
 			history_add(&server->history, now_ns, c->report->time_unix_ns, i, body);
 	}
+}
+
+bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns)
+{
+	char text[32], *end;
+	double seconds;
+
+	*ret_ns = 0;
+	if (!request_query(query, name, text, sizeof(text)))
+		return true;
+	seconds = strtod(text, &end);
+	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
+	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
+		return false;
+	*ret_ns = (uint64_t)(seconds * 1e9);
+	return true;
+}
+
+/* Blocks of the files that a response is made of. */
+struct copied {
+	struct body *body;
+	unsigned int collectors;
+};
+
+static int copy_block(void *arg, int fd, const struct history_member *member)
+{
+	struct copied *copied = arg;
+	int index = collector_index(member->collector);
+	char *data;
+	int rc = 0;
+
+	if (index < 0 || !(copied->collectors & 1u << index))
+		return 0;
+	if (copied->body->len + member->size > HISTORY_SENT)
+		return -EFBIG;
+	data = malloc(member->size);
+	if (!data || pread(fd, data, member->size, (off_t)member->at) != (ssize_t)member->size)
+		rc = data ? -EIO : -ENOMEM;
+	else
+		body_append(copied->body, data, member->size);
+	free(data);
+	return rc;
+}
+
+/* Entries of the last ten minutes. */
+static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
+			 struct copied *copied)
+{
+	for (size_t i = 0; i < history->nr; i++) {
+		const struct history_entry *entry = &history->entries[i];
+
+		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
+		    entry->unix_ns <= to_ns)
+			body_append(copied->body, entry->slab->data + entry->at, entry->len);
+	}
+}
+
+/* Sends the blocks with windows of that time as they are: answering costs no decompression. */
+static void answer_range(struct server *server, struct request *request, unsigned int collectors,
+			 uint64_t at_ns, uint64_t for_ns)
+{
+	struct copied copied = {body_new(false, HISTORY_SENT / 16), collectors};
+	int rc = copied.body ? 0 : -ENOMEM;
+
+	if (!rc && server->files.dir >= 0)
+		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
+				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
+	else if (!rc)
+		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
+	if (!rc)
+		rc = body_finish(copied.body);
+	if (rc == -EFBIG)
+		answer_text(server, request, HTTP_ENTITYTOOLARGE,
+			    "more than 8 MiB: ask for a shorter time, or for fewer collectors");
+	else if (rc)
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    rc == -ENOMEM ? "out of memory" : "cannot read the history");
+	else
+		answer_body(server, request, "application/gzip", copied.body);
+	body_put(copied.body);
 }
 
 /* One body for all clients, until the next window is kept. */
@@ -117,147 +230,25 @@ static struct body *history_body(struct server *server, unsigned int collectors)
 void history_http_history(struct server *server, struct request *request, const char *query)
 {
 	unsigned int collectors;
+	uint64_t at_ns, for_ns;
 	struct body *body;
 
-	server->history.watched_ns = clock_mono_ns();
+	if (!history_http_seconds(query, "at", &at_ns) || !history_http_seconds(query, "for", &for_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
+		return;
+	}
 	if (!api_collectors(server, request, query, &collectors))
 		return;
+	if (at_ns) {
+		answer_range(server, request, collectors, at_ns, for_ns);
+		return;
+	}
+	server->history.watched_ns = clock_mono_ns();
 	body = history_body(server, collectors);
 	if (body)
 		answer_body(server, request, "application/gzip", body);
 	else
 		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-}
-
-/* Windows as the report embeds them: JSON objects, separated by commas. */
-struct windows {
-	FILE *out;
-	char *text;
-	size_t size, nr;
-};
-
-static void windows_add(struct windows *w, const char *json, size_t size)
-{
-	fputs(w->nr++ ? "," : "", w->out);
-	fwrite(json, 1, size, w->out);
-}
-
-static int windows_unpack(struct windows *w, const struct history_entry *entry)
-{
-	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
-		      .avail_in = entry->len};
-	char *text = malloc(entry->raw_len + 1);
-	int rc = -ENOMEM;
-
-	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		goto out;
-	z.next_out = (unsigned char *)text;
-	z.avail_out = entry->raw_len + 1;
-	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
-	if (!rc)
-		windows_add(w, text, z.total_out);
-	inflateEnd(&z);
-out:
-	free(text);
-	return rc;
-}
-
-/* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
-static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
-{
-	int rc = 0;
-
-	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
-		const struct history_entry *entry;
-		struct body *body;
-
-		if (!server->collectors[i].meter)
-			continue;
-		if (at_ns) {
-			entry = history_find(&server->history, i, at_ns);
-			rc = entry ? windows_unpack(w, entry) : 0;
-		} else if ((body = api_body(server, i, false))) {
-			windows_add(w, body->data, body->len);
-		}
-	}
-	if (w->nr && server->doctor[0])
-		windows_add(w, server->doctor[0]->data, server->doctor[0]->len);
-	return rc;
-}
-
-/* NULL without memory, or if there is no window: then *@ret_nr is 0. */
-static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
-{
-	struct html_doc doc = {.machine = server->machine};
-	struct windows windows = {0};
-	struct body *body = NULL;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	int rc = -ENOMEM;
-
-	windows.out = open_memstream(&windows.text, &windows.size);
-	if (windows.out) {
-		rc = windows_gather(&windows, server, at_ns);
-		if (fclose(windows.out))
-			rc = -ENOMEM;
-	}
-	*ret_nr = windows.nr;
-	doc.windows = windows.text;
-	doc.windows_size = windows.size;
-	if (!rc && out && windows.nr)
-		rc = html_write(out, &doc);
-	if (out && !fclose(out) && !rc && windows.nr)
-		body = body_new(false, len);
-	if (body) {
-		body_append(body, text, len);
-		if (body_finish(body)) {
-			body_put(body);
-			body = NULL;
-		}
-	}
-	free(windows.text);
-	free(text);
-	return body;
-}
-
-/* The parameter "at": seconds with a fraction, as in a link of the page. 0 without it. False: invalid. */
-static bool moment(const char *query, uint64_t *ret_ns)
-{
-	char at[32], *end;
-	double seconds;
-
-	*ret_ns = 0;
-	if (!request_query(query, "at", at, sizeof(at)))
-		return true;
-	seconds = strtod(at, &end);
-	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
-	if (end == at || *end || !(seconds > 0 && seconds < 1e10))
-		return false;
-	*ret_ns = (uint64_t)(seconds * 1e9);
-	return true;
-}
-
-void history_http_report(struct server *server, struct request *request, const char *query)
-{
-	struct body *body;
-	uint64_t at_ns;
-	size_t nr;
-
-	if (!moment(query, &at_ns)) {
-		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
-		return;
-	}
-	body = render(server, at_ns, &nr);
-	if (!body) {
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    nr ? "out of memory" : "no window of that time is kept");
-		return;
-	}
-	request->extra =
-		"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
-	answer_body(server, request, "text/html; charset=utf-8", body);
-	body_put(body);
 }
 
 void history_http_host(struct server *server, struct request *request)

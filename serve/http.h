@@ -74,10 +74,15 @@ int history_http_open(struct server *server);
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
-/* All kept windows, oldest first, as one gzip file of JSON lines; a gzip member for each. */
+/*
+ * All kept windows, oldest first, as one gzip file of JSON lines. With ?at=SECONDS&for=SECONDS windows of
+ * that time, from the files of --history if there are any.
+ */
 void history_http_history(struct server *server, struct request *request, const char *query);
 /* The last windows as an HTML report; with ?at=SECONDS those that ended nearest to that time. */
 void history_http_report(struct server *server, struct request *request, const char *query);
+/* A parameter in seconds, with a fraction. 0 without it. False: invalid. */
+bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns);
 /* Name, kernel and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);
 

@@ -19,9 +19,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "history_file.h"
 #include "log.h"
 #include "pods/runtime_files.h"
 
@@ -32,7 +34,7 @@
 #endif
 
 /* Reads /etc/passwd only: a static binary has no name service. */
-static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
+int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
 {
 	FILE *file = fopen("/etc/passwd", "re");
 	struct passwd *entry;
@@ -66,7 +68,7 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 
 	if (geteuid() && getuid())
 		return 0;
-	rc = find_user(user, &uid, &gid, err);
+	rc = sandbox_user(user, &uid, &gid, err);
 	if (rc)
 		return rc;
 	/* Another uid takes all capabilities, unless they are kept until drop_caps(). */
@@ -213,7 +215,23 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	return rc == -EDOM ? 0 : rc;
 }
 
-static int allow_with_args(scmp_filter_ctx filter)
+/* Absolute paths ignore the directory: sandbox_confine() refuses those. */
+static int allow_history(scmp_filter_ctx filter, int dir)
+{
+	struct scmp_arg_cmp append[] = {
+		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW,
+			HISTORY_OPEN & ~O_CLOEXEC)};
+	struct scmp_arg_cmp files[] = {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
+				       SCMP_A2(SCMP_CMP_EQ, 0, 0)};
+	int rc = allow(filter, "openat", 2, append);
+
+	if (!rc)
+		rc = allow(filter, "unlinkat", 2, files);
+	return rc ? rc : allow(filter, "ftruncate", 0, NULL);
+}
+
+static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 {
 	static const unsigned int bpf[] = {
 		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
@@ -251,7 +269,7 @@ static int allow_with_args(scmp_filter_ctx filter)
 
 		rc = allow(filter, "bpf", 1, &command);
 	}
-	return rc;
+	return rc || history_dir < 0 ? rc : allow_history(filter, history_dir);
 }
 
 /* What runtime_files.c calls, and what ends a process. */
@@ -261,7 +279,7 @@ static const char *const reader_allowed[] = {
 	"munmap",    "brk",	      "exit_group", "rt_sigreturn", "restart_syscall",
 };
 
-static int allow_reading(scmp_filter_ctx filter)
+static int allow_reading(scmp_filter_ctx filter, int none)
 {
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	struct scmp_arg_cmp reading =
@@ -271,8 +289,8 @@ static int allow_reading(scmp_filter_ctx filter)
 	return rc ? rc : allow(filter, "openat", 1, &reading);
 }
 
-static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx),
-		       struct err *err)
+static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx, int dir),
+		       int dir, struct err *err)
 {
 	/* A refused call returns EPERM, which its caller reports; it does not kill the service. */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
@@ -284,7 +302,7 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = allow(filter, calls[i], 0, NULL);
 	if (!rc)
-		rc = more(filter);
+		rc = more(filter, dir);
 	if (!rc)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
@@ -296,9 +314,37 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 	return 0;
 }
 
-int sandbox_filter(struct err *err)
+int sandbox_filter(int history_dir, struct err *err)
 {
-	return filter_load(allowed, ARRAY_SIZE(allowed), allow_with_args, err);
+	return filter_load(allowed, ARRAY_SIZE(allowed), allow_with_args, history_dir, err);
+}
+
+int sandbox_confine(int dir, struct err *err)
+{
+	/* From linux/landlock.h, which older systems lack. The numbers are the same on all architectures. */
+	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
+	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
+	/* Writing, removing and making of everything; reading is not restricted. */
+	const uint64_t handled = write_file | 0x1ff0;
+	const struct {
+		uint64_t allowed;
+		int32_t dir;
+	} __attribute__((packed)) rule = {write_file | remove_file | make_file, dir};
+	int rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0), rc = 0;
+
+	/* EPERM: a filter of the service manager or of the container. */
+	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)) {
+		log_line("no Landlock here (%s): only the permissions of the user restrict where the "
+			 "history can be written", strerror(errno));
+		return 0;
+	}
+	if (rules < 0 || syscall(ADD_RULE, rules, PATH_BENEATH, &rule, 0) ||
+	    syscall(RESTRICT_SELF, rules, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot restrict writing by Landlock: %s",
+				     strerror(errno));
+	if (rules >= 0)
+		close(rules);
+	return rc;
 }
 
 /*
@@ -322,7 +368,7 @@ static int sandbox_reader(struct err *err)
 				     strerror(errno));
 	return rc ? rc : filter_load(reader_allowed,
 				     ARRAY_SIZE(reader_allowed),
-				     allow_reading, err);
+				     allow_reading, -1, err);
 }
 
 static void forward(void *arg, unsigned int place, const char *id, int fd)

@@ -4,8 +4,12 @@
 #define SUBTICK_SERVE_SANDBOX_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
+
+/* Ids of the user to become, from /etc/passwd. */
+int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err);
 
 /*
  * Becomes @user if this process is root, drops all capabilities for good and checks that they are
@@ -13,8 +17,17 @@
  * there is a second thread: capabilities belong to threads.
  */
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
-/* Installs a seccomp filter on all threads: only the system calls that serving makes. */
-int sandbox_filter(struct err *err);
+/*
+ * Restricts writing, making and removing files to the directory @dir, by Landlock. If the kernel has no
+ * Landlock (before 5.13), logs that only the permissions of the user decide. For the calling thread and
+ * threads that it creates later.
+ */
+int sandbox_confine(int dir, struct err *err);
+/*
+ * Installs a seccomp filter on all threads: only the system calls that serving makes. @history_dir:
+ * directory in which files may be written and removed; -1: none.
+ */
+int sandbox_filter(int history_dir, struct err *err);
 
 /*
  * The exporter parses files of runtimes and answers clients, so it must not be able to open files of

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "sys/file.h"
 #include "view/prom.h"
@@ -133,6 +134,8 @@ void self_metrics_collect(struct server *server)
 {
 	struct store *own = &server->own;
 	struct series_row *cuts = store_row(own, F_HTTP_CUT, NULL, 0);
+	const struct history_files *files = &server->files;
+	uint64_t responses;
 
 	collect_build(server);
 	collect_memory(server);
@@ -142,8 +145,18 @@ void self_metrics_collect(struct server *server)
 	store_single(own, F_PROC_CPU, 0)->u64 = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	store_single(own, F_PROC_START, 0)->u64 = server->start_unix_ns;
 	store_single(own, F_HISTORY, 0)->u64 = server->history.bytes;
+	if (server->files.dir >= 0) {
+		const uint64_t windows[] = {files->written, files->lost, files->left_out};
+
+		store_single(own, F_HISTORY_FILES, 0)->u64 = files->total;
+		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
+			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
+	}
 	/* body_total() includes the kept windows. */
-	store_single(own, F_HTTP_RESPONSES, 0)->u64 = body_total() - server->history.bytes;
+	responses = body_total() - server->history.bytes;
+	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
+		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
+	store_single(own, F_HTTP_RESPONSES, 0)->u64 = responses;
 	store_single(own, F_HTTP_CONNECTIONS, 0)->u64 = server->conns.nr;
 	for (int i = 0; i < CONN_NR_CUTS; i++)
 		store_sample(own, cuts, F_HTTP_CUT, i)->u64 = server->conns.cut[i];

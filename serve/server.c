@@ -27,6 +27,7 @@ static void apply_live(struct server *server, struct config *fresh)
 
 	if (fixed)
 		log_line("%s was changed; restart to apply it", fixed);
+	store_show_le(&server->store, fresh->le_ns, fresh->nr_le);
 	pthread_mutex_lock(&server->store.lock);
 	config_swap_live(now, fresh);
 	pthread_mutex_unlock(&server->store.lock);
@@ -157,6 +158,20 @@ static int run(struct server *s)
 	return rc;
 }
 
+static int history_open(struct server *s, struct err *err)
+{
+	uid_t uid = 0;
+	gid_t gid = 0;
+	int rc = 0;
+
+	s->files.keep = &s->config.keep;
+	if (!s->config.history)
+		return 0;
+	if (!s->config.no_sandbox && !geteuid())
+		rc = sandbox_user(s->config.user, &uid, &gid, err);
+	return rc ? rc : history_files_open(&s->files, s->config.history, uid, gid, err);
+}
+
 /* Everything that needs privileges. */
 static int attach(struct server *s, struct err *err)
 {
@@ -169,6 +184,8 @@ static int attach(struct server *s, struct err *err)
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
 		rc = traces_open(s, err);
+	if (!rc)
+		rc = history_open(s, err);
 	if (!rc)
 		rc = resources_check_memory(&s->config, &needs, err);
 	if (!rc)
@@ -212,10 +229,14 @@ static int drop_privileges(struct server *s, struct err *err)
 {
 	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, s->config.keep_bpf, err);
 
+	if (!rc && s->config.history)
+		rc = history_files_start(&s->files, s->config.history, err);
+	if (!rc && s->config.history && !s->config.no_sandbox)
+		rc = sandbox_confine(s->files.dir, err);
 	if (!rc)
 		rc = sampler_start(&s->sampler, err);
 	if (!rc && !s->config.no_sandbox)
-		rc = sandbox_filter(err);
+		rc = sandbox_filter(s->files.dir, err);
 	if (!rc && s->config.no_sandbox)
 		log_line("warning: running with all privileges, because of --no-sandbox");
 	return rc;
@@ -229,6 +250,7 @@ int server_run(struct server *s, struct err *err)
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;
+	s->files.dir = s->files.fd = -1;
 	s->signals.fd = -1;
 	s->sampler = (struct sampler){.collectors = s->collectors,
 				      .store = &s->store,

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "conn.h"
 #include "history.h"
+#include "history_file.h"
 #include "sampler.h"
 #include "log.h"
 #include "store.h"
@@ -60,6 +61,8 @@ struct server {
 	struct body *host[2];
 	char machine[512]; /* one line for the report */
 	struct history history;
+	struct history_files files;
+	uint64_t files_seq[SERVER_MAX_COLLECTORS]; /* last window of each collector that was handled */
 	struct cached past; /* the response of /api/v1/history */
 	unsigned int past_collectors; /* bits of collectors in it */
 	int traces_fd; /* directory of recordings; -1 for none */

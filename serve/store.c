@@ -24,6 +24,7 @@ static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 static const char *const folded[] = {"waits", "blame"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
 static const char *const bounds[] = {"least", "most"};
+static const char *const results[] = {"written", "lost", "left_out"};
 static const char *const cuts[] = {"slow", "full", "stalled"};
 
 #define PARTS(name, list) \
@@ -55,6 +56,7 @@ static const struct series layouts[FAMILY_NR] = {
 	[F_UPDATE_COST] = {.table = F_UP},
 	[F_UPDATE_TIME] = {.table = F_UP},
 	[F_BPF_RUNS] = {.table = F_BPF_TIME},
+	[F_HISTORY_WINDOWS] = {PARTS("result", results)},
 	[F_HTTP_CUT] = {PARTS("reason", cuts)},
 };
 
@@ -101,6 +103,22 @@ static void init_histograms(struct store *store, const struct config *config)
 		/* The kernel's histogram of wake latency is always fine. */
 		init_native(wake, true);
 	}
+}
+
+void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr)
+{
+	struct series *runq = &store->series[F_RUNQ];
+	uint64_t hidden = (1ULL << runq->nr_le) - 1;
+	unsigned int found = 0;
+
+	_Static_assert(RUNQ_NR_LE < 64, "a bit for each boundary");
+	for (unsigned int i = 0; i < runq->nr_le && found < nr; i++)
+		if (runq->le_ns[i] == le_ns[found]) {
+			hidden &= ~(1ULL << i);
+			found++;
+		}
+	if (found == nr)
+		runq->le_hidden = hidden;
 }
 
 static unsigned int words_of(const struct series *series, enum family_id id)

@@ -78,6 +78,13 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
+ * Shows run-queue histograms at these boundaries only; without effect if one of them is not counted. For
+ * the event loop's thread. Counts at hidden boundaries continue, so a boundary that is shown again has
+ * all waits since the start.
+ */
+void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
+
+/*
  * For the thread that measures, with the lock held. Finds or adds the row with these labels in the
  * family's table. NULL: out of memory.
  */

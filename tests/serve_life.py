@@ -270,7 +270,17 @@ def check_sighup():
         os.chmod(file.name, 0o644)
         settings(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n")
         with server:
-            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 3600s\nle = 1ms\n", "reloaded the settings"):
+            def boundaries():
+                return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
+
+            # Some of the boundaries that are counted, then all of them again.
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
+            if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
+                yield f"le = 1ms: {boundaries()}, {server.text()}"
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
+            if not eventually(lambda: len(boundaries()) == 17):
+                yield f"le is the default again: {boundaries()}"
+            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 3600s\nle = 3ms\n", "reloaded the settings"):
                 yield f"does not read them again: {server.text()}"
             if "le was changed" not in server.text():
                 yield f"does not say what needs a restart: {server.text()}"
@@ -375,8 +385,10 @@ def check_unit():
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names
     caps = ",".join("+" + cap[4:].lower() for cap in dict(unit)["AmbientCapabilities"].split())
-    server = Server(wait=False)
-    with tempfile.NamedTemporaryFile("w") as names:
+    # The unit's StateDirectory belongs to its user.
+    with tempfile.NamedTemporaryFile("w") as names, tempfile.TemporaryDirectory(prefix="subtick-state-") as state:
+        os.chown(state, 61234, 61234)
+        server = Server("--history", f"{state}/history", wait=False)
         os.chmod(names.name, 0o644)
         names.write("\n".join(sorted(allowed)))
         names.flush()
@@ -391,6 +403,10 @@ def check_unit():
                 return
             found = server.metrics()
             down = [key for key, value in found.items() if key.startswith("subtick_collector_up{") and value != 1]
+            if "Landlock" in server.text():
+                yield f"the unit allows no Landlock: {server.text()}"
+            if not eventually(lambda: os.listdir(f"{state}/history")):
+                yield "no history in the state directory"
             if down or not any(key.startswith("subtick_cpu_seconds_total") for key in found):
                 yield f"measures nothing: {down}"
 

@@ -62,7 +62,8 @@ static double unit_ns(const char *unit)
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1.0}};
+	} units[] = {{"", 1e9},	  {"s", 1e9},	{"ms", 1e6},  {"us", 1e3},    {"µs", 1e3},
+		     {"ns", 1.0}, {"m", 60e9}, {"h", 3.6e12}, {"d", 8.64e13}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(unit, units[i].name))

@@ -83,6 +83,9 @@ enum family_type {
 	  "Runs of our BPF programs; needs kernel.bpf_stats_enabled.")                             \
 	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kernel memory of our BPF maps at the start.") \
 	X(F_HISTORY, "subtick_history_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kept windows of the last ten minutes, compressed.") \
+	X(F_HISTORY_FILES, "subtick_history_file_bytes", FAMILY_GAUGE, UNIT_BYTES, "Size of the files of --history.") \
+	X(F_HISTORY_WINDOWS, "subtick_history_windows", FAMILY_COUNTER, UNIT_COUNT,                \
+	  "Windows for the files of --history: written, lost by a failed write, left out to save CPU time.") \
 	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Responses by status code.")                                                             \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \

@@ -253,15 +253,17 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
  * to le=", and fills at most half of the block.
  */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
-			unsigned int nr, char (*le)[32])
+			const struct series *s, char (*le)[32])
 {
-	for (unsigned int i = 0; i <= nr; i++) {
+	for (unsigned int i = 0; i <= s->nr_le; i++) {
 		char *to;
 
+		if (s->le_hidden >> i & 1)
+			continue;
 		if (sizeof(p->block) - p->used < len + 32 + 3 + 20 + 1)
 			prom_flush(p);
 		to = mempcpy(p->block + p->used, prefix, len);
-		to = stpcpy(to, i < nr ? le[i] : "+Inf");
+		to = stpcpy(to, i < s->nr_le ? le[i] : "+Inf");
 		to = stpcpy(to, "\"} ");
 		to += format_u64(to, words[i].u64);
 		*to++ = '\n';
@@ -287,7 +289,7 @@ static void put_histogram(struct prom *p, const struct series *s, const struct s
 	if ((size_t)len > sizeof(p->block) / 2)
 		p->rc = -EOVERFLOW;
 	else
-		put_buckets(p, prefix, len, words, s->nr_le, le);
+		put_buckets(p, prefix, len, words, s, le);
 	free(prefix);
 	snprintf(head, sizeof(head), "%s_sum", s->family->name);
 	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));

@@ -178,6 +178,8 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 	for (unsigned int i = 0; i < s->nr_le; i++) {
 		size_t bucket = m->len;
 
+		if (s->le_hidden >> i & 1)
+			continue;
 		proto_u64(m, BUCKET_COUNT, words[i].u64);
 		put_double(m, BUCKET_LE, seconds(s->le_ns[i]));
 		proto_close(m, HISTOGRAM_BUCKET, bucket);

@@ -131,6 +131,7 @@ struct series {
 	unsigned int nr_parts;
 	const uint64_t *le_ns; /* upper bounds of a histogram's buckets */
 	unsigned int nr_le;
+	uint64_t le_hidden; /* bits of boundaries that are counted but not on the page */
 	struct series_native native;
 };
 

@@ -209,6 +209,9 @@ static void set_own(void)
 	store_sample(&store, store_row(&store, F_HTTP_REQUESTS, &code, 1), F_HTTP_REQUESTS, 0)->u64 = 5;
 	store_single(&store, F_BPF_MEMORY, 0)->u64 = 4096;
 	store_single(&store, F_HISTORY, 0)->u64 = 65536;
+	store_single(&store, F_HISTORY_FILES, 0)->u64 = 1 << 20;
+	store_single(&store, F_HISTORY_WINDOWS, 0)->u64 = 7;
+	store_single(&store, F_HISTORY_WINDOWS, 1)->u64 = 0;
 	store_single(&store, F_HTTP_CONNECTIONS, 0)->u64 = 2;
 	store_single(&store, F_HTTP_RESPONSES, 0)->u64 = 8192;
 	store_single(&store, F_HTTP_CUT, 0)->u64 = 0;

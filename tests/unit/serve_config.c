@@ -96,6 +96,10 @@ TEST(test_bad)
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
 		{"interval = 2h", "2h"},
+		{"keep = 0.5M", "0.5M"},
+		{"keep = 7d,", "7d"},
+		{"keep = 7y", "7y"},
+		{"keep = 10s", "10s"},
 		{"interval =", "interval"},
 		{"cgroup-limit = -1", "-1"},
 		{"cgroup-limit = 1e3", "1e3"},
@@ -163,6 +167,25 @@ TEST(test_bytes)
 	config_free(&c);
 }
 
+TEST(test_keep)
+{
+	struct config c;
+
+	check_good("history = /var/lib/subtick/history", &c);
+	assert_string_equal(c.history, "/var/lib/subtick/history");
+	assert_int_equal(c.keep.age_ns, 7 * 86400000000000ULL);
+	assert_int_equal(c.keep.bytes, 4ULL << 30);
+	config_free(&c);
+	check_good("keep = 36h", &c);
+	assert_int_equal(c.keep.age_ns, 36 * 3600000000000ULL);
+	assert_int_equal(c.keep.bytes, 4ULL << 30);
+	config_free(&c);
+	check_good("keep = 500M,30d", &c);
+	assert_int_equal(c.keep.age_ns, 30 * 86400000000000ULL);
+	assert_int_equal(c.keep.bytes, 500ULL << 20);
+	config_free(&c);
+}
+
 TEST(test_restart)
 {
 	struct config a, b;
@@ -174,7 +197,17 @@ TEST(test_restart)
 	check_good("listen = 127.0.0.1:2", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "listen");
 	config_free(&b);
+	/* Some of the boundaries that are counted; any other one needs other programs. */
 	check_good("listen = 127.0.0.1:1\nle = 1ms", &b);
+	assert_null(config_needs_restart(&a, &b));
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nle = 10us,1ms,1s", &b);
+	assert_null(config_needs_restart(&a, &b));
+	/* The counted ones stay. */
+	config_swap_live(&a, &b);
+	assert_true(a.nr_le == 16 && a.le_ns[1] == 20000);
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nle = 1ms,3ms", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "le");
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nlisten = 127.0.0.1:2", &b);

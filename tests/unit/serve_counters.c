@@ -6,6 +6,7 @@
 #include "measure/runq/runq.h"
 #include "measure/runq/window.h"
 #include "serve_store.h"
+#include "view/prom.h"
 
 static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 {
@@ -542,6 +543,72 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;
+}
+
+static int to_file(void *arg, const char *data, size_t len)
+{
+	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
+}
+
+/* Run-queue latency as the page has it, to free. */
+static char *rendered(enum prom_format format, size_t *ret_size)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_size);
+	struct prom *prom = calloc(1, sizeof(*prom));
+
+	*prom = (struct prom){.format = format, .sink = to_file, .arg = out};
+	prom_write(prom, &store.series[F_RUNQ], &store.tables[store.series[F_RUNQ].table]);
+	assert_int_equal(prom_end(prom), 0);
+	fclose(out);
+	free(prom);
+	return text;
+}
+
+/* Number of buckets of /a on the page, and the count at @le. */
+static size_t buckets(const char *le, uint64_t *ret_count)
+{
+	size_t size, nr = 0;
+	char *text = rendered(PROM_TEXT, &size), want[80], *at;
+
+	for (at = text; (at = strstr(at, "_bucket{cgroup=\"/a\"")); at++)
+		nr++;
+	snprintf(want, sizeof(want), "_bucket{cgroup=\"/a\",le=\"%s\"} ", le);
+	at = strstr(text, want);
+	*ret_count = at ? strtoull(at + strlen(want), NULL, 10) : UINT64_MAX;
+	free(text);
+	return nr;
+}
+
+/* Counts at hidden boundaries continue. */
+TEST_WITH(test_show_le, setup, teardown)
+{
+	static const struct group groups[] = {{"/a", false, 10, 1000}};
+	static const uint64_t few[] = {20000, 1000000}, other[] = {20000, 3000000};
+	size_t all, less;
+	uint64_t count;
+
+	absorb_runq(1, groups, 1);
+	free(rendered(PROM_PROTOBUF, &all));
+	assert_int_equal(buckets("0.0002", &count), config.nr_le + 1);
+	assert_int_equal(count, 10);
+	store_show_le(&store, few, 2);
+	/* A bucket has two fields: 1 + 1 bytes of count, 1 + 8 of its boundary, and the header of 2. The
+	 * lengths of the histogram and of its metric take a byte less. */
+	free(rendered(PROM_PROTOBUF, &less));
+	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);
+	absorb_runq(2, groups, 1);
+	assert_int_equal(buckets("0.001", &count), 3);
+	assert_int_equal(count, 20);
+	buckets("0.0002", &count);
+	assert_int_equal(count, UINT64_MAX);
+	/* A boundary that is not counted changes nothing. */
+	store_show_le(&store, other, 2);
+	assert_int_equal(buckets("+Inf", &count), 3);
+	assert_int_equal(count, 20);
+	store_show_le(&store, config.le_ns, config.nr_le);
+	assert_int_equal(buckets("0.0002", &count), config.nr_le + 1);
+	assert_int_equal(count, 20);
 }
 
 TEST_MAIN()

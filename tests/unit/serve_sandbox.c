@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "machines.h"
 #include "measure/wake/env.h"
+#include "serve/history_file.h"
 #include "test.h"
 
 #define NO_FILTER 77
@@ -19,7 +22,7 @@ static void end_window_filtered(struct wake_env *env)
 {
 	struct err err = {0};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(&err))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
 		_exit(NO_FILTER);
 	wake_env_after(env);
 	_exit(!env->cpus[0].counted);
@@ -58,7 +61,7 @@ static void try_fcntl(void)
 	struct err err = {0};
 	int fds[2], copy;
 
-	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(&err))
+	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
 		_exit(NO_FILTER);
 	if (!fcntl(fds[0], F_SETSIG, SIGKILL) || !fcntl(fds[0], F_SETOWN, getppid()) ||
 	    !fcntl(fds[0], F_SETOWN_EX, &owner) || !fcntl(fds[0], F_SETFL, O_ASYNC) ||
@@ -82,6 +85,64 @@ TEST(test_fcntl)
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Asked before the filter is installed. */
+static bool landlock;
+
+/* 0 if files can be written in @dir only, and only with --history. */
+static void try_history(const char *root, bool history)
+{
+	char inside[80], outside[80];
+	int dir, fd;
+	struct err err = {0};
+
+	snprintf(inside, sizeof(inside), "%s/history%d", root, history);
+	snprintf(outside, sizeof(outside), "%s/outside", root);
+	if (mkdir(inside, 0700) || (dir = open(inside, O_RDONLY | O_DIRECTORY)) < 0 ||
+	    (fd = open(outside, O_RDWR | O_CREAT, 0600)) < 0)
+		_exit(3);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || (history && sandbox_confine(dir, &err)) ||
+	    sandbox_filter(history ? dir : -1, &err))
+		_exit(NO_FILTER);
+	if (!history)
+		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
+		      !ftruncate(fd, 0));
+	/* Relative to the directory alone, and neither truncated nor without O_NOFOLLOW. */
+	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
+	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
+	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
+	    openat(dir, "a", O_WRONLY) >= 0 || !mkdirat(dir, "b", 0700) || !unlinkat(AT_FDCWD, outside, 0) ||
+	    !unlinkat(dir, "b", AT_REMOVEDIR))
+		_exit(1);
+	/* Landlock refuses what the filter cannot see; a kernel without it does not. */
+	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
+			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
+			       !unlinkat(dir, outside, 0) || errno != EACCES))
+		_exit(4);
+	fd = openat(dir, "a", HISTORY_OPEN, 0600);
+	_exit(fd < 0 || write(fd, "x", 1) != 1 || ftruncate(fd, 0) || unlinkat(dir, "a", 0) ? 2 : 0);
+}
+
+TEST_WITH(test_history, tree_setup, tree_teardown)
+{
+	for (int history = 0; history < 2; history++) {
+		int status = 0;
+		pid_t pid;
+
+		/* landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) */
+		landlock = syscall(444, NULL, 0, 1) > 0;
+		pid = fork();
+		if (!pid)
+			try_history(((const struct tree *)*state)->root, history);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		if (WEXITSTATUS(status) == NO_FILTER) {
+			print_message("# this kernel refuses the filter\n");
+			skip();
+		}
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
 }
 
 TEST_MAIN()

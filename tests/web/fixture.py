@@ -210,6 +210,15 @@ def past(options):
                     for ago in range(300, 5, -10) for noun in kept)
 
 
+def files(options, query):
+    """The windows of a time from files: each member has several windows of a collector."""
+    begin, length = (float(query[name][0]) for name in ("at", "for"))
+    if not options.files or begin + length > time.time() - 600:
+        return b""
+    return b"".join(gzip.compress("\n".join(body(noun, options, begin + block + at) for at in range(10)).encode(), mtime=0)
+                    for block in range(0, int(length), 10) for noun in collected(options))
+
+
 def traces(options, _at):
     """As the exporter lists them: newest first; without a folder there is none, and a note says why."""
     if not options.traces:
@@ -263,7 +272,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.stream()
             elif noun == "history":
                 time.sleep(self.options.late)
-                self.answer(200, "application/gzip", past(self.options))
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+                self.answer(200, "application/gzip", files(self.options, query) if query else past(self.options))
             elif noun == "report":
                 self.answer(200, "text/html", self.path.encode())
             elif noun == self.options.without:
@@ -318,6 +328,7 @@ def main():
     parser.add_argument("--cgroups", type=int, default=30)
     parser.add_argument("--interval", type=float, default=0.5)
     parser.add_argument("--late", type=float, default=0, help="seconds until the history is sent")
+    parser.add_argument("--files", action="store_true", help="keep windows of any time")
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--losses", action="store_true")
     parser.add_argument("--token", default="")

@@ -70,6 +70,33 @@ async function late(browser) {
 	server.stop();
 }
 
+// An earlier day, by the time field: its windows and no others, until Resume.
+async function files(browser) {
+	const server = await Fixture.start("--files"), page = await browser.page();
+	const then = Math.floor(Date.now() / 1000) - 86400;
+
+	await page.goto(server.url);
+	await page.waitForSelector(".core");
+	await page.waitForSelector("#state:has-text('live')");
+	await page.fill("#when", await page.evaluate((s) => new Date((s - new Date().getTimezoneOffset() * 60) * 1000).toISOString().slice(0, 19), then));
+	await page.waitForSelector("#moment-label:visible");
+	await page.waitForTimeout(1500);
+	const {text} = await saved(page, "#save-json");
+	const times = text.trim().split("\n").map((line) => JSON.parse(line).time_unix_ns / 1e9);
+
+	ok(times.length === 4 && times.every((time) => Math.abs(time - then) <= 1), "past: the time field leads to an earlier day",
+		`${then}: ${times}`);
+	ok(await reach(page) > 500, "past: the charts have the minutes around it", `${await reach(page)} s`);
+	await page.selectOption("#moment", {index: 0});
+	ok(Math.abs(Number(/@([0-9.]+)$/.exec(page.url())[1]) - (then - 300)) <= 1, "past: each window of it can be chosen", page.url());
+	await page.click("#pause");
+	await page.waitForSelector("#state:text-is('live')");
+	ok(!page.url().includes("@") && await page.isHidden("#moment-label"), "past: Resume leads back to now", page.url());
+	ok(!page.problems.length, "past: no console errors with files", page.problems.join("\n"));
+	await page.close();
+	server.stop();
+}
+
 export async function pastTests(browser) {
 	const server = await Fixture.start("--cpus", "2");
 	const page = await browser.page();
@@ -99,4 +126,5 @@ export async function pastTests(browser) {
 	await moment(browser, server);
 	server.stop();
 	await late(browser);
+	await files(browser);
 }

@@ -17,6 +17,8 @@ import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
 const ASK_MS = 1500;
+// A moment has a window that ended this near.
+const NEAR_S = 10;
 const byId = (id) => document.getElementById(id);
 
 class App {
@@ -77,14 +79,6 @@ class App {
 			"recorded";
 		document.title = "subtick report";
 		this.tick();
-		byId("moment").addEventListener("change", () => {
-			this.moment = Number(byId("moment").value);
-			this.setPaused(true);
-			this.freeze(this.moment);
-			this.frozen.forEach((report, noun) => this.findings.add(noun, report));
-			this.link();
-			this.render();
-		});
 		// Paper has all views, each with its tables.
 		addEventListener("beforeprint", () => this.unfold(true));
 		addEventListener("afterprint", () => this.unfold(false));
@@ -101,6 +95,24 @@ class App {
 			this.render();
 		}
 		this.current = current;
+	}
+
+	choose(moment) {
+		this.moment = moment;
+		this.setPaused(true);
+		this.freeze(moment);
+		this.frozen.forEach((report, noun) => this.findings.add(noun, report));
+		this.link();
+		this.render();
+	}
+
+	// Shows an earlier time. If its windows are not here, open() gets them after a reload.
+	goBack(moment) {
+		if (!(moment > 0))
+			return;
+		this.choose(moment);
+		if (this.gone || !this.frozen.size)
+			location.reload();
 	}
 
 	// The windows of this view, to choose one of.
@@ -124,6 +136,8 @@ class App {
 			byId(`tab-${name}`).addEventListener("click", () => this.show(name));
 		byId("tabs").addEventListener("keydown", (event) => this.tabKey(event));
 		byId("pause").addEventListener("click", () => this.pause());
+		byId("moment").addEventListener("change", () => this.choose(Number(byId("moment").value)));
+		byId("when").addEventListener("change", () => this.goBack(new Date(byId("when").value) / 1000));
 		byId("token-form").addEventListener("submit", (event) => {
 			event.preventDefault();
 			this.feed.setToken(byId("token").value);
@@ -131,7 +145,11 @@ class App {
 		});
 		byId("save-json").addEventListener("click", () => this.saveJson());
 		byId("save-report").addEventListener("click", () => this.saveReport());
-		addEventListener("hashchange", () => this.follow(location.hash));
+		addEventListener("hashchange", () => {
+			this.follow(location.hash);
+			if (this.gone && !this.recorded)
+				location.reload();
+		});
 		addEventListener("keydown", (event) => this.key(event));
 		// Plots are pictures: redraw them in the colours of the screen or of paper.
 		for (const query of ["(prefers-color-scheme: dark)", "print"])
@@ -146,9 +164,15 @@ class App {
 	async open() {
 		this.opening = true;
 		try {
-			const answer = await this.feed.fetch("history");
-			const reports = answer.ok ? await unpackAll(await answer.arrayBuffer()) : [];
+			let reports = await this.kept("history");
 
+			if (this.moment !== null && !reports.some((one) => Math.abs(one.time_unix_ns / 1e9 - this.moment) <= NEAR_S)) {
+				const old = await this.kept(`history?at=${this.moment - span.seconds / 2}&for=${span.seconds}`);
+
+				// Windows of now would push them out of the charts.
+				this.back = old.length > 0;
+				reports = this.back ? old : reports;
+			}
 			for (const noun of Object.keys(this.viewOf))
 				if (!this.viewOf[noun].report)
 					for (const report of reports.filter((one) => nounOf(one) === noun)) {
@@ -163,7 +187,15 @@ class App {
 		this.showHost();
 		if (this.moment !== null)
 			this.freeze(this.moment);
+		if (this.back)
+			this.showMoments();
 		this.render();
+	}
+
+	async kept(name) {
+		const answer = await this.feed.fetch(name);
+
+		return answer.ok ? unpackAll(await answer.arrayBuffer()) : [];
 	}
 
 	showHost() {
@@ -193,7 +225,7 @@ class App {
 		this.frozen = at === null ? this.past.last() : this.past.at(at);
 		const times = [...this.frozen.values()].map((report) => report.time_unix_ns / 1e9);
 
-		this.gone = at !== null && times.length > 0 && times.every((time) => Math.abs(time - at) > 10);
+		this.gone = at !== null && times.length > 0 && times.every((time) => Math.abs(time - at) > NEAR_S);
 		this.tick();
 	}
 
@@ -250,9 +282,9 @@ class App {
 		}
 		this.link();
 		this.render();
-		if (this.recorded)
+		if (this.recorded || this.back)
 			this.showMoments();
-		else
+		if (!this.recorded)
 			this.ask();
 	}
 
@@ -327,6 +359,11 @@ class App {
 	}
 
 	pause() {
+		if (this.back) {
+			history.replaceState(null, "", formatHash(this.current, null));
+			location.reload();
+			return;
+		}
 		this.setPaused(!this.paused);
 		this.freeze(null);
 		this.moment = this.paused ? Math.max(0, ...[...this.frozen.values()]
@@ -340,7 +377,7 @@ class App {
 	report(report) {
 		const noun = nounOf(report), view = this.viewOf[noun] ?? (this.recorded ? this.views.other : null);
 
-		if (!view)
+		if (!view || this.back)
 			return;
 		this.lastMs = performance.now();
 		try {
@@ -399,11 +436,11 @@ class App {
 		const quiet = performance.now() - this.lastMs;
 		let text = words[this.state];
 
-		if (this.state === "live" && this.lastMs && quiet > STALE_MS)
+		if (this.state === "live" && this.lastMs && quiet > STALE_MS && !this.back)
 			text = `no figures for ${Math.round(quiet / 1000)} s`;
 		byId("state").classList.toggle("bad", text !== "live" && text !== "connecting");
 		if (this.paused && this.moment !== null)
-			text = `${new Date(this.moment * 1000).toLocaleTimeString("en-GB")}, ${text}` +
+			text = `${new Date(this.moment * 1000)[this.back ? "toLocaleString" : "toLocaleTimeString"]("en-GB")}, ${text}` +
 				(this.gone ? "; that moment is no longer kept, this is the nearest" : "");
 		setText(byId("state"), this.paused ? `paused (${text})` : text);
 		this.showHost();

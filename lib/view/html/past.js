@@ -13,7 +13,7 @@ export function trim(past) {
 		past.shift();
 }
 
-// The file has one gzip member per window. All members begin with the same header.
+// The file has one gzip member for one or more windows. All members begin with the same header.
 function members(bytes) {
 	const starts = [];
 
@@ -31,14 +31,14 @@ function members(bytes) {
 async function unpack(member) {
 	const stream = new Blob([member]).stream().pipeThrough(new DecompressionStream("gzip"));
 
-	return JSON.parse(await new Response(stream).text());
+	return (await new Response(stream).text()).trim().split("\n").map((line) => JSON.parse(line));
 }
 
 // All reports of the file, oldest first. Unreadable reports are left out.
 export async function unpackAll(buffer) {
 	const done = await Promise.allSettled(members(new Uint8Array(buffer)).map(unpack));
 
-	return done.filter((one) => one.status === "fulfilled").map((one) => one.value);
+	return done.filter((one) => one.status === "fulfilled").flatMap((one) => one.value);
 }
 
 // The reports of the kept span, by noun.

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds and unpacks blocks of windows on disk. */
+#include "history_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "history_format.h"
+
+/* A block has HISTORY_BLOCK_RAW bytes, or one window that may be larger. */
+#define MAX_RAW (256u << 20)
+
+bool history_member_read(int fd, uint64_t at, struct history_member *ret)
+{
+	struct history_head head;
+
+	if (pread(fd, &head, sizeof(head), (off_t)at) != sizeof(head) ||
+	    memcmp(&head, &history_head, offsetof(struct history_head, size)))
+		return false;
+	*ret = (struct history_member){.at = at,
+				       .size = le32toh(head.size),
+				       .first_s = le32toh(head.first_s),
+				       .last_s = le32toh(head.last_s)};
+	memcpy(ret->collector, head.collector, sizeof(head.collector));
+	return ret->size > sizeof(head) + 8;
+}
+
+static int walk_file(int fd, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg)
+{
+	struct history_member member;
+	int rc = 0;
+
+	for (uint64_t at = 0; !rc && history_member_read(fd, at, &member); at += member.size)
+		if (member.last_s >= from_s && member.first_s <= to_s)
+			rc = fn(arg, fd, &member);
+	return rc;
+}
+
+int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg)
+{
+	struct dirent **names;
+	int nr = scandirat(dir, ".", &names, history_is_file, alphasort), rc = nr < 0 ? -errno : 0;
+	char from[HISTORY_NAME], to[HISTORY_NAME];
+
+	history_name(from_s > HISTORY_OVERLAP_S ? from_s - HISTORY_OVERLAP_S : 0, from);
+	history_name(to_s + HISTORY_OVERLAP_S, to);
+	for (int i = 0; i < nr; i++) {
+		/* The name is the time of the first block. The next name ends the file. */
+		bool within = strcmp(names[i]->d_name, to) <= 0 &&
+			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
+		int fd = within && !rc ? openat(dir, names[i]->d_name,
+						O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+				       : -1;
+
+		/* Another exporter may have deleted the oldest file meanwhile. */
+		if (fd < 0 && within && !rc && errno != ENOENT)
+			rc = -errno;
+		if (fd >= 0) {
+			rc = walk_file(fd, from_s, to_s, fn, arg);
+			close(fd);
+		}
+	}
+	for (int i = 0; i < nr; i++)
+		free(names[i]);
+	if (nr >= 0)
+		free(names);
+	return rc;
+}
+
+char *history_unpack(int fd, const struct history_member *member, size_t *ret_len)
+{
+	unsigned char *packed = malloc(member->size);
+	uint32_t raw = 0;
+	z_stream z = {0};
+	char *text = NULL;
+
+	if (!packed || pread(fd, packed, member->size, (off_t)member->at) != (ssize_t)member->size)
+		goto out;
+	memcpy(&raw, packed + member->size - sizeof(raw), sizeof(raw));
+	raw = le32toh(raw);
+	text = raw <= MAX_RAW ? malloc((size_t)raw + 1) : NULL;
+	if (!text)
+		goto out;
+	z.next_in = packed;
+	z.avail_in = member->size;
+	z.next_out = (unsigned char *)text;
+	z.avail_out = raw;
+	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END ||
+	    z.avail_in || z.avail_out) {
+		free(text);
+		text = NULL;
+	} else {
+		text[raw] = '\0';
+		*ret_len = raw;
+	}
+	inflateEnd(&z);
+out:
+	free(packed);
+	return text;
+}
+
+static uint64_t number(const char *line, const char *key)
+{
+	const char *at = strstr(line, key), *end = strchr(line, '\n');
+
+	return at && (!end || at < end) ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+uint64_t history_line_time(const char *line, uint64_t *ret_window_ns)
+{
+	*ret_window_ns = number(line, "\"window_ns\":");
+	return number(line, "\"time_unix_ns\":");
+}

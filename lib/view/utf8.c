@@ -163,8 +163,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Columns for the last part of a path: the columns that the folders leave, at least LAST_ENOUGH to
- * identify a container.
+ * Columns for the last part of a path: the columns that the folders leave, but at least the smaller
+ * of LAST_ENOUGH and two thirds of @max.
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

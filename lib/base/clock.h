@@ -57,9 +57,9 @@ static inline uint64_t timeval_ns(struct timeval tv)
 double ntp_rate(void);
 
 /*
- * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without a
- * unit. Returns false and leaves @ret_ns unchanged for invalid text and for times outside @min_ns …
- * @max_ns.
+ * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without
+ * a unit. Returns false and leaves @ret_ns unchanged for invalid text and for times outside
+ * @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 /* Formats a duration with up to six digits: "100 us", "1.5 s". */

@@ -15,7 +15,7 @@ static void print_row(const struct subtick_window *window, size_t row)
 	subtick_u64(window, SUBTICK_GROUPS, row, SUBTICK_COUNT, &count);
 	printf("%s: %llu waits", subtick_text(window, SUBTICK_GROUPS, row, SUBTICK_CGROUP),
 	       (unsigned long long)count);
-	/* -ENODATA without waits. */
+	/* subtick_double() returns -ENODATA if the cgroup had no waits. */
 	if (!subtick_double(window, SUBTICK_GROUPS, row, SUBTICK_AVG_NS, &average) &&
 	    !subtick_percentile(window, SUBTICK_GROUPS, row, 99.0, &p99) &&
 	    !subtick_bucket(window, SUBTICK_GROUPS, row, 2, &le_ns, &up_to_1ms))

@@ -9,7 +9,7 @@
 
 #define BAR 40 /* characters of a full bar */
 
-/* "########|..:......": load, warning level "|", critical level ":". */
+/* Draws a bar such as "########|..:......": load, warning level "|", critical level ":". */
 static void draw(double load, double warn, double critical, char bar[BAR + 1])
 {
 	for (int i = 0; i < BAR; i++)
@@ -43,7 +43,7 @@ static void print_table(const struct subtick_window *window, double warn, double
 	       subtick_text(window, SUBTICK_WINDOW, 0, SUBTICK_SOURCE));
 }
 
-/* A level in percent, or -1. */
+/* Parses a level in percent. Returns -1 if invalid. */
 static double level(const char *text)
 {
 	char *end;

@@ -8,7 +8,7 @@
 
 #include <subtick/load.h>
 
-/* Prints the loads. Returns the least loaded core that we may run on, or -1 if none has a figure. */
+/* Prints the loads. Returns the least loaded allowed core, or -1 if no core has a figure. */
 static int pick_cpu(const struct subtick_window *window, const cpu_set_t *allowed)
 {
 	double least = 2.0, busy;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Which packages the build, the tests and the virtual machines need, and how to install the missing ones.
+# Packages for the build, the tests and the virtual machines, and the installation of missing
+# packages.
 #
-# Sourced by quickstart and check. The names are those of Debian 12, 13 and sid and of Ubuntu 24.04;
-# packages_names handles the differences. One call of dpkg-query checks all of them, so on a machine
-# that has everything this takes some hundredths of a second.
+# Sourced by quickstart and check. Names are for Debian 12, 13 and sid and Ubuntu 24.04; packages_names
+# handles the differences. One call of dpkg-query checks all packages, which takes some hundredths of a
+# second if nothing is missing.
 
 # shellcheck disable=SC2034 # the lists are for those who source this file
 BUILD_PACKAGES=(
@@ -33,15 +34,15 @@ VM_PACKAGES=(
 	debian-archive-keyring
 )
 
-# Runtimes for the suite containers; busybox is all that is in their image. go builds examples/go.
+# Runtimes for the suite containers. Their image contains only busybox. go builds examples/go.
 # shellcheck disable=SC2034
 CONTAINER_PACKAGES=(containerd podman runc busybox-static curl golang-go)
 
-# What builds a kubelet, networks for its pods, and what a static libelf may need.
+# Packages to build a kubelet, to make networks for its pods, and to link a static libelf.
 # shellcheck disable=SC2034
 KUBELET_PACKAGES=(containernetworking-plugins libzstd-dev debian-archive-keyring)
 
-# A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
+# Compiler for the other architecture. vm-all also needs packages to build a kernel, foreign an emulator.
 case $(uname -m) in
 aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
 *) CROSS_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
@@ -65,15 +66,16 @@ packages_distribution() {
 		# shellcheck disable=SC1090
 		. "$os_release"
 		case "${ID:-}-${VERSION_ID:-}" in
-		# sid has no number.
+		# sid has no VERSION_ID.
 		debian-12 | debian-13 | debian-) echo debian ;;
 		ubuntu-24.04) echo ubuntu ;;
 		esac
 	)
 }
 
-# Prints what the suite web lacks. Checks commands, not packages: npm is often not from the distribution,
-# and Ubuntu's chromium is a snap, which a headless test cannot use. Without them the suite is skipped.
+# Prints missing commands of the suite web. Checks commands, not packages: npm is often not from the
+# distribution, and Ubuntu's chromium is a snap, which a headless test cannot use. Without them the suite is
+# skipped.
 packages_web() {
 	[ "$(packages_distribution)" = debian ] || return 0
 	command -v chromium >/dev/null || echo chromium
@@ -94,11 +96,11 @@ packages_names() {
 	done | sort -u
 }
 
-# packages_missing PACKAGE...: prints those that are not installed.
+# packages_missing PACKAGE...: prints the packages that are not installed.
 packages_missing() {
 	local installed
 
-	# Fails if dpkg does not know one of the names, which is the case that we look for.
+	# dpkg-query fails if a name is unknown, which means that the package is missing.
 	# shellcheck disable=SC2016
 	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u) || true
@@ -145,7 +147,7 @@ packages_progress() {
 	[ ! -t 1 ] || printf '\r\033[K'
 }
 
-# packages_apt WHAT ARGUMENT...: runs apt-get and shows how far it is.
+# packages_apt WHAT ARGUMENT...: runs apt-get and shows its progress.
 packages_apt() (
 	set -o pipefail
 	what=$1
@@ -158,7 +160,7 @@ packages_apt() (
 		packages_progress "$what"
 )
 
-# packages_install PACKAGE...: installs those that are missing and says which, or stops.
+# packages_install PACKAGE...: installs and lists the missing packages, or exits.
 packages_install() {
 	local distribution names missing
 
@@ -172,7 +174,7 @@ packages_install() {
 		die "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
 	fi
 	echo "installing ${#missing[@]} packages: ${missing[*]}"
-	# If the lists are too old, the install fails and says so.
+	# If the package lists are too old, the installation fails with a message.
 	packages_apt "package lists" update ||
 		echo "${0##*/}: apt-get update failed, trying with the existing package lists" >&2
 	packages_apt packages install --no-install-recommends "${missing[@]}" ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Renders the part of Helm's templates that our chart uses; anything else is an error, never left out."""
+"""Renders the subset of Helm's templates that our chart uses. Anything else is an error."""
 import json
 import os
 import re
@@ -53,7 +53,7 @@ def evaluate(text, scope):
 
 
 def template(text, scope):
-    """range … end, and values; nothing nests deeper in our chart."""
+    """Expands range … end and values. The chart has no deeper nesting."""
     out, at, loop = [], 0, None
     for tag in TAG.finditer(text):
         before = text[at:tag.start()]
@@ -76,7 +76,7 @@ def template(text, scope):
 
 
 def render(folder, release, values=None):
-    """The objects that `helm template` would print."""
+    """Objects that `helm template` would print."""
     with open(f"{folder}/values.yaml", encoding="utf-8") as file:
         defaults = yaml.safe_load(file)
     with open(f"{folder}/Chart.yaml", encoding="utf-8") as file:

@@ -12,7 +12,7 @@ from cli_run import SUBTICK, measure
 
 
 def check_core_table():
-    """Source 5 is procidle: every core has a load, and the mark of its level."""
+    """Runs the example with source 5 (procidle): every core has a load, and the mark of its level."""
     program = os.path.join(os.path.dirname(SUBTICK), "examples/core_table")
     if not os.path.exists(program):
         raise tap.Skip("this build has no examples")
@@ -28,7 +28,7 @@ def check_core_table():
 
 
 def check_audit_loads():
-    """Loads on request: each runs, or a note says why not; none of their tasks is left."""
+    """Requested loads: each load runs, or a note has the reason. No task of a load remains."""
     if len(os.sched_getaffinity(0)) < 2:
         raise tap.Skip("messages need two cores")
     measure("load", "0.02", "1")
@@ -62,7 +62,7 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """ticks where this process may use one core only: the reader is the load."""
+    """Runs "ticks" with one allowed core, where the reader itself is the load."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)
@@ -80,7 +80,7 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """The files of --paper, with published values of table 1 beside the rows of the paper's slack only."""
+    """Files of --paper. Only rows with the paper's timer slack have published values of table 1."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

@@ -21,7 +21,7 @@ def check_pipe_interrupted():
                      ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
                      ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
             child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # More than one signal: the first one may end a measurement before the wait.
+            # Send several signals, because the first signal may end a measurement before the wait.
             end = time.monotonic() + tap.PATIENCE
             while child.poll() is None and time.monotonic() < end:
                 time.sleep(1)
@@ -37,7 +37,7 @@ def check_pipe_interrupted():
 
 
 def blocks_written(*args):
-    """Exit code of a command whose output is read through a pipe, and the blocks that it wrote to disks."""
+    """Exit code of a command with output to a pipe, and number of blocks that the command wrote to disks."""
     child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     text = child.stdout.read()
     child.stdout.close()
@@ -47,7 +47,7 @@ def blocks_written(*args):
 
 
 def check_remote_log():
-    """Run through a pipe, as ssh does, wake writes nothing to the measured machine's disks."""
+    """With output to a pipe, as over ssh, wake writes nothing to the disks of the measured machine."""
     short = ["wake", "--json", "--points", "2", "--from", "300us", "--to", "300us"]
     with tempfile.TemporaryDirectory(dir=".") as folder:
         code, _, blocks = blocks_written(*short, "--points", os.path.join(folder, "points.json"))
@@ -63,7 +63,7 @@ def check_remote_log():
 
 
 def check_full_disk_file():
-    """A file that does not fit on its disk is not there at all, and the file before it stays."""
+    """A file that does not fit on the disk is not created, and the previous file is unchanged."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small disk")
     with contextlib.ExitStack() as stack:

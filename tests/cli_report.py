@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests of `subtick report`: what it embeds, its files, its order."""
+"""Tests of `subtick report`: embedded windows, files, order."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ from cli_run import SUBTICK, run
 
 
 def windows(text):
-    """The windows that a report embeds."""
+    """Windows that a report embeds."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])["windows"]
 
 
@@ -31,7 +31,7 @@ def check_report():
         found = windows(text)
         if [window["schema"] for window in found] != 2 * ["subtick.load/1"] or "</html>" not in text:
             yield f"--from: the file does not have both windows, whole: {[window['schema'] for window in found]}"
-        # Findings first, in front of every table.
+        # Findings precede every table.
         with open(saved, "w", encoding="ascii") as file:
             for name in ("early", "late"):
                 file.write(json.dumps({"schema": f"subtick.{name}/1", "findings": [
@@ -65,11 +65,12 @@ def check_report():
 
 
 def check_report_output():
-    """A named pipe stays a pipe, the umask is respected, and there is no temporary file while it measures."""
+    """A named pipe is not replaced, the umask is respected, and no temporary file exists during the
+    measurement."""
     with tempfile.TemporaryDirectory() as folder:
         pipe, page = os.path.join(folder, "pipe"), os.path.join(folder, "r.html")
         os.mkfifo(pipe)
-        # Into a file: the report is longer than pipes can hold.
+        # Write to a file, because the report is longer than the buffer of a pipe.
         with tempfile.TemporaryFile("w+", encoding="utf-8") as got:
             reader = subprocess.Popen(["cat", pipe], stdout=got)
             result = run("report", "--collect", "doctor", "-o", pipe)

@@ -19,18 +19,18 @@ from exporter import stop
 
 BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
-# What runtimes write; of these /run has sockets and state, /dev/shm podman's locks.
+# Directories that runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# In the namespaces: a shell is the first process, because it reaps what containers leave.
+# Script in the namespaces. A shell is the first process, because it reaps orphans of containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done
 shift
 "$@" && exit 0 || exit $?
 """
-# The variable with the file descriptor of the tasks of init.
+# Environment variable with the file descriptor of init's tasks.
 INIT_TASKS = "SUBTICK_INIT_TASKS"
-# Two tasks that switch all the time, on any number of cores, and do not end.
+# Two endless tasks that switch all the time on any number of cores.
 SWITCHING = ["sh", "-c", "busybox yes | busybox cat >/dev/null"]
 CONTAINERD_CONFIG = """version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -61,7 +61,7 @@ def run(*command, timeout=60, **options):
 
 
 def missing():
-    """Why this machine cannot run containers, or None."""
+    """Reason why this machine cannot run containers, or None."""
     if os.geteuid():
         return "needs root"
     for program, package in (("runc", "runc"), (BUSYBOX, "busybox-static"), ("unshare", "util-linux")):
@@ -75,13 +75,13 @@ def missing():
 
 
 def hierarchies():
-    """Where cgroups are mounted: one for v2, one for each controller of v1."""
+    """Mount points of cgroups: one for v2, one for each controller of v1."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         return [line.split()[1] for line in mounts if line.split()[2] in ("cgroup", "cgroup2")]
 
 
 def versions():
-    """Of cgroups, those that runq measures here: v1 if its controller cpu is mounted, v2 if it is."""
+    """Hierarchies that runq can measure here: v1 if its controller cpu is mounted, v2 if mounted."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         lines = [line.split() for line in mounts]
     v1 = any(kind == "cgroup" and "cpu" in options.split(",") for _, _, kind, options, *_ in lines)
@@ -90,7 +90,7 @@ def versions():
 
 
 def remove_cgroups(name):
-    """Removes a cgroup with all below it from every hierarchy; its tasks have been killed."""
+    """Removes a cgroup and its descendants from every hierarchy. Its tasks have been killed."""
     deadline = time.time() + 10
     tops = [os.path.join(root, name) for root in hierarchies()]
     while any(os.path.isdir(top) for top in tops) and time.time() < deadline:
@@ -103,7 +103,7 @@ def remove_cgroups(name):
 
 @contextlib.contextmanager
 def cgroup_parent(name):
-    """The name of a parent for all cgroups of a suite, and podman's own: removed whatever happens."""
+    """Name of the parent of all cgroups of a suite. This parent and podman's parents are always removed."""
     had = any(os.path.isdir(os.path.join(root, "libpod_parent")) for root in hierarchies())
     try:
         yield
@@ -115,7 +115,7 @@ def cgroup_parent(name):
 
 @contextlib.contextmanager
 def mount_points(places):
-    """Removes those that were not there before."""
+    """Removes cgroups that did not exist before."""
     absent = [place for place in places if not os.path.isdir(place)]
     try:
         yield
@@ -126,8 +126,8 @@ def mount_points(places):
 
 
 def run_inside(name, *more, places=PLACES):
-    """Runs this program again in the namespaces (more: of these, too), with the name of the cgroup parent; its exit
-    code."""
+    """Runs this program again in the namespaces, with the name of the cgroup parent. more: additional
+    namespaces. Returns the exit code."""
     command = ["unshare", *more, "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
                "sh", "-c", INSIDE, "sh", " ".join(places), sys.executable, "-B", *sys.argv, "--inside", name]
     init = os.open("/proc/1/task", os.O_RDONLY | os.O_DIRECTORY)
@@ -143,8 +143,8 @@ def run_inside(name, *more, places=PLACES):
 
 
 def init_dispatches():
-    """How often the machine's init, which is outside of the namespaces, had a core. There are kernels that trace no
-    switch away from it: of whoever gets the core then, tracers miss a wait that the kernel counts."""
+    """Number of dispatches of the machine's init, which is outside the namespaces. Some kernels trace no
+    switch away from init, so tracers miss the wait of the next task, which the kernel counts."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:
@@ -153,7 +153,8 @@ def init_dispatches():
 
 
 def write_image(path, tag=IMAGE, files=(("bin/busybox", BUSYBOX), ("bin/sh", BUSYBOX)), **config):
-    """An image of one layer as docker saves one, which every runtime reads; by default one with busybox."""
+    """Makes an image with one layer in the format of docker save, which every runtime reads; by default with
+    busybox."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
         for folder in sorted({os.path.dirname(name) for name, _ in files} - {""}):
@@ -180,7 +181,7 @@ def varint(number):
 
 
 def message(*fields):
-    """A protobuf message: (number of the field, integer, text or message)."""
+    """Encodes a protobuf message from (field number, integer, text or message)."""
     data = b""
     for number, value in fields:
         if isinstance(value, int):
@@ -192,7 +193,7 @@ def message(*fields):
 
 
 def first_text(data):
-    """The first field of an answer, which has the id that is asked for: a text of less than 128 bytes."""
+    """First field of a response: the requested id, a text of less than 128 bytes."""
     if len(data) < 2 or data[0] != 0x0A:
         raise RuntimeError(f"no id in {data!r}")
     return data[2:2 + data[1]].decode()
@@ -238,7 +239,7 @@ class Containerd:
         return self.log.read()[-800:]
 
     def containers(self):
-        """The ids of all containers of pods, also of those that have ended."""
+        """Ids of all containers of pods, including ended containers."""
         return run("ctr", "--namespace", "k8s.io", "containers", "list", "--quiet").decode().split()
 
     def labels(self, one):
@@ -255,7 +256,7 @@ class Containerd:
         return done.stdout[5:]
 
     def make_pod(self, parent, namespace, name, uid):
-        # The network of the machine: then no CNI plugin is needed.
+        # Use the host network, which needs no CNI plugin.
         security = message((1, message((1, 2))))
         config = message((1, message((1, name), (2, uid), (3, namespace))), (8, message((1, parent), (2, security))))
         pod = first_text(self.call("RunPodSandbox", message((1, config))))
@@ -269,7 +270,7 @@ class Containerd:
         return container
 
     def remove_container(self, container):
-        """One that ends by itself; containerd 1.6 fails if it ends while it is being stopped, so it is asked again."""
+        """Removes a pod that ends by itself. containerd 1.6 fails if the pod ends during the stop, so retry."""
         deadline = time.time() + 20
         while True:
             try:

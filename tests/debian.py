@@ -16,11 +16,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "vm"
 import apt  # noqa: E402
 import tap  # noqa: E402
 
-# Settings of the machine's apt that also hold inside a root.
+# Settings of the machine's apt that also apply inside a root.
 SETTINGS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until", "Acquire::Retries")
 ENVIRONMENT = ["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-# The mounts end with the namespace, and with it every process that was started inside.
+# The mounts and all processes inside end with the namespace.
 ENTER = """
 mount --bind "$1" "$1"
 for dir in proc sys dev; do mount --rbind "/$dir" "$1/$dir"; done
@@ -31,7 +31,7 @@ exec chroot "$root" "$@"
 
 
 def sources(suite):
-    """Lines of a sources.list, by the mirrors that this machine already uses."""
+    """Lines of a sources.list with the mirrors of this machine."""
     main = apt.mirror(security=False)[0]
     lines = [f"deb {main} {suite} main"]
     if suite not in ("sid", "unstable"):
@@ -41,17 +41,17 @@ def sources(suite):
 
 def settings():
     dump = subprocess.run(["apt-config", "dump", *SETTINGS], capture_output=True, text=True, check=True).stdout
-    # Sections without a value are listed too: 'Acquire::http "";'.
+    # Skip sections without a value, which are also listed: 'Acquire::http "";'.
     kept = [line.rstrip(";") for line in dump.splitlines()
             if line.split(" ")[0] in SETTINGS and not line.endswith(' "";')]
-    # Lists of sid in a mirror that is a copy may be older than they say they last.
+    # Lists of sid in a mirror may be older than their Valid-Until date.
     if not any(line.startswith("Acquire::Check-Valid-Until") for line in kept):
         kept.append('Acquire::Check-Valid-Until "false"')
     return kept
 
 
 def usable():
-    """Raises Skip where no root can be made."""
+    """Raises Skip if no root can be made."""
     if os.geteuid():
         raise tap.Skip("needs root, to make a root of its own")
     if not shutil.which("mmdebstrap"):
@@ -62,7 +62,7 @@ def usable():
 
 
 class Failed(RuntimeError):
-    """A command inside a root failed; the text has the end of what it said."""
+    """A command inside a root failed; the text has the end of its output."""
 
 
 class Root:
@@ -88,7 +88,7 @@ class Root:
 
     def __exit__(self, *_):
         if self.folder:
-            # --one-file-system: whatever else might be mounted there is not ours to remove.
+            # --one-file-system: do not remove files of other mounts.
             subprocess.run(["rm", "-rf", "--one-file-system", self.folder], check=False)
 
     def _make(self):
@@ -107,7 +107,7 @@ class Root:
                 raise tap.Skip(f"cannot fetch {self.suite}: {text.splitlines()[-1]}")
             raise Failed(f"mmdebstrap {self.suite}: {text[-600:]}")
         shutil.copy("/etc/resolv.conf", f"{self.path}/etc/resolv.conf")
-        # Packages must start nothing: what runs in the root runs on this machine.
+        # Packages must not start services, which would run on this machine.
         self.write("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n", 0o755)
 
     def write(self, path, text, mode=0o644):
@@ -116,7 +116,7 @@ class Root:
         os.chmod(self.path + path, mode)
 
     def run(self, *command, seconds=1800, check=True, show=False):
-        """(exit code, what it printed, unless shown); with check another code than 0 is an error."""
+        """Returns (exit code, output unless shown). With check a nonzero exit code is an error."""
         argv = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
                 "sh", "-eu", "-c", ENTER, "sh", self.path, *ENVIRONMENT, *command]
         output = {} if show else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -132,7 +132,7 @@ class Root:
         return process.returncode, text
 
     def copy_tree(self, where="/subtick"):
-        """The files of this tree as they are now, without what builds made."""
+        """Copies the current files of this tree without build results."""
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, check=True).stdout
         present = b"\0".join(name for name in names.split(b"\0") if name and os.path.lexists(name))
         subprocess.run(["rm", "-rf", "--one-file-system", self.path + where], check=True)
@@ -147,7 +147,7 @@ class Root:
 
 
 class Roots:
-    """At most one root at a time, made when its first check begins."""
+    """Keeps at most one root at a time, made at the first check that needs it."""
 
     def __init__(self):
         self.root = None

@@ -6,7 +6,7 @@ import subprocess
 
 import tap
 
-# Its own machine-id: that of the machine must not be used twice.
+# Separate machine-id, because the machine's id must not be used twice.
 MACHINE_ID = "8d1ce7a4c7f84bb2b2f7f0d1c5a9e601"
 SCRIPT = """#!/bin/sh
 exec >/root/unit-result 2>&1
@@ -46,7 +46,7 @@ def boot(root):
         try:
             return machine.communicate(timeout=240)[0]
         except BaseException:
-            # nspawn's own end ends everything inside.
+            # Killing nspawn ends all processes inside.
             machine.kill()
             machine.wait()
             raise

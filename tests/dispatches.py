@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How often the kernel gave the tasks of containers a core, against the waits that an exporter counted."""
+"""Compares the kernel's dispatch counts of container tasks with the waits that an exporter counted."""
 import contextlib
 import os
 import re
@@ -15,7 +15,7 @@ WINDOWS = 'subtick_collector_updates_total{collector="runq"}'
 
 
 def tasks_now(path):
-    """The tasks of a container's cgroup, in whichever hierarchy has it."""
+    """Tasks of a container's cgroup, in any hierarchy."""
     for root in containers.hierarchies():
         with contextlib.suppress(OSError), open(f"{root}{path}/cgroup.procs", encoding="ascii") as procs:
             pids = [int(pid) for pid in procs.read().split()]
@@ -25,12 +25,13 @@ def tasks_now(path):
 
 
 def tasks_of(path):
-    """The shell of a container of SWITCHING and its two commands, once all have begun."""
+    """Waits until the shell of a SWITCHING container and its two commands run, and returns these tasks."""
     return eventually(lambda: tasks_now(path) if len(tasks_now(path)) == 3 else []) or tasks_now(path)
 
 
 def dispatches(pids):
-    """How often the kernel switched to these tasks, which are off their cores: as often as away from them."""
+    """Number of switches to these tasks. The tasks are not running, so this equals the number of switches
+    away from them."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -39,7 +40,7 @@ def dispatches(pids):
 
 
 def counts(metrics, *parts):
-    """Waits of the series whose labels have all of these parts, and how many series those are."""
+    """Waits of the series whose labels contain all of these parts, and the number of these series."""
     found = [value for key, value in metrics.items()
              if key.startswith(COUNT + "{") and all(part in key for part in parts)]
     return sum(found), len(found)
@@ -52,7 +53,7 @@ def state(pid):
 
 @contextlib.contextmanager
 def stopped(pids):
-    """These tasks stop for a while: then neither the kernel's counts nor a window's change."""
+    """Stops these tasks for a while, so that the kernel's counts and the counts of windows do not change."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -65,16 +66,16 @@ def stopped(pids):
 
 
 def settled(server):
-    """The counters of a window that began after now."""
+    """Counters after a window that starts after now."""
     ended = server.metrics()[WINDOWS]
-    # The window of now, and the one after it.
+    # Wait for the end of the current and the next window.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
         raise RuntimeError("no window ends")
     return server.metrics()
 
 
 def arrivals(pids):
-    """How often these tasks got a core after a wait, so far."""
+    """Number of dispatches of these tasks after a wait."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
@@ -83,16 +84,17 @@ def arrivals(pids):
 
 
 def await_cores(groups):
-    """Waits until the tasks of each group got a core after a wait, and not just once, as tracers miss a wait that began
-    before them. A group may wait for long: beside four busy tasks the kernel gave a container no core for 3 s."""
+    """Waits until the tasks of each group were dispatched several times after a wait, because tracers miss a
+    wait that started before them. A group may wait long: beside four busy tasks a container once waited 3 s.
+    """
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")
 
 
 def around(groups, read):
-    """What read gives before and after the tasks of these groups run for 2 s or longer; they are stopped while it
-    reads."""
+    """Results of read() before and after the tasks of these groups run for at least 2 s. The tasks are
+    stopped during read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
     with stopped(pids):
@@ -104,7 +106,7 @@ def around(groups, read):
 
 
 def compare(server, groups):
-    """groups: name: (parts of the labels, tasks). Findings where counters and the kernel's counts differ."""
+    """Findings where counters differ from the kernel's counts. groups: {name: (parts of the labels, tasks)}."""
     init = containers.init_dispatches()
     (first, was), (last, now) = around([pids for _, pids in groups.values()], lambda: (
         settled(server), {name: dispatches(pids) for name, (_, pids) in groups.items()}))
@@ -117,14 +119,15 @@ def compare(server, groups):
         print(f"# {name}: {seen:.0f} waits, the kernel gave its {len(pids)} tasks a core {true} times")
         if series != 1 or len(pids) % 3 or not pids:
             yield f"{name}: {series} series, {len(pids)} tasks"
-        # Whoever is preempted on the way to sleep gets the core without a wait that the kernel would know.
+        # A task that is preempted while it goes to sleep is dispatched without a wait in the kernel's
+        # counts.
         unknown = last[UNKNOWN] - first[UNKNOWN]
         if not true or not true - unknown - init <= seen <= true:
             yield f"{name}: {seen:.0f} waits instead of {true}"
 
 
 def is_harmless(pid):
-    """Whether a process has no capability, a seccomp filter and no_new_privs."""
+    """True if a process has no capabilities, a seccomp filter and no_new_privs."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         status = file.read()
     return all(re.search(line, status, re.M) for line in (r"^CapEff:\s*0+$", r"^CapPrm:\s*0+$", r"^Seccomp:\s*2$",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Starts an exporter for a test, sends it requests, and always ends it."""
+"""Starts an exporter for a test, sends requests, and always stops the exporter."""
 import contextlib
 import http.client
 import os
@@ -11,7 +11,7 @@ import time
 
 import tap
 
-# Suites start at the top of the tree; absolute, because some of them change the directory.
+# Absolute path, because some suites change the directory.
 SUBTICK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                        os.environ.get("SUBTICK_BUILD", "build"), "subtick")
 
@@ -23,7 +23,7 @@ def free_port(host="127.0.0.1"):
 
 
 def stop(child, seconds=10):
-    """Asks a process of ours to end, and then makes it."""
+    """Stops a process of the test with SIGTERM, then with SIGKILL."""
     if child.poll() is not None:
         return
     child.terminate()
@@ -35,12 +35,12 @@ def stop(child, seconds=10):
 
 
 class Server:
-    """One exporter for a with block; at the end it is stopped by its own pid, also after an error."""
+    """One exporter for a with block. At the end the exporter is stopped by its pid, also after an error."""
 
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
         self.log = tempfile.TemporaryFile(mode="w+")
-        # "ip netns exec" would also mount another /sys, without the cgroups.
+        # Use nsenter, because "ip netns exec" mounts another /sys without cgroups.
         prefix = ["nsenter", f"--net=/run/netns/{netns}"] if netns else []
         self.argv = [*prefix, SUBTICK, "serve", "--config", "/dev/null", "--listen",
                      f"{host}:{self.port}", "--interval", "200ms", *args]
@@ -64,7 +64,7 @@ class Server:
 
     def __exit__(self, *_):
         stop(self.child)
-        # A build with sanitizers says there what it found.
+        # A build with sanitizers prints its findings there.
         found = re.search(r"^.*(Sanitizer:|runtime error:).*$", self.text(), re.M)
         if found:
             print("#", self.text().replace("\n", "\n# "))
@@ -104,7 +104,7 @@ class Server:
 
 def parse(text):
     found = {}
-    # Not splitlines(): a name may have a carriage return, which is no end of a line of this format.
+    # Split at "\n" only, because a name may contain a carriage return.
     for line in text.split("\n"):
         if line and not line.startswith("#"):
             name, value = line.rsplit(" ", 1)
@@ -113,7 +113,7 @@ def parse(text):
 
 
 def counters(found):
-    """The metrics of load, as of its last window."""
+    """Metrics of load in its last window."""
     return {k: v for k, v in found.items() if re.match(r"subtick_(cpu|softirq|procstat)\w*_total", k)}
 
 
@@ -124,7 +124,7 @@ def has_cgroups(root):
 
 
 def cgroup_root():
-    """The hierarchy that the exporter measures: v1, unless only v2 has cgroups."""
+    """Root of the cgroup hierarchy that the exporter measures: v1 if it has cgroups, else v2."""
     roots = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
     if has_cgroups(roots[1]) and not has_cgroups(roots[0]):
         del roots[0]
@@ -135,7 +135,7 @@ def cgroup_root():
 
 
 def remove_cgroup(path):
-    """Removes a cgroup; its tasks have been killed, but may need a moment to exit."""
+    """Removes a cgroup. Its tasks have been killed, but may need time to exit."""
     for _ in range(100):
         with contextlib.suppress(OSError):
             os.rmdir(path)
@@ -144,7 +144,7 @@ def remove_cgroup(path):
 
 
 def eventually(condition, seconds=tap.PATIENCE):
-    """Whether the condition becomes true within a time that is long, because machines may be busy or slow."""
+    """True if the condition becomes true within a long timeout, for busy and slow machines."""
     deadline = time.time() + seconds
     while True:
         began = time.monotonic()

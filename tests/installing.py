@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs copies of ./quickstart and ./check with commands that only pretend, and checks what they say meanwhile."""
+"""Runs copies of ./quickstart and ./check with fake commands, and checks their output."""
 import os
 import pty
 import re
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-# apt's status lines, as apt writes them to the descriptor of APT::Status-Fd; what it prints itself is not shown.
+# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. Its normal output is not shown.
 APT_GET = """#!/bin/sh
 echo "Reading package lists..."
 status() { for percent in 0 9.5 20.25 37 60 80 99 100; do echo "$1:name:$percent:text" >&3; done; }
@@ -16,7 +16,7 @@ case $* in
 *) status dlstatus; status pmstatus; echo "$*" >>"$0.asked"; exit "${APT_STATUS:-0}" ;;
 esac
 """
-# Nothing is installed, and everything that is then run succeeds at once.
+# Fake commands: no package is installed, and every command succeeds at once.
 COMMANDS = {
     "apt-get": APT_GET, "dpkg-query": "#!/bin/sh\nexit 1\n", "sudo": '#!/bin/sh\nexec "$@"\n',
     "bpftool": "#!/bin/sh\n", "localedef": "#!/bin/sh\n",
@@ -24,7 +24,7 @@ COMMANDS = {
     "ninja": "#!/bin/sh\nfor i in $(seq 400); do echo \"[$i/400] Compiling $i.c\"; done\n"
              "if [ -n \"$NINJA_FAILS\" ]; then echo 'x.c:1: error: pretended'; exit 1; fi\ncp bin/subtick $2/\n",
     "getconf": "#!/bin/sh\necho 64\n",
-    # 64 cores, a table of waits and findings.
+    # Output of a machine with 64 cores, a table of waits and findings.
     "subtick": "#!/bin/sh\nseq 80 | sed 's/^/overview /'\n",
 }
 SUITE = "#!/bin/sh\necho 1..1\necho ok 1 - pretended\n"
@@ -34,7 +34,7 @@ PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "instal
 
 
 class Tree:
-    """A context: the two scripts in a folder of their own, and the commands that they call."""
+    """Context manager: both scripts in a separate folder, with the commands that they call."""
 
     def __enter__(self):
         self.top = tempfile.mkdtemp(prefix="subtick-installing-")
@@ -60,13 +60,13 @@ class Tree:
                         "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache", **env}}
 
     def run(self, *command, status=0, **env):
-        """(exit code, lines of both outputs), not on a terminal."""
+        """Runs without a terminal. Returns (exit code, lines of both outputs)."""
         done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=120, check=False, **self._options(status, **env))
         return done.returncode, done.stdout.splitlines()
 
     def run_on_terminal(self, *command):
-        """What the terminal gets."""
+        """Output on a terminal."""
         ours, theirs = pty.openpty()
         with subprocess.Popen([f"./{command[0]}", *command[1:]], stdout=theirs, stderr=theirs, **self._options(0)) as process:
             os.close(theirs)
@@ -74,7 +74,7 @@ class Tree:
             try:
                 while chunk := os.read(ours, 65536):
                     text += chunk
-            except OSError:  # the last one closed it
+            except OSError:  # the last process closed the terminal
                 pass
             process.wait(timeout=120)
         os.close(ours)
@@ -82,7 +82,7 @@ class Tree:
 
 
 def in_order(lines, wanted):
-    """The first of @wanted that is not in @lines after those before it."""
+    """First line of @wanted that is missing from @lines in this order."""
     rest = iter(lines)
     return next((line for line in wanted if line not in rest), None)
 
@@ -109,7 +109,7 @@ def check_quickstart():
 
 
 def check_terminal():
-    """One line that changes, with every step, and that is gone in the end."""
+    """Progress is one line that is updated at every step and cleared at the end."""
     with Tree() as tree:
         text = tree.run_on_terminal("quickstart")
     for step in ("package lists: downloading, 9 %", "packages: downloading, 37 %", "packages: installing, 99 %"):
@@ -123,10 +123,10 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # A build is a result as well: setup, the build, the suite.
+        # The build counts as a result: setup, build, suite.
         if code or missing or lines[-1] != "3 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
-        # Right after the packages; how many minutes is for ./check to know.
+        # The estimate follows the packages; ./check computes the minutes.
         first = lines[lines.index(PACKAGES[-1]) + 1] if PACKAGES[-1] in lines else ""
         if not re.fullmatch(r"the first time here; without arguments it takes about \d+ minutes on two quiet cores", first):
             yield f"the first time it does not say how long: {first!r}"
@@ -136,7 +136,7 @@ def check_check():
 
 
 def check_failure():
-    """The progress does not hide that apt failed."""
+    """The progress line does not hide a failure of apt."""
     with Tree() as tree:
         for command in (["quickstart"], ["check", "docs"]):
             code, lines = tree.run(*command, status=100)

@@ -23,15 +23,15 @@ from exporter import eventually, stop
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "vm", "lib"))
 import apt  # noqa: E402
 
-# The last release of Debian that has it.
+# Last Debian release with kubelet.
 SUITE = "bookworm"
-# What it writes beside what containerd does.
+# Directories that kubelet writes, in addition to containerd's.
 PLACES = (*containers.PLACES, "/var/lib/kubelet", "/var/lib/cni")
 NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"
 MANIFESTS = "/run/manifests"
 READ_ONLY_PORT = 10255
-# These belong to the whole machine, and kubelet sets them to these values; it leaves alone what has them already.
+# Machine-wide settings that kubelet sets to these values, unless they are set already.
 SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
            "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
@@ -40,7 +40,7 @@ NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
 
 
 class Source(apt.Apt):
-    """The source packages of a suite, checked by the archive's signature."""
+    """Source packages of a suite, verified by the archive's signature."""
 
     def __init__(self, suite):
         super().__init__(suite)
@@ -53,7 +53,7 @@ class Source(apt.Apt):
         sources.write_text(sources.read_text().replace("deb [", "deb-src [", 1))
 
     def fetch_source(self, package, where):
-        """The upstream tarball of the newest version."""
+        """Upstream tarball of the newest version."""
         self.update()
         done = self.run("get", "source", "--download-only", "-q", "--only-source", package, cwd=where)
         if done.returncode:
@@ -62,7 +62,7 @@ class Source(apt.Apt):
 
 
 def build(path):
-    """Builds kubelet; all that it needs is in its source package."""
+    """Builds kubelet from its source package, which contains all dependencies."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         with tarfile.open(Source(SUITE).fetch_source("kubernetes", folder)) as tar:
             tar.extractall(folder)
@@ -85,7 +85,7 @@ def build(path):
 
 
 def program():
-    """The path of kubelet, which is built once and kept in the cache."""
+    """Path of kubelet, built once and cached."""
     path = apt.cache_dir() / f"kubelet-{os.uname().machine}"
     with apt.locked("kubelet"):
         if not path.exists():
@@ -96,7 +96,8 @@ def program():
 
 
 def prepare_network():
-    """In the network namespace: a default route, which kubelet wants, and what gives pods their addresses."""
+    """In the network namespace: sets the default route that kubelet needs, and the configuration of pod
+    addresses."""
     if not os.path.exists("/usr/lib/cni/ptp"):
         raise tap.Skip("no /usr/lib/cni/ptp: apt-get install containernetworking-plugins")
     for words in ("link set lo up", "link add node type veth peer name outside", f"address add {NODE_IP}/24 dev node",
@@ -110,7 +111,7 @@ def prepare_network():
 
 
 def prepare_machine(parent):
-    """In the namespaces: the machine's settings hidden, the parent of all cgroups."""
+    """In the namespaces: hides the machine's settings, and makes the parent of all cgroups."""
     for name, value in SYSCTLS.items():
         hidden = f"/run/sysctl-{os.path.basename(name)}"
         Path(hidden).write_text(f"{value}\n", encoding="ascii")
@@ -135,7 +136,7 @@ class Kubelet:
             "failSwapOn": False, "makeIPTablesUtilChains": False, "volumePluginDir": "/run/kubelet-plugins",
             "address": "127.0.0.1", "readOnlyPort": READ_ONLY_PORT, "authentication": {"anonymous": {"enabled": True},
             "webhook": {"enabled": False}}, "authorization": {"mode": "AlwaysAllow"},
-            # However full the disks of this machine are.
+            # Do not evict pods because of full disks.
             "evictionHard": {"memory.available": "1Mi"}, "imageGCHighThresholdPercent": 100}
         Path("/run/kubelet.json").write_text(json.dumps(config), encoding="ascii")
         self.log = open("/run/kubelet.log", "w+", encoding="utf-8", errors="replace")
@@ -151,7 +152,7 @@ class Kubelet:
         return self
 
     def __exit__(self, *_):
-        # First its pods, while it can still remove their mounts and networks.
+        # Remove the pods first, while kubelet can still remove their mounts and networks.
         for name in os.listdir(MANIFESTS):
             os.unlink(os.path.join(MANIFESTS, name))
         with contextlib.suppress(OSError, ValueError):
@@ -181,7 +182,7 @@ class Kubelet:
             connection.close()
 
     def add(self, pod):
-        """A pod, known by its name in the file."""
+        """Adds a pod, identified by its name in the file."""
         path = os.path.join(MANIFESTS, pod["metadata"]["name"])
         Path(f"/run/{pod['metadata']['name']}.pod").write_text(yaml.safe_dump(pod), encoding="ascii")
         shutil.move(f"/run/{pod['metadata']['name']}.pod", f"{path}.yml")
@@ -190,6 +191,6 @@ class Kubelet:
         os.unlink(os.path.join(MANIFESTS, f"{name}.yml"))
 
     def pods(self):
-        """name in the file: what kubelet says about it."""
+        """Dict from the name in the file to kubelet's status of the pod."""
         items = json.loads(self.get("/pods")).get("items") or []
         return {item["metadata"]["name"].removesuffix(f"-{NODE}"): item for item in items}

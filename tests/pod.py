@@ -13,8 +13,8 @@ import tempfile
 
 import yaml
 
-# Runs in its own mount and PID namespace; $1 is the root, the rest is the command. A container runtime
-# has the capability to change the root, its container does not.
+# Runs in its own mount and PID namespace; $1 is the root, the rest is the command. The container runtime may
+# change the root directory, the container may not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -29,7 +29,7 @@ exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root
 
 
 def container(path):
-    """The one container of the DaemonSet in this file."""
+    """The only container of the DaemonSet in this file."""
     with open(path, encoding="utf-8") as file:
         for document in yaml.safe_load_all(file):
             if document["kind"] == "DaemonSet":
@@ -38,13 +38,13 @@ def container(path):
 
 
 def libraries(program):
-    """The files that the dynamic loader needs; the real image has a static program."""
+    """Files that the dynamic loader needs. The real image has a static program."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 
 
 class Pod:
-    """Runs the program as the container would, at 127.0.0.1:port, for a with block."""
+    """Runs the program as in the container, at 127.0.0.1:port, for a with block."""
 
     def __init__(self, manifest, program, port, token):
         spec = container(manifest)
@@ -71,7 +71,7 @@ class Pod:
         return self
 
     def __exit__(self, *_):
-        # By its id: what dies with its parent no longer does once it has changed its user.
+        # Kill the exporter by its pid, because PR_SET_PDEATHSIG is reset when the process changes its user.
         with contextlib.suppress(OSError, IndexError):
             os.kill(self.pid(), signal.SIGKILL)
         self.child.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Decodes the protobuf exposition of Prometheus, without a library and independent of the encoder in lib/view."""
+"""Decodes the protobuf format of Prometheus without a library, independent of the encoder in lib/view."""
 import struct
 
 TYPES = {0: "counter", 1: "gauge", 4: "histogram"}
@@ -45,7 +45,7 @@ def fields(data):
 
 
 def once(data):
-    """Fields that occur once each."""
+    """Dict of fields that occur once each."""
     found = {}
     for number, value in fields(data):
         if number in found:
@@ -63,7 +63,7 @@ def packed(data):
 
 
 def native(schema, spans, deltas):
-    """Counts by index of a bucket."""
+    """Counts by bucket index."""
     found, index, count = {}, 0, 0
     deltas = iter(deltas)
     for offset, length in spans:
@@ -160,12 +160,12 @@ def sample(name, labels):
 
 
 def seconds(value):
-    """A boundary as the text formats write it."""
+    """Formats a boundary as in the text formats."""
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
 def flat(families):
-    """The same samples by the names and labels of the text format."""
+    """Samples by the names and labels of the text format."""
     found = {}
     for each in families:
         for labels, value in each["metrics"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws what is on a terminal (tmux capture-pane -e) as an SVG, for the README."""
+"""Draws the contents of a terminal (tmux capture-pane -e) as an SVG for the README."""
 import re
 from html import escape
 
@@ -10,7 +10,7 @@ COLOURS = ["#10141a", "#e06c75", "#8cc265", "#d6a35c", "#5f9fe8", "#c678dd", "#4
 
 
 def palette(number):
-    """Colour of xterm's 256."""
+    """RGB of one of xterm's 256 colours."""
     if number < 16:
         return COLOURS[number]
     if number >= 232:
@@ -21,7 +21,7 @@ def palette(number):
 
 
 class Style:
-    """What SGR sequences have set so far."""
+    """State set by SGR sequences."""
 
     def __init__(self):
         self.fore, self.back, self.bold, self.reverse = None, None, False, False
@@ -55,7 +55,7 @@ class Style:
 
 
 def runs(line, style):
-    """(column, text, foreground, background, bold) of the parts of one line."""
+    """Yields (column, text, foreground, background, bold) for the parts of one line."""
     column = 0
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b["):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Clients that send invalid requests, too slowly, too much or all at the same time."""
+"""Tests clients that send invalid requests, or requests too slowly, too large, or all at the same time."""
 import contextlib
 import gzip
 import http.client
@@ -54,7 +54,7 @@ def check_bad_requests():
 
 
 def drip(clients):
-    """Sends one byte on each socket; removes those that the exporter has closed."""
+    """Sends one byte on each socket. Removes sockets that the exporter has closed."""
     for client in list(clients):
         try:
             client.send(b"x")
@@ -64,7 +64,7 @@ def drip(clients):
 
 
 def slow_clients(server, clients, number):
-    """Opens that many connections with a request that never becomes complete."""
+    """Opens this number of connections with incomplete requests."""
     while len(clients) < number:
         client = socket.create_connection((server.host, server.port), tap.PATIENCE)
         client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
@@ -73,7 +73,7 @@ def slow_clients(server, clients, number):
 
 
 def check_slow_clients():
-    """A client that sends byte by byte loses its connection, and such clients do not block others."""
+    """A client that sends byte by byte is disconnected, and such clients do not block other clients."""
     with Server("--timeout", "1s", "--max-connections", "20") as server:
         slow, was_cut = [], {}
 
@@ -98,7 +98,8 @@ def check_slow_clients():
 
 
 def check_files():
-    """Says at the start what does not fit; half requests up to what fits do not stop the others."""
+    """A too low descriptor limit is reported at the start. Incomplete requests up to the limit do not block
+    other clients."""
     refused = Server(wait=False)
     refused.argv = ["prlimit", "--nofile=512", *refused.argv]
     with refused as server:
@@ -107,7 +108,8 @@ def check_files():
         if code != 1 or not needed:
             yield f"512 descriptors: exit {code}, {server.text().strip()}"
             return
-    # How many it has open by itself depends on the tracepoints of the architecture: room for 30 connections.
+    # Leave room for 30 connections. The number of other descriptors depends on the tracepoints of the
+    # architecture.
     limit = int(needed[1]) - 512 + 30
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", f"--nofile={limit}", *fits.argv]
@@ -126,7 +128,7 @@ def check_files():
 
 
 def memory_cgroup():
-    """Where a cgroup with a memory limit can be made, and the name of the limit's file."""
+    """Directory for a cgroup with a memory limit, and the name of the limit's file."""
     with open("/proc/self/cgroup", encoding="utf-8") as text:
         paths = dict(line.strip().split(":", 2)[1:] for line in text)
     for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
@@ -145,7 +147,7 @@ def memory_cgroup():
 
 
 def check_memory():
-    """A memory limit that is too low is an error that names it, not the end by the OOM killer."""
+    """A too low memory limit is an error with a message, instead of an OOM kill."""
     new, name = memory_cgroup()
     try:
         with open(os.path.join(new, name), "w", encoding="utf-8") as limit:
@@ -169,7 +171,7 @@ def check_memory():
 
 
 def check_no_room():
-    """Where everything would take more than half of the memory, noise is left out, and the reason is told."""
+    """If all collectors would use more than half of the memory, noise is disabled and the reason is reported."""
     args = ("--cgroup-limit", "12000")
     with Server(*args) as server:
         needs = sum(map(int, re.search(r"up to (\d+) MiB for BPF maps, (\d+) MiB", server.text()).groups()))
@@ -193,7 +195,7 @@ def check_no_room():
 
 
 def check_late_client():
-    """A client that waits between connecting and its request is served, even at the limit of connections."""
+    """A client that waits between connect and request is served, even at the connection limit."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:
         late, slow = socket.create_connection((server.host, server.port)), []
         try:
@@ -221,7 +223,7 @@ def check_pipelined():
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
-            # By the bodies: the last head can arrive before its body.
+            # Count the bodies, because the last header can arrive before its body.
             while answers.count(b"ok\n") < number:
                 more = client.recv(2**16)
                 if not more:
@@ -232,7 +234,7 @@ def check_pipelined():
 
 
 def check_talkers():
-    """A client that keeps sending after its request costs no memory."""
+    """A client that keeps sending after its request uses no memory."""
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
@@ -251,7 +253,7 @@ def check_talkers():
 
 
 def open_stream(server):
-    """A stream of a client that has room for little."""
+    """Opens a stream with a small receive buffer."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect((server.host, server.port))
@@ -260,7 +262,8 @@ def open_stream(server):
 
 
 def check_never_read():
-    """As many streams as there can be whose clients never read: one gives way, then all are cut and counted."""
+    """Opens the maximum number of streams with clients that never read: one stream is replaced, then all are
+    closed and counted."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -284,7 +287,7 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # Not only when the time of all of them is over.
+            # Streams must be closed before the timeout of all streams.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -301,7 +304,7 @@ def check_never_read():
 
 @contextlib.contextmanager
 def long_cgroups(number):
-    """Cgroups with names so long that a scrape has several megabytes; always removed."""
+    """Cgroups with long names, so that a scrape has several megabytes; always removed."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-long")
     made = [os.path.join(top, f"{i:05}" + "x" * 220) for i in range(number)]
     walker = "import os, sys, time\nfor line in sys.stdin:\n with open(line.strip(), 'w') as procs: " \
@@ -319,7 +322,7 @@ def long_cgroups(number):
 
 
 def check_drip_readers():
-    """Clients that read their response slowly hold memory, but do not block others."""
+    """Clients that read their response slowly use memory, but do not block other clients."""
     readers = []
     with long_cgroups(900) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
         walk()
@@ -327,7 +330,7 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # More than twice the limit: so many that each reader below it had to make room for one above it.
+            # Request more than twice the limit, so that every reader within the limit was replaced.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -339,15 +342,16 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # the next window
-            # A reader is left alone for 250 ms. A server that others kept from running answers all of them
-            # at once: this waits until it has, and then for the readers' time to be over.
+            # A reader has 250 ms before it can be replaced. A server that was preempted answers all readers
+            # at once; wait for the answers, then for the readers' timeout.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]
             statuses = [answer[0] for answer in answers]
             if statuses != [200] * 5:
                 yield f"{statuses}: {len(readers)} slow readers of {size} bytes each keep others out"
-            # From a compressed page as well: one of 4 MB may be refused while so much is held.
+            # Accept a compressed page, because an uncompressed page of 4 MB may be refused while memory is
+            # in use.
             elif parse(gzip.decompress(answers[-1][2]).decode())['subtick_http_cut_total{reason="stalled"}'] < 1:
                 yield f"{held} bytes are held and nobody was cut"
         finally:
@@ -376,9 +380,10 @@ def resident(pid):
 
 
 def check_load():
-    """50 scrapers and 1,000 slow clients: all scrapers are served, memory does not grow, no window is missed."""
-    # Not runq, whose memory grows with whatever cgroups others make meanwhile. The second one has no clients: what it
-    # misses on a crowded machine is not the clients' fault.
+    """With 50 scrapers and 1,000 slow clients, all scrapers are served, memory does not grow, and no window
+    is missed."""
+    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no
+    # clients: its missed windows are caused by the machine, not by clients.
     what = ("--collect", "load,wake", "--interval", "1s")
     with Server(*what) as quiet, Server(*what, "--timeout", "5s", "--max-connections", "300") as server:
         stop, results, slow = threading.Event(), [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""HTTP as a strict client reads it, byte by byte, and clients that hold what they can."""
+"""Tests HTTP with a strict client, and with clients that hold resources."""
 import contextlib
 import os
 import re
@@ -18,7 +18,7 @@ HOST = b"Host: localhost\r\n"
 
 
 class Client:
-    """Reads every byte of every response; anything that is not exactly HTTP is an error."""
+    """Client that reads every byte of every response. Any deviation from HTTP is an error."""
 
     def __init__(self, server):
         self.socket, self.text = server.dial(), b""
@@ -63,7 +63,7 @@ class Client:
         return status, headers, body
 
     def closed(self):
-        """The rest until the server closes; None if it does not."""
+        """Remaining bytes until the server closes the connection, or None if the connection stays open."""
         self.socket.settimeout(5)
         try:
             while self.more():
@@ -78,7 +78,7 @@ PATHS = ("/healthz", "/readyz", "/", "/app.js", "/metrics", "/api/v1/load", "/ap
 
 
 def check_head():
-    """HEAD on a kept connection: the headers of GET and no byte of a body, on every path."""
+    """HEAD on a persistent connection returns the headers of GET and no body, on every path."""
     with Server("--collect", "load", "--interval", "3600s", wait=False) as server:
         if not eventually(lambda: not server.child.poll() and "listening" in server.text()):
             yield server.text()
@@ -147,12 +147,13 @@ FRAMING = [
 
 
 def check_framing():
-    """A request whose end is not sure gets one error, and the connection is closed: nothing is parsed from its body."""
+    """A request with an ambiguous end gets one error, and the connection is closed. Its body is not parsed as
+    a request."""
     with Server("--collect", "load") as server:
         for name, data in FRAMING:
             with Client(server) as client:
                 client.send(data + HIDDEN)
-                # Not every reset is seen before the response: read until the end.
+                # Read until the end, because a reset may arrive after the response.
                 rest = client.closed()
                 if rest is None or not re.match(rb"HTTP/1\.1 (400|405) ", rest) or rest.count(b"HTTP/1.1 ") != 1:
                     yield f"{name}: {rest and rest[:200]!r}, {rest and rest.count(b'HTTP/1.1 ')} responses"
@@ -164,14 +165,14 @@ def memory(pid):
 
 
 def kernel_memory():
-    """Bytes of all TCP sockets of this network namespace's kernel."""
+    """Memory of all TCP sockets in bytes."""
     with open("/proc/net/sockstat", encoding="utf-8") as text:
         return int(re.search(r"^TCP: .* mem (\d+)", text.read(), re.M)[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextlib.contextmanager
 def unread(server, request, number, room=2048):
-    """Clients that send a request and read nothing, with room for so many bytes in the kernel."""
+    """Clients that send a request and read nothing, with a receive buffer of this size."""
     clients = []
     try:
         for _ in range(number):
@@ -187,7 +188,7 @@ def unread(server, request, number, room=2048):
 
 
 def check_unread():
-    """Clients that read nothing cost neither process nor kernel more than the limits, and scrapes go on."""
+    """Clients that read nothing use at most the memory limits of process and kernel, and scrapes continue."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
         with open(os.path.join(folder, "big.html"), "wb") as file:
@@ -211,7 +212,7 @@ def check_unread():
                     yield f"{path}: {grown} bytes more in the process, {queued} in the kernel"
 
 
-# Run in the exporter's namespace: prints the status of a stream and of a scrape.
+# Script in the exporter's namespace: prints the status of a stream and of a scrape.
 INSIDE = """if True:
     import http.client
     for path in ("/api/v1/stream", "/metrics"):
@@ -222,7 +223,8 @@ INSIDE = """if True:
 
 
 def check_vanished():
-    """Clients that hold all streams, read half, or send half, vanish at once: their places and memory are free again."""
+    """After clients with streams, partly read responses or incomplete requests vanish, connections and memory
+    are free again."""
     args = ("--collect", "load", "--interval", "3600s", "--timeout", "3s")
     with namespaces() as names, Server(*args, netns=names[0], host="198.18.0.2", wait=False) as server:
         if not eventually(lambda: "listening" in server.text()):
@@ -236,7 +238,7 @@ def check_vanished():
 
         with contextlib.ExitStack() as stack:
             before, tcp = memory(server.child.pid), kernel_memory()
-            # The streams have received everything: nothing shows that nobody reads.
+            # All data of the streams is delivered, so the server cannot detect that clients do not read.
             for request, number, room in ((b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", 64, 65536),
                                           ((b"GET /app.js HTTP/1.1\r\n" + HOST + b"\r\n") * 50, 200, 2048),
                                           (b"GET /metrics HTTP/1.1\r\nX: ", 100, 2048)):
@@ -256,7 +258,7 @@ def check_vanished():
 
 
 def check_unknown():
-    """A name that is not collected is an error; it takes no place of a stream."""
+    """An unknown collector name is an error and uses no stream."""
     with Server("--collect", "load") as server:
         for path in ("stream", "history"):
             for query in ("?collect=zzz", "?collect=load,zzz", "?collect=runq", "?collect=", "?collect=load,"):
@@ -267,7 +269,7 @@ def check_unknown():
 
 
 def check_reload_closed():
-    """A settings file that is empty or gone does not end authentication."""
+    """An empty or missing settings file does not disable authentication."""
     with tempfile.TemporaryDirectory(prefix="subtick-reload-") as folder:
         os.chmod(folder, 0o755)
         token, path = os.path.join(folder, "token"), os.path.join(folder, "conf")
@@ -304,7 +306,7 @@ def check_reload_closed():
 
 
 def check_helper():
-    """The process that opens runtime files is killed: no zombie, a line in the log, and /readyz says so."""
+    """After the process that opens runtime files is killed: no zombie, a line in the log, and /readyz fails."""
     with Server("--collect", "runq") as server:
         with open(f"/proc/{server.child.pid}/task/{server.child.pid}/children", encoding="utf-8") as text:
             children = [int(pid) for pid in text.read().split()]
@@ -326,7 +328,7 @@ def cpu_seconds(pid):
 
 
 def check_many_recordings():
-    """A directory of 100,000 files does not block others: one request takes a bounded CPU time."""
+    """A directory of 100,000 files does not block other clients: one request uses bounded CPU time."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
         for number in range(100000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The exporter from start to end: privileges, tokens, signals, settings, sockets, service manager."""
+"""Tests the exporter from start to exit: privileges, tokens, signals, settings, sockets, service manager."""
 import contextlib
 import os
 import re
@@ -47,7 +47,7 @@ def check_dropped():
 
 
 def check_keeps_bpf():
-    """CAP_BPF and nothing else, on request; runq works with it, and no map can be made."""
+    """On request the exporter keeps only CAP_BPF: runq works, and no map can be created."""
     if os.geteuid():
         raise tap.Skip("needs root, to see root dropped")
     with Server("--keep-bpf", "--collect", "runq") as server:
@@ -85,7 +85,7 @@ def open_stream(server, headers):
 
 
 def stream_ends(client, seconds):
-    """Whether the exporter ends the stream within that time: with its last chunk, or by closing."""
+    """True if the exporter ends the stream in time, with a last chunk or by closing the connection."""
     deadline, last = time.time() + seconds, b""
     while (left := deadline - time.time()) > 0:
         client.settimeout(left)
@@ -121,7 +121,7 @@ def check_token():
             server.child.send_signal(signal.SIGHUP)
             if not eventually(lambda: "reloaded" in server.text()) or stream_ends(stream, 1):
                 yield "a stream ends though the token is the same"
-            # In place, as privileges to open it again are gone.
+            # Write in place, because the exporter cannot open a new file after the drop of privileges.
             file.seek(0)
             file.write("b" + TOKEN[1:] + "\n")
             file.flush()
@@ -136,7 +136,7 @@ def check_token():
 
 
 def check_host():
-    """A browser that was told that another site has our address names that site: it gets nothing."""
+    """DNS rebinding: a browser that sends another site's Host header is refused."""
     evil = {"Host": "evil.example"}
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         server = Server("--collect", "load")
@@ -178,7 +178,7 @@ def check_host():
 
 
 def check_token_replaced():
-    """A replaced token file cannot be read without privileges, and the log says so."""
+    """A replaced token file cannot be read without privileges, and the log contains the error."""
     if os.geteuid():
         raise tap.Skip("needs root, to have a file that others cannot read")
     with tempfile.TemporaryDirectory() as folder:
@@ -212,7 +212,7 @@ def check_sigterm():
         clients[1].sendall(b"GET /metr")
         clients[0].recv(100)
         server.child.terminate()
-        # Long before the clients' time is over.
+        # The exporter must exit before the timeout of its clients.
         if server.child.wait(tap.PATIENCE):
             yield f"exit {server.child.returncode}: {server.text()}"
         for client in clients:
@@ -222,7 +222,7 @@ def check_sigterm():
 def check_leaks():
     """Requests of every kind, a stream, reloads and SIGTERM leave no memory behind; needs LeakSanitizer."""
     leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
-    # The filter would keep it from looking.
+    # Disable the sandbox, whose filter blocks LeakSanitizer.
     with Server("--no-sandbox", "--timeout", "3s", env=leaks) as server:
         stream = open_stream(server, {})
         for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
@@ -231,7 +231,7 @@ def check_leaks():
                 server.get(path, headers)
         for _ in range(5):
             open_stream(server, {}).close()
-        # One that is cut because its client does not read.
+        # A stream that is closed because its client does not read.
         stalled = socket.socket()
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         stalled.connect((server.host, server.port))
@@ -292,7 +292,7 @@ def check_sighup():
             if not reload("nonsense\n", "keeping the old settings") or server.get("/healthz")[0] != 200:
                 yield f"a bad file: {server.text()}"
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
-            # At once: not after the hour that the window under way was to last.
+            # The change must apply at once, not after the current window of one hour.
             if not eventually(lambda: server.metrics()[updates] > first + 5):
                 yield "the shorter interval is not in force"
             if not eventually(lambda: server.get("/readyz")[0] == 200):
@@ -317,7 +317,8 @@ def check_config_option():
 
 @contextlib.contextmanager
 def manager(*args, wait=True):
-    """An exporter with us as its service manager; yields it and a function for its next message."""
+    """Starts an exporter with this test as service manager. Yields the exporter and a function for its next
+    message."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
         path = os.path.join(folder, "notify")
         ear.bind(path)
@@ -336,7 +337,7 @@ def check_notify():
             pass
         if last != b"STOPPING=1" or server.child.wait(tap.PATIENCE):
             yield f"last word is {last}, exit {server.child.returncode}"
-    # A first window that is longer than the manager's patience is no failure.
+    # A first window that is longer than the manager's timeout is not a failure.
     with manager("--interval", "3600s", wait=False) as (server, said):
         words = [said() for _ in range(3)]
         if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
@@ -345,7 +346,7 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Runs a command with a seccomp filter of the system calls named in a file, as systemd would.
+# Script that runs a command with a seccomp filter of the system calls listed in a file, as systemd does.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")
@@ -364,7 +365,7 @@ BEHIND = """if True:
 
 
 def expand(word):
-    """A name of SystemCallFilter=, or the names of a group."""
+    """Expands a name or a group of SystemCallFilter= to names."""
     if not word.startswith("@"):
         return {word}
     text = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True)
@@ -374,13 +375,13 @@ def expand(word):
 
 def check_unit():
     """Works with only the system calls and capabilities that the unit allows."""
-    # Not the python3 of somebody's home, which another user cannot run.
+    # Use the system's python3, because another user may be unable to run a python3 in a home directory.
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:
         raise tap.Skip("needs root, systemd-analyze, setpriv and /usr/bin/python3")
     with open("packaging/systemd/subtick.service.in", encoding="utf-8") as file:
         unit = re.findall(r"^(\w+)=(.*)$", file.read(), re.M)
-    allowed = expand("@default")  # always there beside a list of what is allowed
+    allowed = expand("@default")  # always included in an allow-list
     for line in (value for key, value in unit if key == "SystemCallFilter"):
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names
@@ -414,7 +415,7 @@ def check_unit():
 def check_unix_socket():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "subtick.sock")
-        for _ in range(2):  # the second finds what the first left
+        for _ in range(2):  # the second run finds files of the first run
             with Server("--listen", f"unix:{path}"), socket.socket(socket.AF_UNIX) as client:
                 client.connect(path)
                 client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Pods in the exporter: names that come after the drop of privileges, sums per pod, labels by choice."""
+"""Tests pods in the exporter: names after the drop of privileges, sums per pod, selected labels."""
 import contextlib
 import os
 import re
@@ -15,7 +15,7 @@ UID = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 IDS = ["00112233445566778899aabbccddeeff00112233445566778899aabbccddee" + end for end in ("01", "02")]
 COUNT = "subtick_runqueue_latency_seconds_count"
 
-# A /var/log of its own for the exporter, as a node of Kubernetes has it; gone with the process.
+# Script that gives the exporter a private /var/log as on a Kubernetes node; removed with the process.
 NODE = """
 set -e
 mount -t tmpfs none /var/log
@@ -26,7 +26,7 @@ exec "$@"
 
 @contextlib.contextmanager
 def pod(uid, ids):
-    """A pod as the cgroupfs driver makes it, with a task that sleeps and wakes in each container."""
+    """Makes a pod like the cgroupfs driver, with a task that sleeps and wakes in each container."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-kube")
     paths = [top, f"{top}/burstable", f"{top}/burstable/pod{uid}"]
     paths += [f"{paths[-1]}/{container}" for container in ids]
@@ -49,7 +49,7 @@ def pod(uid, ids):
 
 
 class Node(Server):
-    """An exporter on a machine with kubelet's directories, of which only it knows."""
+    """Exporter with private copies of kubelet's directories."""
 
     def __init__(self, *args):
         super().__init__("--collect", "runq", *args)
@@ -62,13 +62,13 @@ class Node(Server):
         return f"/proc/{self.child.pid}/root/var/log/{name}"
 
     def series(self, *parts):
-        """Labels of the histograms that have all of these parts."""
+        """Labels of the histograms that contain all of these parts."""
         found = (re.fullmatch(COUNT + r"\{(.*)\}", key) for key in self.metrics())
         return [match[1] for match in found if match and all(part in match[1] for part in parts)]
 
 
 def check_names():
-    """A pod and a container get their names within 2 s, without privileges, and counters go on."""
+    """A pod and a container get their names within 2 s without privileges, and counters continue."""
     with pod(UID, IDS) as path, Node() as server:
         if not eventually(lambda: len(server.series(path)) == 2):
             yield f"series: {server.series()}"
@@ -78,7 +78,7 @@ def check_names():
             yield f"no {key}"
         os.mkdir(server.path(f"pods/shop_web-1_{UID}"))
         os.symlink("/nowhere", server.path(f"containers/web-1_shop_nginx-{IDS[0]}.log"))
-        # Neither of these is a name of Kubernetes.
+        # Invalid names, which Kubernetes never uses.
         os.mkdir(server.path(f'pods/a"b_web_{UID}'))
         os.mkfifo(server.path(f"containers/web-1_shop_evil-{IDS[1]}.log"))
         named = f'{path}/{IDS[0]}",namespace="shop",pod="web-1",container="nginx"'
@@ -101,7 +101,7 @@ def check_names():
 
 
 def check_per_pod():
-    """One series for the pod, with the labels asked for and no others."""
+    """One series per pod, with only the requested labels."""
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file, pod(UID, IDS) as path, \
             Node("--per", "pod", "--config", file.name) as server:
         file.write("labels = pod,qos\n")

@@ -18,7 +18,7 @@ from exporter import SUBTICK, Server, cgroup_root, free_port, remove_cgroup
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../packaging/prometheus/subtick.rules.yml")
 NODES = 3
 TOLERANCE = 0.02
-PERIOD = 0.01  # s, of the generators below
+PERIOD = 0.01  # in s, period of the generators
 
 
 def ip(*args):
@@ -27,7 +27,7 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Three network namespaces, each one hop away; always removed."""
+    """Makes three network namespaces, each one hop away; always removed."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -50,13 +50,13 @@ def namespaces():
         yield [name for name, _ in made]
     finally:
         for name, outer in made:
-            # Itself, not with its namespace: the kernel takes its time over those.
+            # Delete the link explicitly, because the kernel removes a namespace with delay.
             subprocess.run(["ip", "link", "del", outer], check=False, capture_output=True)
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
 
 def native_settings():
-    """(flags, scrape settings) with which the installed Prometheus asks for native histograms: 3.8 has a setting,
+    """(flags, scrape settings) that enable native histograms in the installed Prometheus. 3.8 has a setting,
     and 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
@@ -90,7 +90,7 @@ def number(row):
 
 
 def ask(port, query, at, value):
-    """An instant query; values by instance and cpu."""
+    """Runs an instant query. Returns values by instance and cpu."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": at})
     with urllib.request.urlopen(url, timeout=tap.PATIENCE) as answer:
         found = json.load(answer)["data"]["result"]
@@ -99,7 +99,7 @@ def ask(port, query, at, value):
 
 @contextlib.contextmanager
 def fleet(*args, each=((),) * NODES, native=False):
-    """Three exporters and the Prometheus that scrapes them; yields a function that queries it."""
+    """Starts three exporters and a Prometheus that scrapes them. Yields a query function."""
     if os.geteuid():
         raise tap.Skip("needs root, to make network namespaces")
     with contextlib.ExitStack() as stack:
@@ -109,7 +109,7 @@ def fleet(*args, each=((),) * NODES, native=False):
 
 
 def wait_scraped(query, collector, after):
-    """Waits until every exporter has been scraped with a window that ended later than that."""
+    """Waits until every exporter was scraped with a window that ended after that time."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
     deadline = time.time() + tap.PATIENCE
     while True:
@@ -148,11 +148,11 @@ BURNER = """if True:
 
 
 class Windows:
-    """Windows of the CLI, so short that any longer window is a sum of them."""
+    """Short windows of the CLI, which can be summed to longer windows."""
     SECONDS = 0.02
 
     def __init__(self, text):
-        self.rows = []  # begin, end, busy by cpu
+        self.rows = []  # start, end, busy by cpu
         for line in text.splitlines():
             window = json.loads(line)
             end = window["time_unix_ns"] / 1e9
@@ -163,7 +163,7 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """The error: it is unknown where in the first and the last window the core was busy."""
+        """Error bound: the busy time within the first and the last window is unknown."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -172,7 +172,7 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI during the block; afterwards the list has its windows."""
+    """Runs the CLI during the with block. The list then contains its windows."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -182,16 +182,14 @@ def cli_windows():
             child.terminate()
             child.wait()
         out.seek(0)
-        # The line it was at when told to end may be short.
+        # The last line may be incomplete after the stop.
         got.append(Windows(out.read().rpartition("\n")[0]))
 
 
 def check_rates():
-    """
-    Both windows are known to the microsecond: rate() takes the first and the last sample of its range, and what the
-    exporter says of its last update at these two is the window. Dividing by the rate of all contexts takes out how far
-    rate() extrapolates.
-    """
+    """Both windows are known to the microsecond. rate() uses the first and the last sample of its range, and
+    the exporter's time of the last update at both samples gives the window. Dividing by the rate of all
+    contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -224,12 +222,13 @@ def check_rates():
 
 # ---- quantiles -----------------------------------------------------------------------------------
 
-# Bucket ends of the CLI's own histogram, 32 to an octave: both sides then interpolate in the same buckets.
+# Bucket bounds of the CLI's histogram, 32 per octave, so that both sides interpolate in the same buckets.
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# For as many periods as each line says: one burns 4 ms of each, the other wakes up meanwhile and waits for its end,
-# mostly for 2.6 to 3.4 ms, each twentieth time for some 3.8 ms. In a class where nobody else's load matters, if it may.
+# Two tasks, for the number of periods in each input line. One task burns 4 ms of each period. The other task
+# wakes up during the burn and waits for its end, mostly 2.6 to 3.4 ms, every twentieth time about 3.8 ms.
+# Uses a real-time class if allowed, to exclude other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -259,7 +258,7 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """A process in its own cgroup and one that it has to wait for; both wait for a command."""
+    """Starts a process in its own cgroup and a process that it waits for. Both block until a command arrives."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:
@@ -277,7 +276,7 @@ def waiters(name):
 
 
 def measured_burst(children, seconds):
-    """The CLI's window that contains the whole burst and nothing else of that cgroup; None if it does not."""
+    """Window of the CLI that contains the whole burst and no other waits of that cgroup, or None."""
     le = ",".join(f"{edge}ns" for edge in EDGES)
     child = subprocess.Popen([SUBTICK, "runq", "--json", "--le", le, str(seconds * 1.7), "2"], stdout=subprocess.PIPE)
     try:
@@ -294,7 +293,8 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """The CLI's row of a burst that Prometheus has, and times before and after it; no row if others disturbed it."""
+    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. No row if
+    other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -308,7 +308,7 @@ def scraped_burst(query, name, children):
 
 
 def undisturbed(compare, query):
-    """What @compare finds, in the first try that other work did not disturb."""
+    """Findings of @compare in the first try without disturbance by other load."""
     name = f"subtick-{os.getpid()}-waits"
     with waiters(name) as children:
         wait_scraped(query, "runq", time.time())
@@ -338,7 +338,7 @@ def compare_quantiles(query, group, since, now):
 
 
 def check_quantiles():
-    """Both see exactly the same waits: a burst in a cgroup that has no other waits."""
+    """Exporter and CLI count exactly the same waits of a burst in a cgroup without other waits."""
     le = ",".join(f"{edge}ns" for edge in EDGES)
     with fleet("--collect", "runq", "--le", le) as query:
         yield from undisturbed(compare_quantiles, query)
@@ -348,7 +348,7 @@ def check_quantiles():
 
 FAMILY = "subtick_runqueue_latency_seconds"
 PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
-# By exporter: its settings, how many series a cgroup has, and the width of a bucket in which a quantile lies.
+# For each exporter: settings, number of series per cgroup, and relative width of a bucket.
 NATIVE = {
     "198.18.0.2:7828": (("--native-histograms", "--fine"), 1, 2 ** (1 / 8) * 1.016),
     "198.18.1.2:7828": (("--native-histograms",), 1, 2),
@@ -357,7 +357,7 @@ NATIVE = {
 
 
 def exposed(instance, cgroup):
-    """The histogram of a cgroup as the exporter has it now; None if it does not answer in protobuf."""
+    """Current histogram of a cgroup in the exporter, or None without a protobuf response."""
     request = urllib.request.Request(f"http://{instance}/metrics", headers={"Accept": PROTOBUF + ",text/plain;q=0.5"})
     with urllib.request.urlopen(request, timeout=tap.PATIENCE) as answer:
         kind, body = answer.headers["Content-Type"], answer.read()
@@ -368,14 +368,14 @@ def exposed(instance, cgroup):
 
 
 def stored(row):
-    """Count, sum and buckets by upper edge, of a native histogram as Prometheus has it."""
+    """Count, sum and buckets by upper bound of a native histogram in Prometheus."""
     found = row["histogram"][1]
     buckets = {float(upper): int(count) for _, _, upper, count in found.get("buckets", [])}
     return int(found["count"]), float(found["sum"]), buckets
 
 
 def native_differences(instance, kept, exported):
-    """What Prometheus keeps is what the exporter sent, and that is all of the waits."""
+    """Prometheus stores exactly the histogram of the exporter, which contains all waits."""
     (count, total, buckets), native = kept, exported["native"]
     sent = [(2 ** (index / 2 ** native["schema"]), value) for index, value in native["buckets"].items() if value]
     if native["zero"]:
@@ -422,11 +422,12 @@ def compare_native(query, group, since, now):
 
 
 def check_native():
-    """Fine, coarse and classic histograms of the same burst, in one Prometheus that asks for native ones."""
+    """Compares fine, coarse and classic histograms of the same burst in one Prometheus with native histograms
+    enabled."""
     each = [settings for settings, _, _ in NATIVE.values()]
     with fleet("--collect", "runq,wake", each=each, native=True) as query:
         yield from undisturbed(compare_native, query)
-        # On a machine whose cores never idle there are no wake-ups, and their p99 is not a number.
+        # On a machine that is never idle there are no wake-ups, and p99 is NaN.
         woken = query("histogram_count(sum by (instance) (rate(subtick_idle_wake_latency_seconds[5m])))")
         recorded = query("max by (instance) (instance_state:subtick_idle_wake_latency_seconds:p99_rate5m)")
         print(f"# native histograms of wake latency: {woken}, p99 recorded: {recorded}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Real proxies in front of the exporter: on their pooled connections no response goes to the wrong client."""
+"""Tests real proxies in front of the exporter: on pooled connections no response goes to the wrong client."""
 import contextlib
 import os
 import random
@@ -36,7 +36,7 @@ backend exporter
  http-request set-header Host localhost
  server exporter 127.0.0.1:{port} pool-max-conn 4
 """
-# What tells the response to one path from all others.
+# Text that identifies the response of each path.
 PATHS = {"/healthz": b"ok\n", "/metrics": b"# HELP", "/api/v1/load": b'{"schema":"subtick.load/1"',
          "/api/v1/host": b'{"schema":"subtick.host/1"', "/api/v1/doctor": b'{"schema":"subtick.doctor/1"',
          "/app.js": b"//", "/nosuch": b"no such path", "/api/v1/nosuch": b"this build has no such"}
@@ -44,7 +44,7 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """A proxy for a with block; it has the methods of a server that Client uses."""
+    """A proxy for a with block, with the server methods that Client uses."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
@@ -77,7 +77,7 @@ class Proxy:
 
 
 def odd(client, number):
-    """Requests that a proxy may pass on or refuse; either way the connection is given up."""
+    """Requests that a proxy may forward or refuse; the connection is closed in both cases."""
     client.send([b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY,
                  b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                  b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length : %d\r\n\r\n" % len(BODY) + BODY,
@@ -119,7 +119,7 @@ def through(name, settings, *command):
             thread.join()
         found = server.metrics()
         print(f"# {name}: {len(asked)} responses, {found['subtick_http_connections']:.0f} connections to the exporter")
-        # A response with bytes too many makes a proxy give up its connection.
+        # A response with extra bytes makes a proxy close its connection.
         if found["subtick_http_connections"] > 40:
             yield f"{found['subtick_http_connections']} connections for 16 clients"
         if len(asked) < 1000:

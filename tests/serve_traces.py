@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Recordings of a directory: listed and sent after the drop, and nothing else of the machine."""
+"""Recordings of a directory are listed and sent after the drop of privileges, and no other file is."""
 import contextlib
 import gzip
 import json
@@ -22,7 +22,7 @@ def write(folder, name, data, age):
 
 @contextlib.contextmanager
 def recordings():
-    """A directory of recordings, and beside it a file that nobody may get."""
+    """Makes a directory of recordings, and next to it a file that must not be served."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as top:
         os.chmod(top, 0o755)
         folder = os.path.join(top, "traces")
@@ -47,7 +47,7 @@ def listed(server):
 def check_list(server):
     report = listed(server)
     found = [(row["file"], row["size_bytes"]) for row in report["traces"]]
-    # One that may not be read is named, with the way to mend it, but its size is not known.
+    # An unreadable recording is listed with the fix, without a size.
     wanted = [("new one.html", len(PAGE)), ("bad\ufffd<b>.html", 3), ("mine.html", None)]
     if report.get("schema") != "subtick.traces/1" or found != wanted:
         yield f"{report}"
@@ -62,7 +62,7 @@ def check_sent(server):
         status, headers, body = server.get("/api/v1/traces/new%20one.html", {"Accept-Encoding": encoding})
         if status != 200 or unpack(body) != PAGE:
             yield f"{encoding}: {status}, {len(body)} bytes"
-        # A browser must not take it for a page of this site.
+        # A browser must not open the file as a page of this site.
         if not headers["Content-Disposition"].startswith("attachment") or \
                 headers["Content-Type"] != "application/octet-stream" or \
                 "default-src 'none'" not in headers["Content-Security-Policy"]:
@@ -86,7 +86,7 @@ def check_traces():
         yield from check_list(server)
         yield from check_sent(server)
         yield from check_refused(server)
-        # What comes later is there without a restart; a file that no trace has written is not sent whole.
+        # New files are listed without a restart. A file that is not a trace is not sent.
         write(folder, "later.html", b"later", -5)
         with open(os.path.join(folder, "huge.html"), "wb") as file:
             file.truncate(17 << 20)
@@ -115,10 +115,10 @@ def check_no_traces():
 
 
 def check_held():
-    """Clients that ask for recordings and do not read them hold a bounded amount of memory."""
+    """Clients that request recordings and do not read use a bounded amount of memory."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder, contextlib.ExitStack() as stack:
         os.chmod(folder, 0o755)
-        # Bytes that do not become fewer by gzip.
+        # Random bytes, which gzip cannot compress.
         write(folder, "big.html", os.urandom(15 << 20), 0)
         server = stack.enter_context(Server("--collect", "load", "--traces", folder))
         for _ in range(30):
@@ -128,7 +128,7 @@ def check_held():
         held = [line for line in body.decode().split("\n") if line.startswith("subtick_http_response_bytes")]
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
-        # The last one that was begun may have gone beyond; the rest is for scrapes.
+        # The last started response may exceed the limit; the rest of the memory is for scrapes.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

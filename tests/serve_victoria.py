@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""VictoriaMetrics, a second engine, scrapes the exporter: it has every sample, and our rules are rules to it."""
+"""VictoriaMetrics scrapes the exporter: it stores every sample, and accepts our rules."""
 import contextlib
 import json
 import re
@@ -16,7 +16,7 @@ from exporter import Server, eventually, free_port, parse
 from promproto import sample
 
 UPDATED = 'subtick_collector_last_update_seconds{collector="runq"}'
-# Of the exporter itself, as of each scrape and not of each window.
+# Metrics of the exporter itself, which change with each scrape.
 OWN = ("subtick_http_", "process_", "subtick_bpf_", "subtick_history_")
 RULES = ("packaging/prometheus/subtick.rules.yml", "packaging/prometheus/subtick.alerts.yml")
 
@@ -35,7 +35,7 @@ def listens(port):
 
 @contextlib.contextmanager
 def victoria(target):
-    """Yields its port."""
+    """Starts VictoriaMetrics and yields its port."""
     if not shutil.which("victoria-metrics"):
         raise tap.Skip("victoria-metrics is not installed")
     port = free_port()
@@ -59,8 +59,8 @@ def victoria(target):
 
 
 def stored(port):
-    """The samples of each scrape, by the names and labels of the text format."""
-    # A series that is new cannot be found for seconds, though its first sample is stored: fewer with this.
+    """Samples of each scrape, by the names and labels of the text format."""
+    # Flush, because a new series is not searchable for seconds after its first sample.
     get(port, "/internal/force_flush")
     scrapes = {}
     for line in get(port, "/api/v1/export", **{"match[]": '{job="subtick"}'}).splitlines():
@@ -73,13 +73,13 @@ def stored(port):
 
 
 def plain(key):
-    """A sample whose labels are in the order of their names, whatever they were in."""
+    """Key of a sample with labels sorted by name."""
     name, _, labels = key.partition("{")
     return name, tuple(sorted(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)))
 
 
 def check_samples():
-    """All samples of a window, with their values, whichever engine scraped it."""
+    """VictoriaMetrics stores all samples of a window with their values."""
     with Server("--interval", "3s", "--native-histograms") as server:
         with victoria(f"{server.host}:{server.port}") as port:
             def same_window():
@@ -95,7 +95,7 @@ def check_samples():
             got = {}
 
             def found_all():
-                """Of that one scrape, to which nothing is added later."""
+                """Use only one scrape, which is complete."""
                 got.update({plain(key): value for key, value in stored(port)[both[1]].items()})
                 return expected.keys() <= got.keys()
 
@@ -104,7 +104,7 @@ def check_samples():
             if len(expected) < 100 or not any("runqueue_latency_seconds_bucket" in name for name, _ in expected):
                 yield f"only {len(expected)} samples"
             for key, value in expected.items():
-                # It keeps some fifteen digits.
+                # VictoriaMetrics keeps about fifteen digits.
                 if key not in got or abs(got[key] - value) > 1e-12 * abs(value):
                     yield f"{key}: {got.get(key)}, exposed {value}"
             yield from check_query(port)
@@ -112,7 +112,7 @@ def check_samples():
 
 
 def check_query(port):
-    """The share of a core that is busy, by the query of the documentation."""
+    """Busy share of a core by the documented query."""
     query = ('sum by (cpu) (rate(subtick_cpu_seconds_total{context!~"idle|poll_idle|steal|unknown"}[10s]))'
              " / sum by (cpu) (rate(subtick_cpu_seconds_total[10s]))")
 
@@ -126,7 +126,7 @@ def check_query(port):
 
 
 def check_expressions(port):
-    """Each expression of the rules is a query: vmalert itself accepts functions that nobody knows."""
+    """Runs each expression of the rules as a query, because vmalert accepts unknown functions."""
     import yaml
 
     for path in RULES:

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 
-# Seconds after which something that must happen counts as hung. No promise of speed: on an emulated machine an exporter
-# was once not ready after 20 s. What must not have ended meanwhile is given longer than this.
+# Timeout in seconds for events that must happen. Not a performance limit: on an emulated machine an exporter
+# was once not ready after 20 s. Processes that must outlive the wait get a longer lifetime.
 PATIENCE = 180
 
 
@@ -16,24 +16,24 @@ class Skip(Exception):
 
 
 def top():
-    """Goes to the top of the tree, where all paths begin."""
+    """Changes to the top of the tree, the base of all paths."""
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
 def pause(began):
-    """Between two looks at something that is awaited. On a slow machine a look takes long, and without a longer pause
-    looking would take the core from what is awaited."""
+    """Pause between two polls of a condition. On a slow machine a poll takes long, and polling without a
+    longer pause would preempt the awaited process."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
 def end_on_signals():
-    """Told to stop, a suite still ends what it started: as an exception it passes every with and finally."""
+    """Converts signals to exceptions, so that a stopped suite still runs every with and finally block."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda got, _: sys.exit(128 + got))
 
 
 def main(checks, *args):
-    """checks: (name, generator of findings); one without findings passes."""
+    """Runs checks: (name, generator of findings). A check without findings passes."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")
@@ -43,7 +43,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # What was found before stays.
+            # Findings before the skip are kept.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

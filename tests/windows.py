@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""subtick runq --json for a with block, a window per second, and what it has said of containers and pods."""
+"""Runs subtick runq --json for a with block, with a window per second, and collects the rows of containers
+and pods."""
 import json
 import subprocess
 import tempfile
@@ -10,7 +11,7 @@ from exporter import SUBTICK, eventually, stop
 
 
 class Windows:
-    """args: of runq. The rows of each container id, and of each pod uid with --per pod, in the order of windows."""
+    """args: arguments of runq. Rows by container id, and by pod uid with --per pod, in the order of windows."""
 
     def __init__(self, *args):
         self.args, self.rows, self.windows, self.quality = args, {}, 0, {}
@@ -43,7 +44,7 @@ class Windows:
             self.windows += 1
 
     def settle(self):
-        """Waits until a window that began after now has ended."""
+        """Waits for the end of the next full window."""
         ended = self.windows
         eventually(lambda: self.windows >= ended + 2 or self.child.poll() is not None)
         if self.child.poll() == 77:
@@ -56,5 +57,5 @@ class Windows:
         return self.log.read().strip()
 
     def count(self, key):
-        """Waits so far."""
+        """Total number of waits so far."""
         return sum(row["count"] for row in self.rows.get(key, []))

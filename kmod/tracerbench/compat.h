@@ -12,7 +12,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* A long sort must not block a CPU on kernels without full preemption. */
+/* Yields the CPU, because a long sort must not block a CPU on kernels without full preemption. */
 static inline void tb_yield(void)
 {
 	cond_resched();

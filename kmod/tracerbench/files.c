@@ -11,22 +11,22 @@
 
 #include "tracerbench.h"
 
-/* Before the first run a result reads as ENODATA, not as 0. */
+/* A result. Reading its file returns ENODATA before the first run. */
 struct tb_result {
 	u64 value;
 	bool valid;
 };
 
 static struct tb_result results[TB_NR_OPS][TB_NR_STATS];
-/* Of the last benchmark; NULL before the first. */
+/* Per-CPU figures of the last benchmark, or NULL before the first benchmark. */
 static struct tb_cpu_figures *cpu_figures;
 static unsigned int nr_cpu_figures;
 static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
 static struct dentry *root;
 
-/* One run at a time, benchmark or percentile: two would disturb each other. */
+/* Serializes runs of benchmark and percentile, which would disturb each other. */
 static DEFINE_MUTEX(run_lock);
-/* Protects config and results; not held during a run, so both stay readable. */
+/* Protects config and results. Not held during a run, so that both are readable during a run. */
 static DEFINE_MUTEX(data_lock);
 
 static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
@@ -37,7 +37,7 @@ static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
 				       scnprintf(text, sizeof(text), "%llu\n", value));
 }
 
-/* A value in @config that may be written, and its limits. */
+/* A writable value in @config, and its limits. */
 struct tb_setting {
 	const char *name;
 	u64 *value, least, most;
@@ -77,7 +77,7 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-/* Takes over figures->cpus. */
+/* Publishes results. Takes ownership of figures->cpus. */
 static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;
@@ -124,7 +124,7 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 	return err ?: count;
 }
 
-/* The file's data is what a written 1 is, in 0.001 %. */
+/* Runs a percentile. The file's private data is the unit of the written number, in 0.001 %. */
 static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
 				loff_t *pos)
 {
@@ -149,7 +149,7 @@ static ssize_t percentile_write(struct file *file, const char __user *from, size
 	return err ?: count;
 }
 
-/* A line per CPU: its number, median, average and maximum. */
+/* Prints one line per CPU: CPU number, median, average and maximum. */
 static int per_cpu_show(struct seq_file *seq, void *unused)
 {
 	unsigned long op = (unsigned long)seq->private;
@@ -203,7 +203,7 @@ static void create_results(const char *name, enum tb_op op)
 	debugfs_create_file("per_cpu", 0444, dir, (void *)(unsigned long)op, &per_cpu_fops);
 }
 
-/* Only the root directory is checked: without it the module is useless. */
+/* Creates the debugfs tree. Only the creation of the root directory is checked. */
 int tb_files_create(void)
 {
 	int i;

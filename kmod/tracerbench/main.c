@@ -9,7 +9,7 @@
 
 #include "tracerbench.h"
 
-/* Some machines define get_cycles() as 0; every figure would then be 0. */
+/* False if get_cycles() always returns 0, as on some architectures. */
 static bool has_cycle_counter(void)
 {
 	cycles_t before = get_cycles();

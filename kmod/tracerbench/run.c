@@ -17,20 +17,23 @@
 struct tb_run {
 	const struct tb_config *config;
 	bool stop;
-	int err; /* the first error of any CPU */
+	int err; /* first error of any CPU */
 
-	/* The CPUs prepare, start together, and finish; the last one at each gate opens it. */
+	/*
+	 * Gates: all CPUs prepare, start together, and finish. The last CPU at each gate opens the
+	 * gate.
+	 */
 	atomic_t nr_preparing;
 	atomic_t nr_running;
 	struct completion prepared;
 	struct completion start;
 	struct completion finished;
 
-	struct mutex heap_lock; /* protects the heaps, which all CPUs fill */
+	struct mutex heap_lock; /* protects the heaps, which all CPUs write */
 	struct tb_heap heap[TB_NR_OPS];
 	struct tb_summary *summary[TB_NR_OPS]; /* one per participating CPU */
 	u64 *scratch;
-	struct tb_cpu_figures *cpus; /* the same, by CPU, for those who ask */
+	struct tb_cpu_figures *cpus; /* the summaries by CPU, for the file per_cpu */
 	unsigned int nr_cpus;
 };
 
@@ -62,8 +65,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * A CPU with an error still passes every gate, so that the other CPUs and the
- * writer do not wait for it forever.
+ * A CPU with an error still passes every gate, so that the other CPUs and the writer do not wait
+ * forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -99,9 +102,9 @@ static int run_assigned(unsigned int cpu)
 }
 
 /*
- * Self-parking: except during a run the threads stay parked, and hotplug does
- * not touch them. It also avoids a warning of kernels before 6.12, whose
- * kthread_stop() expects a per-CPU thread to be parked.
+ * Self-parking threads are parked except during a run, and CPU hotplug does not unpark them. Parked
+ * threads also avoid a warning of kernels before 6.12, where kthread_stop() expects a parked
+ * per-CPU thread.
  */
 static struct smp_hotplug_thread tb_threads = {
 	.store = &tb_thread,
@@ -111,7 +114,7 @@ static struct smp_hotplug_thread tb_threads = {
 	.thread_comm = "tracerbench/%u",
 };
 
-/* Only a fatal signal ends the run early: a write returns when the run is complete. */
+/* Waits for a gate. Only a fatal signal ends the wait early. */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
 	if (wait_for_completion_killable(gate)) {
@@ -142,9 +145,8 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a run that would need more than half of the available memory: the
- * samples of all CPUs are in memory at the same time, and beside them the
- * highest nr_highest of each operation.
+ * Refuses a run that needs more than half of the available memory. Samples of all CPUs and the
+ * nr_highest highest samples of each operation are in memory at the same time.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {
@@ -241,7 +243,10 @@ int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures)
 	err = run_init(run, config);
 	if (err)
 		goto free_run;
-	/* Registering takes the hotplug lock, so do it before we take that lock. */
+	/*
+	 * Register the threads before taking the hotplug lock, because registering takes the same
+	 * lock.
+	 */
 	err = smpboot_register_percpu_thread(&tb_threads);
 	if (err)
 		goto free_buffers;
@@ -294,7 +299,7 @@ static int single_thread(void *data)
 	int err = single_measure(single);
 
 	complete(&single->done);
-	/* kthread_stop() guarantees that no thread runs in code that is unloaded. */
+	/* Wait for kthread_stop(), which guarantees that no thread runs in unloaded code. */
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (kthread_should_stop())
@@ -306,9 +311,8 @@ static int single_thread(void *data)
 }
 
 /*
- * Runs on a thread bound to the writer's CPU, not in the writer itself: binding
- * the writer would change the affinity of a user's task, and disabling
- * preemption would change what is measured.
+ * Runs on a thread bound to the writer's CPU. Binding the writer itself would change the affinity
+ * of a user's task, and disabling preemption would change the measured cost.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures)

@@ -10,7 +10,7 @@
 
 #include "tracerbench.h"
 
-/* Enough samples that an interrupt does not affect the median. */
+/* Number of overhead samples; enough that an interrupt does not affect the median. */
 #define TB_OVERHEAD_MAX 1001
 
 /* Pairs between two checks of the stop flag: about ten microseconds on any machine. */
@@ -53,13 +53,13 @@ static noinline void simulate_critical_section(void)
 TB_TIME(irq, local_irq_disable(), local_irq_enable())
 TB_TIME(preempt, preempt_disable(), preempt_enable())
 TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
-/* Everything in a sample besides the pair: the clock reads, and the work if there is any. */
+/* Overhead of a sample: the clock reads and the optional work. */
 TB_TIME(nothing, , )
 
 /*
- * The overhead is sampled between the pairs, evenly over the run, so that a
- * change such as that of the core's frequency affects both equally. Inlined
- * with a constant time_pair: there must be no call between the clock reads.
+ * Samples the pairs and, evenly over the run, the overhead, so that a change of the core's
+ * frequency affects both equally. Must be inlined with a constant time_pair, so that no call is
+ * between the clock reads.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))
@@ -93,8 +93,8 @@ TB_COLLECT(preempt, TB_PREEMPT)
 TB_COLLECT(irq_save, TB_IRQ_SAVE)
 
 /*
- * A pair below the median overhead costs less than this clock can resolve, so
- * it counts as 0; the difference would wrap.
+ * Subtracts the median overhead. A pair below the median overhead counts as 0, because the
+ * difference would wrap around.
  */
 static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {
@@ -126,8 +126,8 @@ int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop)
 }
 
 /*
- * Each of the three operations has its own buffer, so that no CPU sorts while
- * another one still samples.
+ * Allocates a buffer for each of the three operations, so that no CPU sorts while another CPU still
+ * samples.
  */
 int tb_samples_alloc(struct tb_samples *samples, u64 nr)
 {

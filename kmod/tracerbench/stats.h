@@ -6,16 +6,14 @@
 #include "compat.h"
 
 /*
- * All sorting uses one min-heap sift: the top-N heap keeps its smallest value at
- * the root, and a heapsort with a min-heap sorts in descending order. So
- * "sorted" always means highest first, and the top N of a sorted array are its
- * first N.
+ * Min-heap sift, used by all sorting. The top-N heap keeps its smallest value at the root. A
+ * heapsort with a min-heap sorts in descending order, so "sorted" always means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
 	u64 moving = value[pos];
 
-	/* pos < nr / 2: has a left child; this form cannot overflow. */
+	/* A node has a left child if pos < nr / 2. This form cannot overflow. */
 	while (pos < nr / 2) {
 		size_t child = 2 * pos + 1;
 
@@ -49,7 +47,7 @@ static inline void tb_sort_descending(u64 *value, size_t nr)
 	}
 }
 
-/* The middle value, or the mean of the two middle ones rounded down; nr > 0. */
+/* Middle value, or mean of the two middle values rounded down. nr must be above 0. */
 static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 {
 	u64 upper = value[(nr - 1) / 2], lower = value[nr / 2];
@@ -58,8 +56,8 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 }
 
 /*
- * Nearest rank: the smallest sample that at least num/den of all samples do
- * not exceed. It is always a measured value; num == den gives the maximum.
+ * Percentile by nearest rank: the smallest sample such that at least num/den of all samples are
+ * less or equal. The result is always a measured value. num == den gives the maximum.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)
@@ -77,7 +75,7 @@ static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64
 	return 0;
 }
 
-/* The arithmetic mean, rounded to nearest. A sum that overflows is an error. */
+/* Arithmetic mean, rounded to nearest. Fails if the sum overflows. */
 static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 {
 	u64 sum = 0, mean, rest;
@@ -93,14 +91,14 @@ static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 	return 0;
 }
 
-/* Keeps the highest of the values added, as many as it has room for. */
+/* Heap of the N highest added values. */
 struct tb_heap {
 	u64 *value;
 	size_t nr;
 	size_t room;
 };
 
-/* Returns whether the value is among the highest so far and was kept. */
+/* Adds a value. True if the value is among the highest so far and was kept. */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;
@@ -123,7 +121,7 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 	return true;
 }
 
-/* Samples are sorted, highest first: stop at the first one that is not kept. */
+/* Adds samples that are sorted, highest first. Stops at the first sample that is not kept. */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {
 	size_t i;
@@ -133,14 +131,14 @@ static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, s
 			break;
 }
 
-/* The summary of one CPU's samples of one operation. */
+/* Summary of the samples of one operation on one CPU. */
 struct tb_summary {
 	u64 median;
 	u64 average;
 	u64 max;
 };
 
-/* Also sorts the samples. */
+/* Computes the summary and sorts the samples. */
 static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_summary)
 {
 	u64 average;
@@ -159,9 +157,9 @@ static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_sum
 }
 
 /*
- * Median of medians, mean of means, maximum of maxima. The mean of means is the
- * mean of all samples, because every CPU has the same number of samples. The
- * scratch array has room for nr values.
+ * Combines summaries: median of medians, mean of means, maximum of maxima. The mean of means equals
+ * the mean of all samples, because every CPU has the same number of samples. The scratch array must
+ * have room for nr values.
  */
 static inline int tb_combine(const struct tb_summary *cpu, size_t nr, u64 *scratch,
 			     struct tb_summary *ret_all)

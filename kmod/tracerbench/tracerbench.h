@@ -5,7 +5,10 @@
 
 #include "stats.h"
 
-/* A count that does not fit in memory is the writer's error: it must not start the OOM killer. */
+/*
+ * Allocation flags for large buffers: a too large count must fail instead of starting the OOM
+ * killer.
+ */
 #define TB_GFP_LARGE (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 enum tb_op {
@@ -24,14 +27,14 @@ enum tb_stat {
 	TB_NR_STATS,
 };
 
-/* The settings, copied at the start of a run, so that they do not change during the run. */
+/* Settings, copied at the start of a run, so that they do not change during the run. */
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
 	u64 do_work; /* 0 or 1 */
 };
 
-/* What each CPU of a benchmark found. */
+/* Results of one CPU in a benchmark. */
 struct tb_cpu_figures {
 	unsigned int cpu;
 	struct tb_summary op[TB_NR_OPS];
@@ -39,7 +42,7 @@ struct tb_cpu_figures {
 
 struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
-	/* Of a benchmark; the caller frees it with kvfree(). */
+	/* Per-CPU results of a benchmark. The caller frees the array with kvfree(). */
 	struct tb_cpu_figures *cpus;
 	unsigned int nr_cpus;
 };
@@ -47,11 +50,11 @@ struct tb_figures {
 /* Percentiles are in 0.001 %. */
 #define TB_PERCENT 1000UL
 
-/* The samples of one CPU in cycles; the overhead is subtracted after sampling. */
+/* Samples of one CPU in cycles. The overhead is subtracted after sampling. */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
-	u64 *overhead; /* cost of clock and work, of the operation sampled last */
+	u64 *overhead; /* cost of clock and work for the last sampled operation */
 	size_t nr_overhead;
 };
 
@@ -59,7 +62,7 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
-/* Each sets only its own results; the caller serialises the calls. */
+/* Each function sets only its own results. The caller serializes the calls. */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures);

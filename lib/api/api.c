@@ -11,7 +11,7 @@
 #include "measure/runq/window.h"
 #include "sys/bpf.h"
 
-/* No options struct of any version is larger; a larger size is a mistake of the caller. */
+/* Upper bound of the size of an options struct. A larger size is an error of the caller. */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;

@@ -11,10 +11,10 @@
 #include "measure/runq/rules.h"
 #include "subtick/subtick.h"
 
-/* One figure. UINT64_MAX and NAN are unavailable figures. A key can have a number and a text. */
+/* One figure. UINT64_MAX and NAN mean unavailable. A key can have both a number and a text. */
 struct figure {
 	enum {
-		FIGURE_NONE, /* the list has no such key, or the key has a text only */
+		FIGURE_NONE, /* the list lacks the key, or the key has only a text */
 		FIGURE_U64,
 		FIGURE_REAL,
 	} type;
@@ -27,7 +27,7 @@ struct figure {
 struct api_view {
 	const void *(*window)(const struct meter *meter);
 	size_t (*rows)(const void *window, enum subtick_list list);
-	/* @row is below rows(). @ret is zeroed. */
+	/* Gets one figure. @row is less than rows(). @ret is zeroed by the caller. */
 	void (*get)(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
 		    struct figure *ret);
 };
@@ -41,22 +41,22 @@ struct subtick_window {
 struct subtick {
 	struct meter *meter;
 	struct subtick_window window;
-	struct runq_rules rules; /* the meter of runq keeps a pointer to them */
+	struct runq_rules rules; /* must outlive the meter of runq, which keeps a pointer */
 };
 
 /* Begins a public call: clears and returns the error of this thread. */
 struct err *api_err(void);
 /*
- * Copies the options of a caller by the rule of copy_struct_from_user(): members beyond the caller's
- * size are 0, and bytes beyond @size must be 0. Both structs begin with their size, @from may be
- * NULL. 0, -EINVAL for a size below @least, or -E2BIG.
+ * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
+ * caller's size are set to 0, and the caller's bytes beyond @size must be 0. Both structs start
+ * with their size. @from may be NULL. Returns 0, -EINVAL for a size below @least, or -E2BIG.
  */
 int api_copy_opts(void *to, size_t size, const void *from, size_t least, struct err *err);
 /* Size of the first version of @opts, whose last member was @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
-/* Empty for NULL. @ret_set is the list of CPUs otherwise. */
+/* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
-/* A context without a meter; NULL with @err set if there is no memory. */
+/* Allocates a context without a meter. NULL with @err set if out of memory. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /* Ends an open: starts the meter if @rc is 0, and closes @ctx on failure. */
 int api_start(struct subtick *ctx, int rc, struct subtick **ret, struct err *err);
@@ -73,7 +73,10 @@ static inline void figure_real(struct figure *ret, double value)
 	ret->real = value;
 }
 
-/* Rows of SUBTICK_LOSSES: LOSS_ROW of lists in base/losses.h, UINT64_MAX if not counted. */
+/*
+ * Row of SUBTICK_LOSSES, made by LOSS_ROW from the lists in base/losses.h. UINT64_MAX if not
+ * counted.
+ */
 struct loss_row {
 	const char *name;
 	size_t offset;

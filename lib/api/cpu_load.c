@@ -13,7 +13,7 @@
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
 
-/* Callers hold the head, which gtp-guard/cpu.h declares. The rest is private. */
+/* Context. gtp-guard/cpu.h declares the public head; the other members are private. */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;
@@ -21,8 +21,8 @@ struct context {
 	unsigned int nr_cpus;
 	bool sampled; /* the window between prev and cur exists */
 	/*
-	 * Value of cpu_perf.fd. Counters are shared between CPUs and contexts, so callers get a
-	 * descriptor of no file: read() and ioctl() on it fail with EBADF.
+	 * Value of cpu_perf.fd. Counters are shared between CPUs and contexts, so callers get an
+	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };
@@ -42,7 +42,7 @@ static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_win
 		      ctx->source->parts, ret_window);
 }
 
-/* The hot path: samples all CPUs and computes their loads. */
+/* Hot path: samples all CPUs and computes their loads. */
 static void sample(struct context *ctx)
 {
 	load_ends_sample(&ctx->ends, ctx->source);
@@ -100,7 +100,7 @@ static int open_source(const char *source, struct cpu_load **ret)
 	return 0;
 }
 
-/* Callers of gtp-guard's functions test for < 0 and may look at errno. */
+/* Sets errno from @rc, because callers of gtp-guard's functions may read errno. */
 static int with_errno(int rc)
 {
 	if (rc)

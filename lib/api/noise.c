@@ -18,7 +18,7 @@ _Static_assert((int)SUBTICK_NOISE_NMI == (int)NOISE_KIND_NMI &&
 static const struct loss_row losses[] = {LOAD_LOSSES(LOAD_LOSS_ROW) NOISE_LOSSES(LOSS_ROW)
 						 NOISE_SENDER_LOSSES(LOSS_ROW)};
 #define ONE(...) +1
-#define NR_LOSSES (0 LOAD_LOSSES(ONE) NOISE_LOSSES(ONE)) /* without senders */
+#define NR_LOSSES (0 LOAD_LOSSES(ONE) NOISE_LOSSES(ONE)) /* losses without --senders */
 
 static const void *window_of(const struct meter *meter)
 {
@@ -97,7 +97,7 @@ static void get_source(const struct noise_source *source, enum subtick_key key, 
 	}
 }
 
-/* A longest time of 0 is unknown. */
+/* Maps an unknown longest time, stored as 0, to UINT64_MAX. */
 static uint64_t longest(uint64_t ns)
 {
 	return ns ? ns : UINT64_MAX;

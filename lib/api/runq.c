@@ -23,7 +23,7 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES | \
 	 SUBTICK_RUNQ_AVOIDABLE)
 
-/* Counters of options that are off have no row. */
+/* Losses. Counters of disabled options have no row. */
 #define AT(member) offsetof(struct runq_window, member)
 #define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member)},
 #define IDLE_ROW(member, key, ...) {#key "_total", AT(member)},
@@ -185,7 +185,10 @@ static void get_idle_state(const struct runq_idle_state *s, enum subtick_key key
 	}
 }
 
-/* The task of a wait, or the previous task and the group that ran for the largest part of the wait. */
+/*
+ * Gets the victim of a long wait, or its culprit: the previous task, and the group that ran longest
+ * during the wait.
+ */
 static void get_long_wait(const struct runq_long_wait *wait, bool culprit, enum subtick_key key,
 			  struct figure *ret)
 {
@@ -225,7 +228,7 @@ static void get(const void *window, enum subtick_list list, size_t row, enum sub
 
 static const struct api_view view = {window_of, rows, get};
 
-/* Reads @nr strings; a NULL among them is an error. */
+/* Checks a list of @nr strings. A NULL string is an error. */
 static int check_list(const char *const *list, size_t nr, const char *what, struct err *err)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -270,7 +273,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
-		/* Every cgroup already has its own group unless cgroups are named or summed. */
+		/* Without named or summed cgroups every cgroup has its own group already. */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,
 		.sample_ratio = from->sample_ratio,

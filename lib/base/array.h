@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares by a second field where the first is equal. */
+/*
+ * Compares two numbers: -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field if the first
+ * field is equal.
+ */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * @array with room for one more than @nr elements; NULL without memory, and then @array is as it
- * was. It doubles at powers of two, so no variable for the capacity is needed. @nr may have fallen.
+ * Grows @array to hold at least @nr + 1 elements. NULL if out of memory; @array is then unchanged.
+ * The capacity doubles at powers of two, so callers need no capacity variable. @nr may have
+ * decreased since the last call.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {
@@ -20,8 +24,8 @@ static inline void *grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * Index of the first of @nr elements whose uint64_t at @offset is above @limit; @nr if there is none.
- * Elements of @size bytes are sorted by that member.
+ * Index of the first element whose uint64_t member at @offset is above @limit, or @nr. The @nr
+ * elements of @size bytes must be sorted by that member.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)

@@ -19,7 +19,10 @@ int64_t clock_offset_ns(clockid_t id, int64_t *ret_width)
 {
 	int64_t best = INT64_MAX, offset = 0;
 
-	/* Whoever loses the core between two readings has a wide one. */
+	/*
+	 * Preemption between the two reads widens the bracket. Keep the narrowest of READINGS
+	 * brackets.
+	 */
 	for (int i = 0; i < READINGS; i++) {
 		int64_t before = clock_mono_ns(), other = clock_ns(id), after = clock_mono_ns();
 
@@ -46,7 +49,10 @@ double ntp_rate(void)
 
 	if (adjtimex(&timex) < 0 || !timex.tick)
 		return 0.0;
-	/* freq is in ppm with 16 bits after the point, tick in microseconds of a nominal tick_us. */
+	/*
+	 * timex.freq is in ppm with 16 fractional bits. timex.tick is in microseconds, nominally
+	 * tick_us.
+	 */
 	return (double)timex.freq / 65536.0 / 1e6 +
 	       (double)(timex.tick - tick_us) / (double)tick_us;
 }
@@ -70,7 +76,7 @@ bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t
 	char *end = NULL;
 	double ns;
 
-	/* strtod() also accepts " 1", "nan" and "0x1p3"; only decimal numbers are valid here. */
+	/* Reject " 1", "nan" and "0x1p3", which strtod() accepts. */
 	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
 		return false;
 	if (text[1] == 'x' || text[1] == 'X')

@@ -21,7 +21,10 @@ static inline uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* The clock of bpf_ktime_get_ns(), so stamps of user space and of BPF can be subtracted. */
+/*
+ * CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). Timestamps of user space and BPF are
+ * comparable.
+ */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -48,15 +51,18 @@ static inline uint64_t timeval_ns(struct timeval tv)
 	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * NSEC_PER_USEC;
 }
 
-/* Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0: unknown. */
+/*
+ * Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0 if unknown.
+ */
 double ntp_rate(void);
 
 /*
- * A decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns; without a unit it is in seconds. False, and
- * @ret_ns untouched, for anything else and for times outside @min_ns … @max_ns.
+ * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without
+ * a unit. Returns false and leaves @ret_ns unchanged for invalid text and for times outside
+ * @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
-/* "100 us", "1.5 s", to six digits. */
+/* Formats a duration with up to six digits: "100 us", "1.5 s". */
 void duration_format(uint64_t ns, char *buf, size_t size);
 
 #endif

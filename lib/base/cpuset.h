@@ -31,30 +31,36 @@ static inline bool cpuset_has(const struct cpuset *set, unsigned int cpu)
 	return cpu < CPUSET_MAX && (set->bits[cpu / 64] >> (cpu % 64) & 1);
 }
 
-/* Leaves only what is in @other, too. */
+/* Removes all CPUs from @set that are not in @other. */
 static inline void cpuset_and(struct cpuset *set, const struct cpuset *other)
 {
 	for (size_t i = 0; i < CPUSET_MAX / 64; i++)
 		set->bits[i] &= other->bits[i];
 }
 
-/* The first member from @from on, or CPUSET_MAX. */
+/* First CPU in @set that is at least @from, or CPUSET_MAX. */
 unsigned int cpuset_next(const struct cpuset *set, unsigned int from);
 unsigned int cpuset_count(const struct cpuset *set);
-/* The largest member plus one; 0 for an empty set. */
+/* Largest CPU in @set plus one, or 0 for an empty set. */
 unsigned int cpuset_end(const struct cpuset *set);
 
 /*
- * Accepts "0", "0-3", "1,3,5-7" with optional blanks and a final newline; an empty list is the
- * empty set. Returns -EINVAL for anything else and -ERANGE for numbers of CPUSET_MAX or more.
+ * Parses a list such as "0", "0-3" or "1,3,5-7" with optional blanks and a final newline. An empty
+ * list is the empty set. Returns -EINVAL for invalid text and -ERANGE for numbers of CPUSET_MAX or
+ * more.
  */
 int cpuset_parse(const char *text, struct cpuset *ret_set);
-/* Writes @set as the shortest list, always terminated; returns the length as snprintf() does. */
+/*
+ * Writes @set as the shortest list, always NUL-terminated. Returns the length as snprintf() does.
+ */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
-/* The length of the largest set's mask, with the terminating NUL. */
+/* Buffer size for the mask of the largest set, with the NUL. */
 #define CPUSET_MASK_SIZE (CPUSET_MAX / 32 * 9 + 1)
-/* The format of the kernel's bitmap files, "1,00000000": groups of 32 bits, highest first. */
+/*
+ * Writes @set in the format of the kernel's bitmap files, "1,00000000": groups of 32 bits, highest
+ * first.
+ */
 size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size);
 
 #define cpuset_for_each(cpu, set)                               \

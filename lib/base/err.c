@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills struct err. The library never prints: cmd/ prints what is stored here. */
+/* Fills struct err. The library never prints errors; cmd/ prints struct err. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -52,7 +52,7 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_end(ap);
 	if (len < 0 || (size_t)len + 2 >= sizeof(err->what))
 		return err->code;
-	/* If both do not fit, the end is cut off: the prefix, which says where, must stay. */
+	/* If prefix and sentence do not fit, cut the end of the sentence. The prefix must stay. */
 	memcpy(err->what + len, ": ", 2);
 	len += 2;
 	memcpy(err->what + len, was, sizeof(err->what) - len);

@@ -6,21 +6,20 @@
 #include <stdbool.h>
 
 struct err {
-	int code;	  /* -errno; 0: no error */
-	bool unsupported; /* this machine does not support it: cmd/ exits 77 */
+	int code;	  /* -errno, or 0 for no error */
+	bool unsupported; /* this machine does not support the request; cmd/ exits with 77 */
 	char what[256];	  /* one sentence, no trailing newline or full stop */
-	char fix[192];	  /* what the user can do about it, often a command; "" if nothing */
+	char fix[192];	  /* fix for the user, often a command, or "" */
 };
 
 /*
- * All return @code so that a failing function can end with
- *	return err_set(err, -EIO, "cannot read %s", path);
- * @err may be NULL if the caller only needs the code.
+ * All functions return @code, so that a failing function can end with return err_set(err, -EIO,
+ * "cannot read %s", path). @err may be NULL if the caller needs only the code.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Puts "prefix: " before the sentence: callers add the context that they know. */
+/* Inserts "prefix: " before the sentence of @err, to add context of the caller. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

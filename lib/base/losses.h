@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All loss counters, and which of them each meter has. Members of windows, quality keys, the JSON
- * Schema, metrics, the man pages and the words of the page follow from these lists.
+ * All loss counters, and the loss counters of each meter. Members of windows, quality keys, the
+ * JSON Schema, metrics, man pages and the page's texts are generated from these lists.
  */
 #ifndef SUBTICK_BASE_LOSSES_H
 #define SUBTICK_BASE_LOSSES_H
@@ -12,8 +12,8 @@
 
 /*
  * X(key, title, help): the JSON key is "key_total", the metric M_key_total, and the exporter shows
- * subtick_losses_total{kind="key"}. The title is the heading in text. The help states what was lost
- * and what that means for the figures.
+ * subtick_losses_total{kind="key"}. The title is the heading in text. The help text states the lost
+ * data and the effect on the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -93,10 +93,13 @@
 	X(recursion_misses, recursion_misses) \
 	X(read_errors, read_error)
 
-/* With --irq. */
+/* Losses with --irq. */
 #define LOAD_IRQ_LOSSES(X) X(lines_lost, irq_lost)
 
-/* X(member, key, from): KERNEL if the programs count in a member of that name in struct runq_cpu. */
+/*
+ * X(member, key, from). @from is KERNEL if the BPF programs count the loss in a member of the same
+ * name in struct runq_cpu.
+ */
 #define RUNQ_LOSSES(X)                              \
 	X(unknown_start, unknown_start, KERNEL)     \
 	X(negative, negative, KERNEL)               \
@@ -106,7 +109,7 @@
 	X(recursion_misses, recursion_misses, USER) \
 	X(events_lost, ring_lost, KERNEL)
 
-/* With --idle-states, --avoidable and --pressure. */
+/* Losses with --idle-states, --avoidable and --pressure. */
 #define RUNQ_IDLE_LOSSES(X) X(idle_full, idle_states_full)
 #define RUNQ_AVOIDABLE_LOSSES(X) X(avoidable_lost, avoidable_lost)
 #define RUNQ_PRESSURE_LOSSES(X)      \
@@ -115,7 +118,7 @@
 	X(crowded, pressure_crowded) \
 	X(unstable, pressure_unstable)
 
-/* noise also has LOAD_LOSSES. */
+/* Losses of noise, in addition to LOAD_LOSSES. */
 #define NOISE_LOSSES(X)               \
 	X(sources, source_lost)       \
 	X(victims, victim_lost)       \
@@ -123,7 +126,7 @@
 	X(queueings, queued_lost)     \
 	X(functions, function_lost)
 
-/* With --senders. */
+/* Losses with --senders. */
 #define NOISE_SENDER_LOSSES(X) \
 	X(sends, sender_lost)  \
 	X(calls, call_lost)
@@ -137,16 +140,20 @@
 	X(recursion_misses, recursion_misses) \
 	X(unknown_start, unknown_start)
 
-/* Declares the members of a struct. */
+/* Declares the counter as a member of a struct. */
 #define LOSS_MEMBER(member, key, ...) uint64_t member;
 
 /*
- * 5 percentage points. The live page receives it with the figures. packaging/ repeats it, and
- * ./check fleet compares the two.
+ * Difference of 5 percentage points above which a shown load is called wrong. The live page
+ * receives this limit with the figures. packaging/ repeats the limit, and ./check fleet compares
+ * both.
  */
 #define LOAD_WRONG_RATIO 0.05
 
-/* False if one of the two is unknown (NaN). */
+/*
+ * True if the shown load differs from the true load by more than LOAD_WRONG_RATIO. False if either
+ * load is unknown (NaN).
+ */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {
 	return fabs(shown_ratio - true_ratio) > LOAD_WRONG_RATIO;

@@ -34,7 +34,7 @@ int opt_index(const char *const *words, const char *value)
 	return -EINVAL;
 }
 
-/* "expected some of a, b and c" */
+/* Sets the error "expected some of a, b and c". */
 static int expected_words(const struct opt *opt, const char *some, const char *last,
 			  struct err *err)
 {
@@ -128,7 +128,7 @@ bool opt_decimal(const char *text, const char *unit, double min, double max, dou
 	char *end;
 	double number = strtod(text, &end);
 
-	/* strtod() also accepts " 1", "nan" and "0x1p3". */
+	/* Reject " 1", "nan" and "0x1p3", which strtod() accepts. */
 	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || strcspn(text, "xX") < 2)
 		return false;
 	if (end == text || strcmp(end, unit) || !(number >= min && number <= max))
@@ -223,9 +223,12 @@ const struct opt *opt_find(const struct opt *table, const char *name, size_t len
 	return NULL;
 }
 
-#define WORD_MAX 32 /* longer words have no suggestion */
+#define WORD_MAX 32 /* maximum length of a word that gets a suggestion */
 
-/* Characters inserted, removed, replaced or swapped with their neighbour to turn one into the other. */
+/*
+ * Edit distance of two words: the minimum number of inserted, removed, replaced or swapped
+ * characters.
+ */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned int rows[WORD_MAX + 1][WORD_MAX + 1];
@@ -255,9 +258,9 @@ void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, cons
 
 	if (!len || len > WORD_MAX || name_len > WORD_MAX)
 		return;
-	/* The beginning of a name is nearer than any typing error. */
+	/* A prefix of a name has distance 0. */
 	d = len > 1 && !strncmp(word, name, len) ? 0 : distance(word, len, name, name_len);
-	/* A third of the word may be wrong: with more, any short word is near. */
+	/* Accept up to a third of wrong characters. */
 	if (d > (len > name_len ? len : name_len) / 3 || (nearest->name && d >= nearest->distance))
 		return;
 	*nearest = (struct opt_nearest){name, d};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Option tables: name, help, and where the value goes, for command lines and settings files. */
+/* Option tables with name, help and target member, for command lines and settings files. */
 #ifndef SUBTICK_BASE_OPTION_H
 #define SUBTICK_BASE_OPTION_H
 
@@ -14,14 +14,14 @@ struct opt;
 
 /*
  * Parses @value into the struct at @base. @value is NULL for an option without an argument on a
- * command line. Returns 0, or -errno with a sentence in @err that does not name option and value:
- * opt_store() adds both. -EINVAL needs no sentence if the option has .expected.
+ * command line. Returns 0, or -errno with a sentence in @err. The sentence must not contain the
+ * option and value, which opt_store() adds. -EINVAL needs no sentence if the option has .expected.
  */
 typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
 
-/* When a changed setting takes effect. */
+/* Time at which a changed setting takes effect. */
 enum opt_when {
-	OPT_RESTART, /* after a restart: it needs privileges that were dropped */
+	OPT_RESTART, /* after a restart, because the change needs dropped privileges */
 	OPT_LIVE,    /* on SIGHUP */
 	OPT_ARGV,    /* not a setting: command line only */
 };
@@ -30,35 +30,41 @@ enum opt_when {
 struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
-	const char *arg;  /* name of the argument in --help; NULL: none, in a file yes or no */
+	/*
+	 * Name of the argument in --help, or NULL for an option without argument (yes or no in a
+	 * file).
+	 */
+	const char *arg;
 	const char *help;
 	opt_parse *parse;
-	size_t offset, size; /* of the member that @parse sets */
+	size_t offset, size; /* offset and size of the member that @parse sets */
 	double min, max;
-	const char *const *words; /* NULL-terminated: accepted words, and what completion offers */
-	const char *expected;	  /* description of valid values; NULL: @parse has its own */
-	const char *group;	  /* common name of options that belong together */
+	/* NULL-terminated list of accepted words, also for shell completion. */
+	const char *const *words;
+	/* Description of valid values, or NULL if @parse sets the message. */
+	const char *expected;
+	const char *group;	  /* common name of related options */
 	enum opt_when when;
-	/* Compares the member of two structs; NULL: opt_same() compares text or bytes. */
+	/* Compares the member of two structs, or NULL if opt_same() compares text or bytes. */
 	bool (*same)(const void *a, const void *b);
 };
 
 /* Parsers of common types. Text is stored as a pointer, a string as a copy. */
 opt_parse opt_flag;   /* bool */
-opt_parse opt_text;   /* const char *; one of words, if there are any */
+opt_parse opt_text;   /* const char *; one of @words if set */
 opt_parse opt_string; /* char *, freed and replaced */
 opt_parse opt_cpus;   /* struct cpuset */
 opt_parse opt_u32;    /* a whole number from min to max */
 opt_parse opt_u64;
-opt_parse opt_time;  /* 64 bits of ns, from min to max */
-opt_parse opt_ratio; /* double; the argument is RATIO, or N and its unit, which is a hundredth */
-opt_parse opt_word;  /* an enum: index in words */
-opt_parse opt_set;   /* uint32_t: bits of words, from a comma-separated list */
+opt_parse opt_time;  /* 64-bit ns from min to max */
+opt_parse opt_ratio; /* double; the argument is RATIO, or a number with a unit of one hundredth */
+opt_parse opt_word;  /* enum: index in @words */
+opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-separated list */
 
-/* Part of an entry: the member that the value goes to. */
+/* Part of an entry: the member that stores the value. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/* End of an entry: the value goes to @member, and the type of the member chooses the parser. */
+/* End of an entry: stores the value in @member. The type of the member selects the parser. */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -80,14 +86,16 @@ opt_parse opt_set;   /* uint32_t: bits of words, from a comma-separated list */
 	.parse = _Generic(((type *)0)->member, uint32_t: opt_set), .words = (names),    \
 	OPT_AT(type, member)
 
-/* Calls the option's parser; on failure @err names the option and its value. Returns its code. */
+/*
+ * Calls the option's parser and returns its result. On failure @err names the option and its value.
+ */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if both structs have the same value. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Entry of that name in a table, NULL if there is none. */
+/* Entry with that name in a table, or NULL. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/* Name that a mistyped word is nearest to; begin with {0}. NULL: none is near. */
+/* Closest name to a mistyped word. Initialize with {0}. name is NULL if no name is close. */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
@@ -95,7 +103,7 @@ struct opt_nearest {
 /* Compares one more name with the first @len bytes of @word. */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
-/* For parsers. Calls @fn with each word of a comma-separated list, until one fails. */
+/* For parsers: calls @fn with each word of a comma-separated list until a call fails. */
 int opt_each(const struct opt *opt, const char *value, void *base, struct err *err, opt_parse *fn);
 /* Index of @value in @words, or -EINVAL. */
 int opt_index(const char *const *words, const char *value);
@@ -106,7 +114,7 @@ int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number
 /* Parses a time from @min_ns to @max_ns. */
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
-/* Removes "--" before names in the sentence, for readers who use no command line. */
+/* Removes "--" before option names in the sentence, for users of the library. */
 void opt_plain(struct err *err);
 
 #endif

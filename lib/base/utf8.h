@@ -6,10 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest sequence. As a limit it is right for all text that ends with a NUL: none has one inside. */
+/*
+ * Maximum length of a UTF-8 sequence. A safe @max for NUL-terminated text, because no sequence
+ * contains a NUL.
+ */
 #define UTF8_LONGEST 4
 
-/* Length of the valid sequence in the first @max bytes, 0 if there is none, or a NUL. */
+/*
+ * Length of the valid sequence at the start of the first @max bytes, or 0 for an invalid sequence
+ * or a NUL.
+ */
 size_t utf8_decode(const char *str, size_t max, uint32_t *ret_code);
 
 #endif

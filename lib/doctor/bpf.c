@@ -225,7 +225,7 @@ void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct do
 
 struct doctor_events {
 	const char *names[16];
-	const char *what; /* what they are for */
+	const char *what; /* purpose of the events */
 	const char *fix;
 };
 
@@ -262,7 +262,7 @@ static const struct doctor_events events[DOC_NR] = {
 		 "use a kernel built with CONFIG_IRQSOFF_TRACER=y and CONFIG_PREEMPT_TRACER=y"},
 };
 
-/* irq_handler_entry does not fire for these vectors. Rare ones are not checked. */
+/* x86 vectors without irq_handler_entry events. Rare vectors are not checked. */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
 	 "call_function_entry", "call_function_exit", "call_function_single_entry",
@@ -277,14 +277,14 @@ static const struct doctor_events vectors_arm64 = {
 	fix_tracing,
 };
 
-/* Names every IPI, which the events of other architectures do not. */
+/* arm64 event that contains the name of each IPI; other architectures have no such event. */
 static const struct doctor_events senders_arm64 = {
 	{"ipi_raise"},
 	"which core sends an IPI",
 	fix_tracing,
 };
 
-/* NULL: unknown for this architecture. */
+/* Trace events of a check, or NULL if unknown for this architecture. */
 static const struct doctor_events *events_of(const struct doctor *d, enum doctor_id id)
 {
 	if (id == DOC_EV_VECTORS)
@@ -323,7 +323,7 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 			   ev->names[1] ? " …" : "");
 }
 
-/* Whether modules.dep names the module: it is installed for this kernel. */
+/* True if modules.dep lists the module, so the module is installed for this kernel. */
 static bool crit_module_installed(const struct doctor *d)
 {
 	char path[160];
@@ -338,7 +338,10 @@ static bool crit_module_installed(const struct doctor *d)
 	return found;
 }
 
-/* The kfuncs of engine bpf: the pair of an operation, and a cheap one for the overhead. */
+/*
+ * True if the kernel has the kfuncs of engine bpf: the pair of an operation, and a cheap kfunc for
+ * the overhead.
+ */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {
 	return d->btf && kbtf_has_func(d->btf, disable) && kbtf_has_func(d->btf, enable) &&

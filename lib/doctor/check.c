@@ -21,7 +21,7 @@
 #include "sys/kbtf.h"
 #include "sys/perf.h"
 
-/* The text after "\nKEY:\t", or NULL. */
+/* Text after "\nKEY:\t" in a status file, or NULL. */
 static const char *status_find(const char *status, const char *key)
 {
 	size_t len = strlen(key);
@@ -56,7 +56,10 @@ int caps_read(const char *root, struct caps *ret_caps)
 	caps.seccomp = text && *text == '2';
 	text = status_find(buf, "NoNewPrivs");
 	caps.no_new_privs = text && *text == '1';
-	/* The initial namespace maps every id to itself. Without CONFIG_USER_NS there is no file. */
+	/*
+	 * The initial user namespace maps every id to itself. The file is missing without
+	 * CONFIG_USER_NS.
+	 */
 	rc = sys_read_file(root, "/proc/self/uid_map", buf, sizeof(buf));
 	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3) {
 		caps.user_ns_known = true;
@@ -138,7 +141,7 @@ static void probe_event(struct probe *probe)
 	if (probe->event_rc)
 		return;
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
-	/* On our own CPU: opening on another one would interrupt it. */
+	/* Open the event on the current CPU, because opening on another CPU sends an IPI. */
 	cpu = sched_getcpu();
 	cpu = cpu < 0 ? 0 : cpu;
 	fd = perf_open_cpu(&event, cpu, true);

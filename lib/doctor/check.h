@@ -12,7 +12,7 @@
 #include "sys/machine.h"
 #include "sys/procstat.h"
 
-/* Numbers of linux/capability.h; older headers lack the last ones. */
+/* Capability numbers of linux/capability.h. Older headers lack the last entries. */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_MODULE = 16,
@@ -22,8 +22,9 @@ enum cap_nr {
 };
 
 struct caps {
-	uint64_t effective; /* bit per cap_nr */
-	bool user_ns;	    /* not in the initial user namespace: BPF and perf ignore the bits */
+	uint64_t effective; /* bit set of effective capabilities, by cap_nr */
+	/* Outside the initial user namespace, where BPF and perf ignore capabilities. */
+	bool user_ns;
 	bool user_ns_known;
 	bool seccomp; /* a filter is installed and may refuse system calls */
 	bool no_new_privs;
@@ -36,7 +37,7 @@ static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
 	return caps->effective >> nr & 1;
 }
 
-/* CAP_SYS_ADMIN includes both, as before Linux 5.8. */
+/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, which exist since Linux 5.8. */
 static inline bool caps_bpf(const struct caps *caps)
 {
 	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);
@@ -51,11 +52,11 @@ struct probe {
 	char release[65];
 	char machine[65];
 	unsigned long user_hz;
-	int bpf_map_rc;	      /* creating a one-element array */
-	int bpf_prog_rc;      /* loading an empty tp_btf program, never attached */
-	int bpf_read_rc;      /* the same with a call of bpf_probe_read_kernel() */
-	char event[32];	      /* counter of unhalted cycles, "" if none was found */
-	int event_rc;	      /* opening and reading it on the current CPU */
+	int bpf_map_rc;	      /* result of creating a one-element array map */
+	int bpf_prog_rc;      /* result of loading an empty tp_btf program, never attached */
+	int bpf_read_rc;      /* result of loading a program that calls bpf_probe_read_kernel() */
+	char event[32];	      /* counter of unhalted cycles, or "" if not found */
+	int event_rc;	      /* result of opening and reading the counter on the current CPU */
 	struct err event_err; /* the reason if event_rc is not 0 */
 	bool cycles_vary;     /* the cycle clock is not known to have a constant rate */
 };
@@ -68,7 +69,7 @@ enum doctor_status {
 	DOCTOR_NO,
 };
 
-/* In the order of the output. */
+/* Checks in the order of the output. */
 enum doctor_id {
 	DOC_KERNEL,
 	DOC_CONFIG,
@@ -134,7 +135,7 @@ struct doctor_row {
 
 struct btf;
 
-/* The facts, gathered once; each check fills its own row from them. */
+/* Facts about the machine, read once, and the row of each check. */
 struct doctor {
 	const char *root;
 	const struct probe *probe;
@@ -149,27 +150,27 @@ struct doctor {
 	struct err stat_err;
 	struct virt virt;
 	char cmdline[4096];
-	char clocksources[256]; /* available ones; "" if unknown */
+	char clocksources[256]; /* available clocksources, or "" if unknown */
 	bool x86;
 	bool arm64;
 	struct doctor_row rows[DOC_NR];
 };
 
-/* @fix may be NULL. */
+/* Fills the row of a check. @fix may be NULL. */
 void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
 		...) __attribute__((format(printf, 4, 5)));
 
 typedef void doctor_check(const struct doctor *doctor, enum doctor_id id, struct doctor_row *row);
 
-/* bpf.c: the kernel, privileges, BPF and trace events. */
+/* Checks in bpf.c: kernel, privileges, BPF and trace events. */
 doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
 	doctor_check_net_admin, doctor_check_lockdown, doctor_check_btf, doctor_check_bpf,
 	doctor_check_bpf_reads, doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats,
 	doctor_check_events, doctor_check_crit;
-/* sources.c: files, counters and kernel options that sources read. */
+/* Checks in sources.c: files, counters and kernel options of the sources. */
 doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
 	doctor_check_schedstat, doctor_check_cgroup, doctor_check_sched_ext, doctor_check_feature;
-/* time.c: clocks, ticks, idle states and guests. */
+/* Checks in time.c: clocks, ticks, idle states and guests. */
 doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
 	doctor_check_user_hz, doctor_check_nohz, doctor_check_preemption, doctor_check_cpuidle,
 	doctor_check_virt, doctor_check_steal, doctor_check_container;

@@ -15,7 +15,10 @@
 #include "sys/file.h"
 #include "sys/kbtf.h"
 
-/* @commands: blank-separated list of those that need the check; NULL: all. */
+/*
+ * Checks. @commands: blank-separated list of commands that need the check, or NULL for all
+ * commands.
+ */
 static const struct {
 	const char *name;
 	doctor_check *run;
@@ -77,21 +80,28 @@ static const struct {
 };
 
 #define END	  DOC_NR
-/* The programs of wake read no kernel memory. */
+/* Checks that wake needs. BPF programs of wake do not call bpf_probe_read_kernel(). */
 #define WAKE_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
 #define BPF_NEEDS  WAKE_NEEDS, DOC_BPF_READS
 
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	bool minor; /* an alternative source or a comparison: listed, but the command counts as full */
+	/*
+	 * A missing alternative source or comparison is listed, but the command still counts as
+	 * full.
+	 */
+	bool minor;
 };
 
-/* Lists end at the first zero, which is DOC_KERNEL: no command lists that. */
+/*
+ * Requirements of each command. A list ends at the first zero, which is DOC_KERNEL and never part
+ * of a list.
+ */
 static const struct doctor_command {
 	const char *name;
-	enum doctor_id needs[10];   /* if one is missing: the fallback, or nothing */
-	enum doctor_id fallback[4]; /* any of them still makes the command work in part */
+	enum doctor_id needs[10];   /* if one is missing, the command needs a fallback */
+	enum doctor_id fallback[4]; /* with any of these the command works in part */
 	const char *fallback_what;
 	struct doctor_want wants[8]; /* if one is missing, the command works in part */
 } command_table[] = {
@@ -231,7 +241,7 @@ static void doctor_gather(struct doctor *d)
 }
 
 struct check_row {
-	const char *what, *status, *detail, *fix; /* NULL: none */
+	const char *what, *status, *detail, *fix; /* each may be NULL */
 };
 
 static const struct column_spec check_columns[] = {
@@ -264,7 +274,10 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 	for (enum doctor_id id = 0; id < DOC_NR; id++) {
 		struct doctor_row *r = &d->rows[id];
 
-		/* Run all, because the commands depend on them; show those that matter to this build. */
+		/*
+		 * Run all checks, because the commands depend on them. Show only the checks that
+		 * matter to this build.
+		 */
 		checks[id].run(d, id, r);
 		if (in_build(build, checks[id].commands))
 			columns_row(table,
@@ -273,7 +286,7 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 	}
 }
 
-/* The first of @ids that is missing, or END. */
+/* First missing check of @ids, or END. */
 static enum doctor_id first_missing(const struct doctor *d, const enum doctor_id *ids, size_t max)
 {
 	for (size_t i = 0; i < max && ids[i]; i++)
@@ -290,7 +303,7 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/* Writes everything that is lost to @detail; returns the first check to fix, or END. */
+/* Writes all missing features to @detail. Returns the first check to fix, or END. */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {
@@ -303,7 +316,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* Show the fix of a loss that is not minor, if there is one. */
+		/* Prefer the fix of a missing feature that is not minor. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)

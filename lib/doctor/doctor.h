@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What this machine can measure; for each thing it can't, why, and the fix. */
+/*
+ * Reports the measurements that this machine supports, with reason and fix for each unsupported
+ * measurement.
+ */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
@@ -8,8 +11,8 @@
 #include "report/columns.h"
 
 struct doctor_opts {
-	const char *root;	     /* of /proc, /sys, /boot …; NULL: this machine's */
-	const struct probe *probe;   /* results of system calls; NULL: make them now */
+	const char *root;	     /* root of /proc, /sys, /boot …, or NULL for this machine */
+	const struct probe *probe;   /* results of system calls, or NULL to make the calls */
 	const char *const *commands; /* subcommands of this build, NULL-terminated */
 };
 
@@ -18,7 +21,10 @@ extern const struct table_spec *const doctor_tables[]; /* NULL-terminated */
 
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
-/* The status of a command in such a report: "full", "part" or "no"; NULL if it is not listed. */
+/*
+ * Status of a command in a report of doctor: "full", "part" or "no", or NULL if the command is not
+ * listed.
+ */
 const char *doctor_command_status(const struct report *report, const char *command);
 
 #endif

@@ -135,7 +135,6 @@ void doctor_check_cgroup(const struct doctor *d, enum doctor_id id, struct docto
 	free(layout);
 }
 
-/* A kernel option. If a file proves that the kernel has it, the file decides, not the configuration. */
 void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	struct sched_ext ext;
@@ -158,11 +157,15 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 			   ext.name);
 }
 
+/*
+ * A kernel option. If a file proves the option, the file decides instead of the kernel
+ * configuration.
+ */
 struct doctor_feature {
 	const char *symbol;
-	const char *proof; /* the file; NULL: there is none */
-	const char *what;  /* what it is for */
-	const char *fix;   /* NULL: build with the symbol */
+	const char *proof; /* file that exists only with the option, or NULL */
+	const char *what;  /* purpose of the option */
+	const char *fix;   /* fix, or NULL to suggest a kernel with the symbol */
 };
 
 static const struct doctor_feature features[DOC_NR] = {

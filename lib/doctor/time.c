@@ -19,7 +19,10 @@
 
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	/* Read over a bus or by trapping: about a microsecond, at every context change. */
+	/*
+	 * Clocksources that are read over a bus or by trapping, which takes about a microsecond at
+	 * every context switch.
+	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
 	int rc = sys_read_file(d->root, CLOCKSOURCE, name, sizeof(name));
@@ -84,7 +87,9 @@ void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doct
 	if (!hz)
 		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
 	else
-		/* A window of 1000 units: in a shorter one, one unit is more than 0.1 %. */
+		/*
+		 * Suggest a window of 1000 units. In a shorter window one unit is more than 0.1 %.
+		 */
 		doctor_set(
 			row, DOCTOR_OK, NULL,
 			"%lu: /proc/stat counts in steps of %.4g ms; for a precision of 0.1 %% it "
@@ -119,7 +124,10 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 				   : "");
 }
 
-/* The current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if not readable. */
+/*
+ * Current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if the file is not
+ * readable.
+ */
 static bool preempt_now(const struct doctor *d, char *buf, size_t size)
 {
 	char text[64], *open, *close;
@@ -162,7 +170,7 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 			   dynamic ? ", unless changed since boot (PREEMPT_DYNAMIC)" : "");
 }
 
-/* "POLL 0 us, C1 2 us, C6 133 us (off)" */
+/* Formats the idle states: "POLL 0 us, C1 2 us, C6 133 us (off)". */
 static void idle_describe(const struct cpuidle_state *states, int nr, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -187,7 +195,7 @@ static bool idle_same(const struct cpuidle_state *a, int nr_a, const struct cpui
 	return true;
 }
 
-/* The first online CPU whose states are not those of @first, or CPUSET_MAX. */
+/* First online CPU whose idle states differ from the states of CPU @first, or CPUSET_MAX. */
 static unsigned int idle_odd_cpu(const char *root, const struct cpuset *online, unsigned int first,
 				 const struct cpuidle_state *states, int nr)
 {

@@ -15,16 +15,19 @@
 #include "base/clock.h"
 #include "sys/cpu.h"
 
-/* A file of a disk in most installations. It is only read. */
+/* File on a disk in most installations. The generator only reads this file. */
 #define READ_FILE  "/proc/self/exe"
 #define READ_BYTES 4096
 #define READ_TRIES 16
 
-/* Two copies, and which one is complete: the reader never waits for the writer. */
+/*
+ * Two copies of the usage, and a version that selects the complete copy. The reader never waits for
+ * the writer.
+ */
 struct shared {
 	uint64_t version; /* even; usage[version / 2 % 2] is complete */
 	struct duty_usage usage[2];
-	struct duty_sleep sleeps[]; /* DUTY_SLEEPS of them, if asked for */
+	struct duty_sleep sleeps[]; /* DUTY_SLEEPS entries, only with opts->log */
 };
 
 static void publish(struct shared *shared, const struct duty_usage *usage)
@@ -35,7 +38,10 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/* xorshift64: good enough, as the burns only must not be synchronous with anything. */
+/*
+ * xorshift64 generator. Burns must only be unsynchronized with the tick, so a simple generator is
+ * enough.
+ */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -56,7 +62,7 @@ static uint64_t burn_until(uint64_t end)
 
 struct duty {
 	struct duty_opts opts;
-	int fd; /* the file of DUTY_READ, the socket of DUTY_MESSAGE */
+	int fd; /* file of DUTY_READ, or socket of DUTY_MESSAGE */
 };
 
 static bool read_block(int fd)
@@ -66,7 +72,7 @@ static bool read_block(int fd)
 	return pread(fd, block, sizeof(block), 0) == sizeof(block);
 }
 
-/* Opens the file, and proves that a read blocks: in a file system in memory it does not. */
+/* Opens the file and checks that a read blocks. Reads from a file system in memory do not block. */
 static int open_file(struct err *err)
 {
 	struct rusage from, to;
@@ -87,7 +93,10 @@ static int open_file(struct err *err)
 			       "memory, or has no direct I/O");
 }
 
-/* The other task: it computes for the time between two burns, then answers. */
+/*
+ * Main loop of the peer task of DUTY_MESSAGE: computes for the time between two burns, then
+ * answers.
+ */
 static void answer(int fd, int cpu, uint64_t compute_ns)
 {
 	char byte;
@@ -102,7 +111,7 @@ static void answer(int fd, int cpu, uint64_t compute_ns)
 	_exit(0);
 }
 
-/* The socket to the other task, or -1. */
+/* Starts the peer task. Returns the socket to the peer task, or -1. */
 static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 {
 	int pair[2];
@@ -119,7 +128,7 @@ static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 	return pid < 0 ? -1 : pair[0];
 }
 
-/* Blocks until the next burn. Returns the time blocked; UINT64_MAX: the wait failed. */
+/* Blocks until the next burn. Returns the blocked time, or UINT64_MAX if the wait failed. */
 static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
 {
 	uint64_t from = clock_mono_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
@@ -180,16 +189,15 @@ static void run(void *memory, void *arg)
 		if (opts->log)
 			shared->sleeps[usage.cycles % DUTY_SLEEPS] = (struct duty_sleep){
 				.call_ns = call, .due_ns = due, .woke_ns = woke};
-		/* A late wake-up does not shorten the burn. */
+		/* Burn for the full time even after a late wake-up. */
 		usage.at_ns = burn_until(woke + burn_ns);
 		usage.burn_ns += usage.at_ns - woke;
 		usage.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		usage.cycles++;
 		publish(shared, &usage);
 		/*
-		 * If we are late, skip periods instead of catching up. Periods of a locked burn
-		 * begin at its phase, so a burn past the end of a multiple of the period is not
-		 * late.
+		 * Skip missed periods instead of catching up. Periods of a locked burn start at its
+		 * phase, so a burn may cross a multiple of the period.
 		 */
 		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
 			period = (usage.at_ns - phase_ns) / opts->period_ns;

@@ -32,7 +32,7 @@
 
 #define FLOOD_TX   "stflood0"
 #define FLOOD_RX   "stflood1"
-#define FLOOD_PORT 9 /* discard */
+#define FLOOD_PORT 9 /* UDP port of the discard service */
 #define START_NS   (5 * NSEC_PER_SEC)
 
 /* Documentation addresses (RFC 5737): unassigned, and the packets stay inside the namespace. */
@@ -99,7 +99,10 @@ static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN],
 	frame->udp.len = htons(sizeof(frame->udp) + sizeof(frame->data));
 }
 
-/* sysfs shows the devices of the namespace in which it was mounted, so mount our own. */
+/*
+ * Sets RPS of the receiving device. sysfs shows the devices of the namespace in which sysfs was
+ * mounted, so mount sysfs again.
+ */
 static int steer(int cpu)
 {
 	char path[96], mask[CPUSET_MASK_SIZE];
@@ -115,8 +118,9 @@ static int steer(int cpu)
 }
 
 /*
- * Generic XDP runs after RPS has moved the packet (since Linux 5.2); native XDP of veth would run
- * on the sender's core. The program is freed with the device, and that with the namespace.
+ * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
+ * (since Linux 5.2); native XDP of veth would run on the sender's core. The program is freed with
+ * the device, and the device with the namespace.
  */
 static int drop_all(int ifindex)
 {
@@ -154,7 +158,10 @@ static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 	return steer(recv_cpu);
 }
 
-/* A socket that is never read: the whole receive path runs, then the packets are dropped. */
+/*
+ * Opens a socket that is never read: packets pass the whole receive path and are dropped at the
+ * socket.
+ */
 static int open_sink(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inline softirq work on a chosen core: packets over a veth pair in its own network namespace. */
+/*
+ * Generates softirq work on a chosen core: sends packets over a veth pair in a separate network
+ * namespace.
+ */
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 
@@ -10,17 +13,17 @@
 #include "gen/loads.h"
 
 struct flood_opts {
-	int send_cpu;	       /* runs the sending task */
-	int recv_cpu;	       /* RPS steers the receive work here */
+	int send_cpu;	       /* CPU of the sending task */
+	int recv_cpu;	       /* CPU of the receive softirqs, set with RPS */
 	unsigned int burst;    /* packets per burst */
-	uint64_t pause_ns;     /* sleep between bursts, 0 to send without pause */
+	uint64_t pause_ns;     /* sleep between bursts, or 0 to send without pause */
 	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
 };
 
 /*
- * The namespace and the links belong to the sending process only, so they are gone when it ends,
- * even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN; err->unsupported without them or without
- * veth or RPS.
+ * Starts the sending process. Only this process holds the namespace and the links, so the kernel
+ * removes both when the process ends, even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN.
+ * err->unsupported without these capabilities, without veth or without RPS.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);
@@ -31,7 +34,7 @@ struct veth {
 };
 
 int veth_create(const char *name, const char *peer, struct veth *ret_veth);
-/* Sets the IPv4 address (host order, /24) unless it is 0, and brings the device up. */
+/* Sets the IPv4 address (host order, /24) unless @address is 0, and brings the device up. */
 int veth_up(const char *name, uint32_t address);
 
 #endif

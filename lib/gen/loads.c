@@ -28,14 +28,14 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The parent may have died before the line above took effect. */
+	/* The parent may have died before PR_SET_PDEATHSIG was set. */
 	if (getppid() != parent)
 		_exit(1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * Ctrl-C goes to the whole process group: if the load ended first, the parent's last
-	 * window would be wrong. The load ends with the parent anyway.
+	 * Ignore Ctrl-C, which the kernel sends to the whole process group. The load must not end
+	 * before the parent's last window; PR_SET_PDEATHSIG ends the load with the parent.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -75,7 +75,7 @@ bool gen_child_alive(const struct gen_child *child)
 {
 	siginfo_t info = {0};
 
-	/* WNOWAIT: gen_child_stop() reaps it. */
+	/* WNOWAIT leaves the child to gen_child_stop(), which reaps the child. */
 	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
 	       !info.si_pid;
 }
@@ -107,7 +107,7 @@ static void loop(unsigned int turns)
 		;
 }
 
-/* An invalid time: the call enters the kernel and returns at once. */
+/* Makes system calls with an invalid time, which return at once. */
 static void call(unsigned int times)
 {
 	const struct timespec bad = {.tv_nsec = 2000000000};
@@ -133,7 +133,7 @@ static void mix_run(void *shared, void *arg)
 			break;
 		case CPU_MIX_IDLE:
 			loop(200000);
-			/* 0.2 … 5 ms, so that idle ends at many phases of the tick. */
+			/* Sleep 0.2 to 5 ms, so that idle exits fall on many phases of the tick. */
 			delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
 			nanosleep(&delay, NULL);
 			break;
@@ -151,14 +151,19 @@ struct sleep_shared {
 	struct sleep_loop_result result;
 };
 
-/* Sleeps without a timer: before and after the loop we must not load the core. */
+/*
+ * Sleeps on a futex without a timer, so that the process does not load the core outside its loop.
+ */
 static void wait_for(uint32_t *word)
 {
 	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
 		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-/* Reads all clocks together: of three tries the shortest, which neither interrupt nor task cut. */
+/*
+ * Reads all clocks together. Keeps the shortest of three tries, to exclude interrupts and
+ * preemption.
+ */
 static void stamp(struct sleep_loop_result *at)
 {
 	uint64_t best = UINT64_MAX;
@@ -181,7 +186,7 @@ static void stamp(struct sleep_loop_result *at)
 	}
 }
 
-/* The clock is read once per batch, so that it adds little to the measured time. */
+/* Iterations per clock read. Reading the clock once per batch adds little to the measured time. */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {
 	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
@@ -223,7 +228,7 @@ static void sleep_run(void *memory, void *arg)
 		.slack_ns = slack > 0 ? (uint64_t)slack : 0,
 	};
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
-	/* Stay: the parent still reads /proc/PID/stat. */
+	/* Do not exit: the parent still reads /proc/PID/stat. */
 	for (;;)
 		pause();
 }

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-/* Whole numbers become integers in JSON and CSV; from 2^63 on a double is not exact anyway. */
+/* Stores a whole number as an integer, below 2^63. */
 void columns_f64(struct value *value, double f64)
 {
 	if (f64 >= 0 && f64 == floor(f64) && f64 < 0x1p63)
@@ -169,7 +169,7 @@ void columns_set(struct report *report, const struct table_spec *spec, unsigned 
 		set(&value, col, from);
 		if (value.kind == VALUE_NULL && col->flags & COLUMN_OPTIONAL)
 			continue;
-		/* The cell now owns the value's memory. */
+		/* The cell takes ownership of the value's memory. */
 		*(spec->key[0] ? report_quality : report_field)(report, col->metric) = value;
 		if (!report->failed)
 			table->cols[table->nr_cols - 1].data_only = col->flags & COLUMN_DATA_ONLY;
@@ -187,7 +187,7 @@ static int descending(const void *a, const void *b)
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/* The @most-th largest rank, and the number of rows of that rank to keep. */
+/* Finds the @most-th largest rank, and the number of rows with exactly that rank to keep. */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {

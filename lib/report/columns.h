@@ -23,16 +23,21 @@ enum column_kind {
 	COLUMN_CHARS, /* an array of characters inside the struct; "" is "" */
 };
 
-/* A byte: memset() with it makes every member null that is no pointer and no array. */
+/*
+ * Byte for memset() that makes every numeric member of a row null. Pointers and arrays must be set
+ * separately.
+ */
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
-	COLUMN_INTEGER = 1 << 1,   /* doubles: a whole number of 0 or more becomes an integer */
+	/* A double that is a whole number of 0 or more becomes an integer. */
+	COLUMN_INTEGER = 1 << 1,
 	COLUMN_ROUND = 1 << 2,	   /* like COLUMN_INTEGER, after rounding */
-	COLUMN_OPTIONAL = 1 << 3,  /* columns_set(): no key if the value is null */
+	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
-	COLUMN_LATER = 1 << 4, /* the JSON Schema does not require the key: older reports lack it */
+	/* Not required by the JSON Schema, because older reports lack the key. */
+	COLUMN_LATER = 1 << 4,
 };
 
 struct column_spec {
@@ -40,14 +45,15 @@ struct column_spec {
 	enum column_kind kind;
 	size_t offset;
 	unsigned int flags;
-	unsigned int when; /* conditions of the table, any of which adds the column; 0: always present */
-	const char *key, *title; /* override the metric's: "p99_ns", "p99" */
+	/* The column is present if any of these conditions of the table holds; 0 for always. */
+	unsigned int when;
+	const char *key, *title; /* override the metric's key and title: "p99_ns", "p99" */
 	const struct table_spec *nested;
 };
 
 /*
- * One list of a report. Reports are built from these specifications only, and each command has a
- * list of them, from which its JSON Schema is written: see view_schema().
+ * Specification of one list of a report. All reports are built from such specifications.
+ * view_schema() writes the JSON Schema of a command from its specifications.
  */
 struct table_spec {
 	const char
@@ -55,8 +61,8 @@ struct table_spec {
 	const char *title; /* heading in text; NULL for none */
 	const struct column_spec *cols;
 	size_t nr;
-	bool optional;	  /* "" and "quality": some reports of the command lack the keys */
-	bool text_hidden; /* in text only with --all */
+	bool optional;	  /* for "" and "quality": some reports of the command lack the keys */
+	bool text_hidden; /* shown in text only with --all */
 	const char *rank; /* see struct table */
 };
 
@@ -80,8 +86,8 @@ struct table_spec {
 				COLUMN_CHARS)
 
 /*
- * COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"): the kind follows
- * from the member's type, so the two cannot differ.
+ * Example: COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"). The kind
+ * is derived from the member's type.
  */
 #define COLUMN(type, id, member, ...)                              \
 	{                                                          \
@@ -92,7 +98,10 @@ struct table_spec {
 	{                                                                            \
 		.metric = (id), .kind = COLUMN_TABLE, .nested = (table), __VA_ARGS__ \
 	}
-/* @name has an N where the digits of the percentile go: "pN_ns". */
+/*
+ * Columns of percentiles. The N in @name, such as "pN_ns", is replaced by the digits of the
+ * percentile.
+ */
 #define COLUMN_PERCENTILES(id, name)                                   \
 	{                                                              \
 		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
@@ -104,32 +113,33 @@ struct table *columns_table(struct report *report, const struct table_spec *spec
 /* Adds a list with percentiles: "p99_ns" titled "p99" for 99, "p999_ns" titled "p99.9" for 99.9. */
 struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
 				  unsigned int have, const double *percent, unsigned int nr);
-/* "999" for 99.9: the digits of a percentile in keys. */
+/* Digits of a percentile in keys, such as "999" for 99.9. */
 void columns_digits(double percent, char digits[24]);
-/* Fills the cells of @row that have a member of @from, the struct of the specification. */
+/* Fills the cells of @row from the members of @from, which is the struct of the specification. */
 void columns_fill(struct table *table, size_t row, const void *from);
-/* Adds a row; returns its number, SIZE_MAX on failure. */
+/* Adds a row and fills it from @from. Returns the row's index, or SIZE_MAX on failure. */
 size_t columns_row(struct table *table, const void *from);
-/* Sets a number; one that is whole and not negative becomes an integer. */
+/* Sets a number. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*
  * Makes a table the value of a cell, with the columns of the cell's specification and @rows rows of
- * nulls. The table shares its columns with the table of the row before. Add rows only if @rows is 0.
+ * nulls. The table shares its columns with the nested table of the previous row. Append rows only
+ * if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
- * Leaves the @most rows with the largest rank in each list that has one, in their order. A note
- * states how many rows were left out. A list with nested lists must be sorted by rank: the nested
- * list of the first row owns the columns of the others.
+ * Keeps the @most rows with the largest rank in each ranked list, without reordering. A note states
+ * the number of removed rows. A list with nested lists must be sorted by rank, because the nested
+ * list of the first row owns the columns of the later nested lists.
  */
 void columns_top(struct report *report, size_t most);
 
-/* Sets keys at the top of the report or of its quality, by the key of @spec. */
+/* Sets top-level keys of the report, or keys of its quality, depending on the key of @spec. */
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
 		 const void *from);
 
-/* Buckets of a histogram: counts up to each edge. */
+/* Bucket of a histogram: cumulative count up to the upper bound. */
 struct bucket_row {
 	uint64_t le_ns, count;
 };

@@ -13,8 +13,8 @@ enum family_type {
 };
 
 /*
- * X(id, name, type, unit, help). The name ends in its unit (UNIT_NS is shown in seconds) and has no
- * suffix for its type (_total, _info): the format adds that.
+ * X(id, name, type, unit, help). The name ends in its unit; UNIT_NS is exported in seconds. The
+ * name has no type suffix (_total, _info), which the writer adds.
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \
@@ -112,7 +112,7 @@ struct family {
 };
 
 const struct family *family_get(enum family_id id);
-/* What follows the name of its samples, apart from OpenMetrics' family names: "_total" and so on. */
+/* Type suffix of the family's samples, such as "_total", or "". */
 const char *family_suffix(const struct family *family);
 
 #endif

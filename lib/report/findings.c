@@ -82,7 +82,10 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 	return table_cell(table, row, COL_LOST)->u64 < finding->lost_ns;
 }
 
-/* A new row. If the table is full, the last row if it is lower than @finding, else SIZE_MAX. */
+/*
+ * Row for @finding. In a full table the last row is reused if it sorts after @finding; otherwise
+ * SIZE_MAX.
+ */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {
 	size_t last = FINDINGS_MAX - 1;
@@ -109,8 +112,8 @@ static void add_row(struct report *report, struct table *table, const struct fin
 }
 
 /*
- * Writes @text as one word of a shell. Names of cgroups come from anybody who may create one, and
- * readers copy commands.
+ * Writes @text as one word of a shell. Cgroup names are untrusted, and readers copy commands into a
+ * shell.
  */
 static void put_word(FILE *out, const char *text, size_t len)
 {
@@ -130,7 +133,7 @@ static void put_word(FILE *out, const char *text, size_t len)
 	putc('\'', out);
 }
 
-/* The command that makes the setting, and the experiment that confirms its effect. */
+/* Commands that change the setting and that measure the effect with `subtick try`. */
 static char *setting_command(const struct finding *f)
 {
 	const char *value = strrchr(f->setting, '=');

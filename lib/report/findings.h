@@ -10,11 +10,14 @@
 
 #include "report/columns.h"
 
-#define FINDINGS_MAX 20 /* per report; a note reports that there were more */
+#define FINDINGS_MAX 20 /* per report; a note states that findings were omitted */
 #define FINDING_NAME 256
 #define FINDING_TEXT 1024
 
-/* Findings about figures of other tools, not about lost time; sorted after all others. */
+/*
+ * Cause of findings about wrong figures in other tools. These findings sort after all findings
+ * about lost time.
+ */
 #define CAUSE_ACCOUNTING "accounting"
 
 struct finding_rule {
@@ -27,14 +30,14 @@ struct finding_rule {
 struct finding {
 	const struct finding_rule *rule;
 	uint64_t lost_ns;
-	uint32_t cpu;  /* UINT32_MAX: no CPU in particular */
-	double share;  /* of the victim's waiting, or of the CPU's time; NAN: unknown */
-	double p99_ns; /* of this cause alone; NAN: unknown */
-	char victim[FINDING_NAME], culprit[FINDING_NAME]; /* "": none */
-	const char *next;	    /* advice instead of the rule's; NULL: the rule's */
-	char command[FINDING_TEXT]; /* shell command that mends it; "": none */
-	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write, and the value; "": none */
-	char only_if[FINDING_NAME]; /* condition for an effect of command or setting; "": none */
+	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
+	double share;  /* share of the victim's wait time or of the CPU's time, or NAN if unknown */
+	double p99_ns; /* 99th percentile of waits with this cause, or NAN if unknown */
+	char victim[FINDING_NAME], culprit[FINDING_NAME]; /* "" if unknown */
+	const char *next;	    /* advice, or NULL for the advice of the rule */
+	char command[FINDING_TEXT]; /* shell command that fixes the cause, or "" */
+	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write and its new value, or "" */
+	char only_if[FINDING_NAME]; /* condition for an effect of command or setting, or "" */
 };
 
 static inline struct finding finding_of(const struct finding_rule *rule, uint64_t lost_ns)
@@ -43,7 +46,7 @@ static inline struct finding finding_of(const struct finding_rule *rule, uint64_
 		.rule = rule, .lost_ns = lost_ns, .cpu = UINT32_MAX, .share = NAN, .p99_ns = NAN};
 }
 
-/* The same as an expression whose address can be taken. */
+/* finding_of() as a compound literal whose address can be taken. */
 #define FINDING(rule, lost_ns) (&(struct finding[]){finding_of(rule, lost_ns)}[0])
 
 /* Formats into an array of a finding; "" if the text does not fit. */
@@ -62,15 +65,21 @@ static inline bool findings_due(const struct report *report, const struct findin
 	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
 }
 /*
- * Adds the finding if it is due. Call findings_due() before formatting names and figures: most of
- * thousands of groups have no finding.
+ * Adds the finding if findings_due() is true. Call findings_due() before formatting names and
+ * figures, because most cgroups have no finding.
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Columns are M_RULE, M_FINDING, M_LOST_NS, M_NEXT and more. NULL without findings or @report. */
+/*
+ * Table of findings with the columns M_RULE, M_FINDING, M_LOST_NS, M_NEXT and more. NULL if @report
+ * is NULL or has no findings.
+ */
 const struct table *findings_of(const struct report *report);
 
-/* "14 ms per second", or "on average 1.6 tasks wait" from one second per second on. */
+/*
+ * Formats lost time per second: "14 ms per second", or "on average 1.6 tasks wait" from one second per
+ * second on.
+ */
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
 
 #endif

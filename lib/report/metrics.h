@@ -34,8 +34,8 @@ struct metric {
 
 const struct metric *metric_get(enum metric_id id);
 /*
- * The metric with that key, for reading JSON back. If there are several, the one in @unit, else the
- * first. METRIC_NR if there is none.
+ * Metric with that key, for reading JSON. Of several metrics with the key, prefers the metric in
+ * @unit, else the first. METRIC_NR if the key is unknown.
  */
 enum metric_id metric_find(const char *key, enum unit unit);
 

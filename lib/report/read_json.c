@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds a report from JSON. The input is not trusted: everything is checked. */
+/* Builds a report from untrusted JSON. All input is checked. */
 #include "report/read_json.h"
 
 #include <ctype.h>
@@ -10,14 +10,14 @@
 
 #include "base/array.h"
 
-#define MAX_DEPTH 6   /* of objects and lists; ours have three */
-#define MAX_KEY	  128 /* with the dots of nested objects */
+#define MAX_DEPTH 6   /* maximum nesting depth of objects and lists; subtick writes three */
+#define MAX_KEY	  128 /* maximum length of a key, with the dots of nested objects */
 #define MAX_COLS  512
 
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* The unit of a key that is not in the list of metrics: by the key's suffix. */
+/* Metrics for unknown keys, by the unit suffix of the key. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -28,7 +28,7 @@ static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
 struct reader {
 	struct report *report;
 	struct err *err;
-	enum unit unit; /* of figures whose key has no unit suffix */
+	enum unit unit; /* unit of figures whose key has no unit suffix */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -36,7 +36,7 @@ static int bad(const struct reader *r, const char *what)
 	return err_set(r->err, -EINVAL, "%s", what);
 }
 
-/* "p999_ns" is a percentile, "p99.9". */
+/* Title of a percentile key: "p99.9" for "p999_ns". False if the key is not a percentile. */
 static bool percentile_title(const char *key, char *title, size_t size)
 {
 	size_t digits = key[0] == 'p' ? strspn(key + 1, "0123456789") : 0;
@@ -62,7 +62,7 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* For an unknown key: adds a column of some metric and gives it a metric of that unit. */
+/* Adds a column for an unknown key, with a generic metric of that unit. */
 static int column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
@@ -131,7 +131,7 @@ static int read_value(struct reader *r, struct table *table, size_t row, size_t 
 }
 
 /*
- * Fills @row, or only adds columns if that is SIZE_MAX. Objects inside a row are flattened:
+ * Fills @row, or only adds columns if @row is SIZE_MAX. Objects inside a row are flattened:
  * {"a":{"b":1}} is the column "a.b".
  */
 static int read_object(struct reader *r, struct table *table, size_t row, const char *prefix,
@@ -176,7 +176,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/* Objects without keys give a table without columns, which cannot have rows. */
+		/* A table without columns, from objects without keys, cannot have rows. */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -189,7 +189,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	return 0;
 }
 
-/* A table of one row. */
+/* Reads an object as a table of one row. */
 static int read_single(struct reader *r, struct table *table, json_t *object)
 {
 	json_t *rows = json_pack("[O]", object);
@@ -217,7 +217,9 @@ static uint64_t whole(json_t *json)
 	return json_integer_value(json) > 0 ? json_integer_value(json) : 0;
 }
 
-/* Lists of objects are tables; every other key beyond the common head is a field. */
+/*
+ * Lists of objects become tables. All other keys, except the common head of reports, become fields.
+ */
 static int read_body(struct reader *r, json_t *top)
 {
 	json_t *fields = json_object(), *json;
@@ -257,7 +259,10 @@ static void read_head(struct reader *r, json_t *top)
 	report_source(r->report, json_string_value(json_object_get(top, "source")));
 }
 
-/* "load" of "subtick.load/1": lower case letters, or "wake.points", because views use it as a name. */
+/*
+ * Command of a schema: "load" for "subtick.load/1". Only lower case letters and "wake.points" are
+ * valid, because views use the command as a name.
+ */
 static bool command_of(json_t *top, char *buf, size_t size)
 {
 	const char *schema = json_string_value(json_object_get(top, "schema"));

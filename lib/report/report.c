@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Target of writes that have no cell; never read. */
+/* Dummy target for writes after a failure; never read. */
 static __thread struct value scrap;
 
 static void *grow_or_fail(void *array, size_t nr, size_t size, bool *failed)
@@ -48,7 +48,7 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 
 static void table_free(struct table *table);
 
-/* Inline, as most values are numbers: there are millions of them where there are many cgroups. */
+/* Inline for speed: a machine with many cgroups has millions of values, mostly numbers. */
 static inline void value_drop(struct value *value)
 {
 	if (value->kind == VALUE_STR)
@@ -95,7 +95,7 @@ void value_f64(struct value *value, double f64)
 	if (!isfinite(f64))
 		return;
 	value->kind = VALUE_F64;
-	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero, which would look like an error */
+	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero */
 }
 
 void value_bool(struct value *value, bool flag)
@@ -112,7 +112,7 @@ void value_str(struct value *value, const char *str)
 	value_null(value);
 	if (!str)
 		return;
-	/* A failed copy stays as a string with a NULL pointer, which report_check() finds. */
+	/* A failed copy is a string with a NULL pointer; report_check() returns the failure. */
 	value->kind = VALUE_STR;
 	value->str = copy;
 }

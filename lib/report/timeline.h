@@ -21,7 +21,7 @@ enum timeline_kind {
 	TIMELINE_IDLE_LEAVE,
 	TIMELINE_FREQUENCY,	/* CPU other is set to arg kHz */
 	TIMELINE_TICK,
-	TIMELINE_GAP,		/* events of this CPU are missing before the next one */
+	TIMELINE_GAP,		/* events of this CPU are missing before the next event */
 	TIMELINE_NR_KINDS,
 };
 
@@ -31,7 +31,7 @@ struct timeline_event {
 	uint32_t cpu;
 	uint32_t pid, other, arg;
 	bool held;	  /* SWITCH, WAKEUP: the CPU quota of the runnable pid is used up */
-	const char *name; /* or NULL */
+	const char *name; /* may be NULL */
 };
 
 struct timeline_task {
@@ -58,16 +58,17 @@ struct timeline_wait {
 	bool held;		 /* the CPU quota was used up at from_ns */
 	uint64_t held_ns;	 /* throttled time from from_ns on, 0 if unknown */
 	uint32_t waker, waker_cpu;
-	const char *waker_irq;	 /* interrupt or softirq that woke the task; NULL: the waker did */
+	/* Interrupt or softirq that woke the task, or NULL if a task did. */
+	const char *waker_irq;
 	uint32_t culprit;	 /* pid with the largest part of the wait, UINT32_MAX if none */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
-	uint64_t avoidable_ns;	 /* part in which another CPU that the task may use was idle */
-	uint32_t idle_cpu;	 /* that CPU; UINT32_MAX: none */
+	uint64_t avoidable_ns;	 /* part of the wait in which another allowed CPU was idle */
+	uint32_t idle_cpu;	 /* an allowed CPU that was idle, or UINT32_MAX */
 	uint64_t idle_cpu_ns;
 };
 
 /*
- * A part of a wait: its CPU quota held the task, or another CPU that the task may use was idle
+ * A part of a wait: the task was throttled by its CPU quota, or another allowed CPU was idle
  * (avoidable).
  */
 struct timeline_hold {
@@ -77,13 +78,13 @@ struct timeline_hold {
 };
 
 struct timeline {
-	struct timeline_event *events; /* by CPU, and of one CPU by time */
+	struct timeline_event *events; /* sorted by CPU, then by time */
 	size_t nr_events;
-	struct timeline_task *tasks; /* by pid */
+	struct timeline_task *tasks; /* sorted by pid */
 	size_t nr_tasks;
-	struct timeline_hold *holds; /* by the end of their waits */
+	struct timeline_hold *holds; /* sorted by the end of the wait */
 	size_t nr_holds;
-	/* For pictures: slices around the event or the longest wait, and the longest waits. */
+	/* For pictures: the longest waits, and slices around the event or the longest wait. */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;
@@ -91,14 +92,15 @@ struct timeline {
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at time 0 of reports */
 	uint64_t from_ns, to_ns;	 /* range of the slices */
 	uint64_t lost;			 /* number of missing events */
-	uint64_t unknown_starts;	 /* waits that began before the recording, or in a gap */
-	char *ended;			 /* sentence on the event that ended the recording, or NULL */
+	uint64_t unknown_starts;	 /* waits that started before the recording or in a gap */
+	/* Sentence on the event that ended the recording, or NULL. */
+	char *ended;
 	const char *machine;		 /* host and kernel, or NULL */
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };
 
-/* "idle" for pid 0; "" if unknown. */
+/* Name of a task: "idle" for pid 0, "" if unknown. */
 const char *timeline_comm(const struct timeline *timeline, uint32_t pid);
 
 #endif

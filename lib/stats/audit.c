@@ -53,7 +53,9 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 {
 	bool moved = false;
 
-	/* Column by column: in a sum, a falling iowait could hide a rise of another column. */
+	/*
+	 * Compare column by column, because a falling iowait could hide a rising column in a sum.
+	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
 			continue;
@@ -83,7 +85,10 @@ void bins_free(struct bins *bins)
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
 	for (size_t i = 0; i < edges->nr_intervals; i++) {
-		/* Centred on multiples of the width: jitter around a tick stays in one bin. */
+		/*
+		 * Centre the bins on multiples of the width, so that jitter around a tick stays in
+		 * one bin.
+		 */
 		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
 
 		if (bin < bins->nr)
@@ -94,7 +99,10 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 	}
 }
 
-/* True if @bin is the highest (first of equals) within two bins; sums these up in @peak. */
+/*
+ * True if @bin is the highest bin within a distance of two bins; the first of equal bins wins. Sums
+ * these bins in @peak.
+ */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
 	size_t from = bin >= 2 ? bin - 2 : 0, to = bin + 2 < bins->nr ? bin + 2 : bins->nr - 1;
@@ -128,7 +136,10 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 
 #define MIN_HZ 50
 #define MAX_HZ 1500
-/* The best fit may be a harmonic of the tick; a lower rate that fits this well is the tick. */
+/*
+ * The best fit may be a harmonic of the tick. A lower rate with at least this share of the best
+ * score is the tick.
+ */
 #define AS_GOOD 0.75
 #define FITS	0.5
 
@@ -141,7 +152,10 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (!nr)
 		return 0.0;
 	for (size_t i = 0; i < nr; i++) {
-		/* Relative to the first stamp: an uptime in ns has too many digits for a double. */
+		/*
+		 * Use times relative to the first timestamp, because a double cannot hold an uptime
+		 * in ns exactly.
+		 */
 		double angle =
 			two_pi * fmod((double)(stamps[i] - stamps[0]), period_ns) / period_ns;
 
@@ -151,14 +165,20 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (ret_phase_ns) {
 		uint64_t whole = (uint64_t)llround(period_ns);
 
-		/* If the period is not a whole number of ns, this is the phase at the first stamp. */
+		/*
+		 * With a period that is not a whole number of ns, the phase is valid at the first
+		 * timestamp.
+		 */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
 	}
 	return sqrt(x * x + y * y) / (double)nr;
 }
 
-/* 1 if every interval is a multiple of the period; an error in one does not affect the next. */
+/*
+ * Score of a period: 1 if every interval is a multiple of the period. An error in one interval does
+ * not affect the next interval.
+ */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
 	double sum = 0.0;
@@ -168,7 +188,9 @@ static double interval_score(const struct counter_edges *edges, double hz)
 	return sum / (double)edges->nr_intervals;
 }
 
-/* Refines the rate: over seconds of stamps even 0.1 % of it is a large change of phase. */
+/*
+ * Refines the rate. Over seconds of timestamps even a rate error of 0.1 % is a large phase error.
+ */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
 	double span_s = (double)(stamps[nr - 1] - stamps[0]) / 1e9;
@@ -182,7 +204,7 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 			best_hz = try;
 		}
 	}
-	/* HZ is a whole number: if the rate is close to one, use that. */
+	/* HZ is a whole number: round the rate if it is close to a whole number. */
 	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
 	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
 		best_hz = round(best_hz);
@@ -243,7 +265,10 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 	       !(probe->valid && probe->shown_ratio >= MOST * probe->true_ratio);
 }
 
-/* Shown clearly more than the true load: a whole tick is charged for a part of one. */
+/*
+ * True if the shown load clearly exceeds the true load, because a whole tick is charged for a part
+ * of a tick.
+ */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
 	return probe->valid && probe->true_ratio > 0.0 &&
@@ -268,7 +293,7 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* In half steps: the middle of a run of two is between them. */
+	/* Compute in half steps, because the middle of an even run is between two probes. */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }
@@ -285,7 +310,7 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 	return longest_run(probes, nr, period_ns, is_exposed, 1.2, ret_phase_ns);
 }
 
-/* Two-sided 95 % of a normal distribution. */
+/* Two-sided 95 % quantile of a normal distribution. */
 #define SIGMAS_95 1.959964
 #define SIGMAS_99 2.575829
 
@@ -295,20 +320,20 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* Round: 0.1 % is not a binary number, and 10 s must not become 10.000000001 s. */
+	/* Round, because 0.1 % is not exact in binary: 10 s must not become 10.000000001 s. */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* The variance of the error as a random walk, in s²: rate × window + rounding. */
+/* Variance of the error as a random walk, in s²: rate × window + rounding. */
 struct walk {
 	double rate, rounding;
 };
 
 /*
  * Least squares on (rms × window)². A variance from n windows has a relative standard error of
- * √(2/n), hence the weights. Neither part can be negative: if one comes out negative, it is 0 and
- * the other is fitted alone.
+ * √(2/n), hence the weights. If the fit of one term is negative, that term is set to 0 and the
+ * other term is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -349,7 +374,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* A bias that a random walk would exceed in 1 % of cases only: it is systematic. */
+	/* A bias that a random walk exceeds in only 1 % of cases is systematic. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

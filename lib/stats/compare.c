@@ -7,7 +7,10 @@
 
 #include "stats/quantile.h"
 
-/* Two-sided 90 %: a t-distributed mean exceeds its lower end with a probability of 95 %. */
+/*
+ * Two-sided 90 %: a t-distributed mean exceeds the lower end of the interval with a probability of
+ * 95 %.
+ */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
 
@@ -44,7 +47,8 @@ double student_quantile(double confidence, unsigned int df)
 
 /*
  * Share of the sign patterns whose sum is at least as far from 0 as the observed sum. A Gray code
- * changes one sign per step. A pattern and its inverse are equally far: the last sign stays.
+ * changes one sign per step. A pattern and its inverse have the same distance, so the last sign is
+ * never changed.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
@@ -55,7 +59,7 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 		sum += log_ratio[i];
 		absolute += fabs(log_ratio[i]);
 	}
-	/* Sums of one pattern in another order differ by rounding. */
+	/* Tolerate rounding: the sum of a pattern depends on the order of additions. */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
 		unsigned int bit;
@@ -118,7 +122,7 @@ static double log_variance(const struct moments *m)
 	return relative * relative / (double)m->count;
 }
 
-/* Degrees of freedom of Welch and Satterthwaite, rounded down: the interval is not too narrow. */
+/* Degrees of freedom of Welch and Satterthwaite, rounded down, which never narrows the interval. */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)
 {

@@ -10,24 +10,27 @@
 
 /* The exact permutation test visits 2^(pairs - 1) sign patterns. */
 #define PAIRED_MAX 24
-/* With fewer pairs no permutation reaches 5 %: 2 / 2^5 is 6.3 %. */
+/* Minimum number of pairs. With 5 pairs the smallest possible p is 2 / 2^5 = 6.3 %. */
 #define PAIRED_MIN 6
 
-/* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN: unknown, fewer than two pairs. */
+/* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN with fewer than two pairs. */
 struct paired {
-	unsigned int nr;	  /* pairs that count: both values are positive */
+	unsigned int nr;	  /* number of valid pairs, with two positive values */
 	double original, changed; /* geometric means */
-	double ratio, low, high;  /* their ratio, and its interval */
-	double p;		  /* exact, two-sided; NAN without @permute */
-	/* An effect of this size would have been found in 95 of 100 experiments. */
+	double ratio, low, high;  /* ratio of the means, and its confidence interval */
+	double p;		  /* exact two-sided p-value, or NAN without @permute */
+	/* Size of an effect that 95 of 100 experiments would find. */
 	double detectable;
-	/* At least PAIRED_MIN pairs, an interval without 0, and p up to 5 % if known. */
+	/*
+	 * True with at least PAIRED_MIN pairs, an interval that excludes 0, and p of at most 5 % if
+	 * known.
+	 */
 	bool found;
 };
 
 /*
- * Compares @nr pairs {original, changed}, at most PAIRED_MAX, with an interval of @confidence, such
- * as 0.95. Pairs with a value that is not positive and finite do not count.
+ * Compares @nr pairs {original, changed}, at most PAIRED_MAX. @confidence is the level of the
+ * interval, such as 0.95. Pairs with a value that is not positive and finite are ignored.
  */
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired);
@@ -37,32 +40,36 @@ double student_within(double t, unsigned int df);
 /* Inverse of student_within(): the t of @confidence, from 0 to below 1. */
 double student_quantile(double confidence, unsigned int df);
 
-/* With fewer windows on a side nothing is called changed. */
+/* Minimum number of windows per side for a change. */
 #define UNPAIRED_MIN 3
-/* Same for ranges: two ranges of 5 equal rounds are disjoint by chance in 0.8 % of cases. */
+/*
+ * Minimum number of rounds per side for unpaired_ranges(): two ranges of 5 equal rounds are
+ * disjoint by chance in 0.8 % of cases.
+ */
 #define UNPAIRED_MIN_ROUNDS 5
 
-/* Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN: unknown. */
+/* Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN if unknown. */
 struct unpaired {
-	double ratio;	  /* unknown if a mean is missing or not positive */
-	double low, high; /* interval of @ratio; unknown with one window on a side */
+	double ratio;	  /* NAN if a mean is missing or not positive */
+	double low, high; /* confidence interval of @ratio, or NAN with one window on a side */
 	/*
-	 * At least UNPAIRED_MIN windows on both sides, and an interval without 0; or 0 in every window
-	 * of one side and positive in every window of the other.
+	 * True with at least UNPAIRED_MIN windows on both sides and an interval that excludes 0.
+	 * Also true if all windows of one side are 0 and all windows of the other side are
+	 * positive.
 	 */
 	bool changed;
 };
 
 /*
  * Compares independent windows. The interval is Welch's on the logarithm of the ratio of the means,
- * with standard errors by the delta method. @confidence is such as 0.95.
+ * with standard errors by the delta method. @confidence is the level of the interval, such as 0.95.
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares ranges of rounds, of which only count, mean, min and max are known. The interval has the
- * smallest and the largest ratio of two rounds. Changed: the ranges are disjoint and both have
- * UNPAIRED_MIN_ROUNDS or more.
+ * Compares two sets of rounds by count, mean, min and max. The interval is the smallest and the
+ * largest ratio of two rounds. @changed is true if the ranges are disjoint and both sets have at
+ * least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 

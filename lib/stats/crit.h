@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 /*
- * The mean of the middle half, of at least one value. Interrupts are in the upper quarter and do
- * not affect it, and unlike a median it is finer than the clock's step. Sorts @values; NaN if
- * there are none.
+ * Mean of the middle half of the values. Interrupts are in the upper quarter and do not affect this
+ * mean. The resolution is finer than the clock's step, unlike the median's. Sorts @values. NaN if
+ * @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
-/* The same figure of several rounds; the spread shows how well it repeats. */
+/* Spread of one figure over several rounds. */
 struct crit_spread {
 	double low;
 	double mid; /* median of the rounds */
 	double high;
-	unsigned int rounds; /* 0: unavailable, the rest is NaN */
+	unsigned int rounds; /* number of rounds, or 0 if unavailable; all figures are then NaN */
 };
 
-/* Sorts @values; NaNs are ignored. */
+/* Computes the spread of @values and sorts @values. NaNs are ignored. */
 struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
@@ -32,7 +32,7 @@ struct crit_difference {
 	bool exceeds; /* the ranges of the rounds do not overlap */
 };
 
-/* -ENODATA unless both have rounds. */
+/* Computes the difference of two spreads. -ENODATA if @a or @b has no rounds. */
 int crit_differ(const struct crit_spread *a, const struct crit_spread *b,
 		struct crit_difference *ret_difference);
 

@@ -92,7 +92,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/* Entries of the scale's buckets; those behind them are the owner's. */
+/* Number of entries in the scale's buckets. Later entries are counters of the owner. */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;
@@ -112,7 +112,7 @@ uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist)
 	return count;
 }
 
-/* Lower edge of a bucket, which is the upper edge of the bucket before it. */
+/* Lower bound of a bucket, which is the upper bound of the previous bucket. */
 static double edge(const struct hist_scale *scale, unsigned int bucket)
 {
 	if (!scale->le)
@@ -141,12 +141,12 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/* The last entry also takes a rank that rounding put above all of them. */
+		/* Use the last entry if rounding puts the rank above all entries. */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
-		/* Wide buckets end with the largest value. Narrow ones of 1 ns have one value. */
+		/* Wide buckets end at the largest value. Buckets of 1 ns hold a single value. */
 		if (scale->le)
 			high = fmin(high, (double)max);
 		else if (high - low == 1.0)
@@ -205,7 +205,9 @@ uint64_t native_le_ns(unsigned int i)
 	return log2 < 0 ? SECOND_NS >> -log2 : SECOND_NS << log2;
 }
 
-/* 2^(k/8 - 1): where the eight buckets of an octave begin. A logarithm would take longer than the rest. */
+/*
+ * Lower bounds of the eight buckets of an octave: 2^(k/8 - 1). A table is faster than a logarithm.
+ */
 static const double octave[1 << FINE_SCHEMA] = {
 	0.5,
 	0.54525386633262882973,
@@ -217,8 +219,10 @@ static const double octave[1 << FINE_SCHEMA] = {
 	0.91700404320467123175,
 };
 
-/* The word of native_fold() for a bucket of ours. Its middle is on no edge: those are irrational,
- * or whole nanoseconds, or below 60 ns. */
+/*
+ * Index in words[] of native_fold() for a fine bucket. The middle of a fine bucket is never equal
+ * to a native bound.
+ */
 static unsigned int fine_word(unsigned int bucket)
 {
 	double middle_ns = ((double)hist_low(bucket) + (double)(hist_high(bucket) - 1)) / 2.0;

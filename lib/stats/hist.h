@@ -9,97 +9,105 @@
 
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* Smallest value of bucket @index, and smallest value of the bucket after it. */
+/* Smallest value of bucket @index, and smallest value of the next bucket. */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
 /* Boundaries of buckets. */
 struct hist_scale {
-	unsigned int nr; /* buckets */
-	/* Inclusive upper bounds of all buckets but the last, which is open. NULL: log-linear. */
+	unsigned int nr; /* number of buckets */
+	/*
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL
+	 * for the log-linear scale.
+	 */
 	const uint64_t *le;
-	unsigned int shift; /* log-linear: a bucket is 1 << shift neighbours of abi/hist.h */
+	/* Log-linear: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
+	unsigned int shift;
 };
 
 extern const struct hist_scale hist_fine;
 
-/* 52 bits count a million values per second for 142 years. */
+/* A bucket and its count. 52 bits count a million values per second for 142 years. */
 struct hist_entry {
 	uint64_t bucket : 12;
 	uint64_t count : 52;
 };
 
 /*
- * Sparse: only buckets with values, ascending. All zeros is an empty histogram. Buckets from
- * hist_scale.nr on are counters of the owner, which functions with a scale leave out.
+ * Sparse histogram: only nonempty buckets, ascending. A zeroed struct is an empty histogram.
+ * Buckets from hist_scale.nr on are counters of the owner, which functions with a scale ignore.
  */
 struct hist {
 	struct hist_entry *entries;
 	uint32_t nr;
 };
 
-/* Appends a bucket if it has values. The caller has room for another entry. */
+/* Appends a bucket unless its count is 0. The entries must have room for another entry. */
 static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t count)
 {
 	if (count)
 		hist->entries[hist->nr++] = (struct hist_entry){.bucket = bucket, .count = count};
 }
 
-/* Both allocate; -ENOMEM leaves @hist as it was. Free the entries with free(). */
+/*
+ * Sets @hist to a copy of @from, or adds @more to @hist. On -ENOMEM @hist is unchanged. Free the
+ * entries with free().
+ */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
-/* Growth from @was to @now; counts never fall. @ret has room for @now->nr entries. */
+/* Difference @now minus @was of cumulative counts. @ret must have room for @now->nr entries. */
 void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
-/* Number of values. */
+/* Number of values in the histogram. */
 uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
-/* The larger of @max and the smallest value of the highest bucket with values. */
+/* Larger value of @max and the lower bound of the highest nonempty bucket. */
 uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
 /*
- * The value below which @percent (0…100) of all values lie, interpolated in its bucket and at most
- * @max, which is hist_max(). -1.0 if the histogram is empty. On the log-linear scale it is at most
- * 3.125 % above or below the exact value, else off by the width of its bucket.
+ * Percentile @percent (0…100), interpolated within its bucket and limited to @max, the result of
+ * hist_max(). -1.0 if the histogram is empty. The error is at most 3.125 % on the log-linear scale,
+ * or at most the width of the bucket on other scales.
  */
 double hist_value_at(const struct hist_scale *scale, const struct hist *hist, uint64_t max,
 		     double percent);
 
-/* Arrays with a count for each bucket of the log-linear scale. */
+/* Total of an array with one count per bucket of the log-linear scale. */
 uint64_t hist_total(const uint64_t count[HIST_NR]);
 double hist_percentile(const uint64_t count[HIST_NR], double percent);
-/* @count has HIST_NR >> @shift counts. */
+/* Percentile of an array of HIST_NR >> @shift counts. */
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 /*
- * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. Values
- * below the first bucket are in the zero bucket. The last bucket also has all larger values.
+ * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. The zero
+ * bucket counts values below the first bucket. The last bucket also counts all larger values.
  */
 struct native_scale {
 	int schema;
-	int first; /* first - 1 is a multiple of 2^schema: the zero bucket ends at a power of two */
+	int first; /* index of the first bucket; first - 1 is a multiple of 2^schema */
 	unsigned int nr;
 };
 
 /*
- * Where waits are counted at boundaries only: powers of two from 2^-20 s, about 1 us, to 64 s. The
- * boundaries are its edges rounded down to nanoseconds. Waits are whole nanoseconds, so every count
- * is exact.
+ * Native scale for waits that are counted at boundaries only: powers of two from 2^-20 s, about 1
+ * us, to 64 s. The boundaries are the bounds of the native buckets rounded down to nanoseconds.
+ * Waits are whole nanoseconds, so every count is exact.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;
 uint64_t native_le_ns(unsigned int i);
 
 /*
- * Where there is a fine histogram: 8 buckets per power of two, from 2^-23 s, 119 ns, to its end.
- * Edges of fine and native buckets do not coincide: a fine bucket goes as a whole to the native
- * bucket that holds its middle. A value within 1.6 % of a native edge may be counted on the other
- * side of it.
+ * Native scale for fine histograms: 8 buckets per power of two, from 2^-23 s (119 ns) to the end of
+ * the fine scale. Bounds of fine and native buckets do not coincide, so all values of a fine bucket
+ * go to the native bucket that contains its middle. A value within 1.6 % of a native bound may be
+ * counted in the adjacent bucket.
  */
 extern const struct native_scale native_fine;
-#define NATIVE_FINE_WORDS 234 /* the zero bucket and the others */
+#define NATIVE_FINE_WORDS 234 /* number of buckets, with the zero bucket */
 
 /*
- * Adds a fine histogram to the zero bucket words[0] and the buckets words[1…] of native_fine. Counts
- * of a sample are divided by its @ratio; their sum is the scaled total, rounded once.
+ * Adds a fine histogram to the zero bucket words[0] and the buckets words[1…] of native_fine.
+ * Counts of a sampled histogram are divided by the sampling ratio @ratio. The total is rounded only
+ * once.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

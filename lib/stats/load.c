@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* Tolerance for rounding; a larger deviation is flagged as clamped, as it may be an error. */
+/* Rounding tolerance. A larger deviation sets LOAD_CLAMPED. */
 #define CLAMP_TOLERANCE 0.001
 
 static double clamp(double ratio, uint32_t *flags)
@@ -17,7 +17,7 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Unsigned subtraction is also right if the counter wrapped. */
+/* Unsigned subtraction is correct even after a wrap-around of the counter. */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -39,7 +39,10 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 		if (!(parts >> i & 1))
 			continue;
 		sum_ns += ns;
-		/* An interrupt between two contexts may make one of them too short by its length. */
+		/*
+		 * An interrupt between two contexts may shorten one context by the interrupt's
+		 * length.
+		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
 	}
@@ -54,18 +57,18 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window needs both samples: a void earlier sample makes the window void. */
+	/* A window needs two valid samples. An invalid earlier sample makes the window invalid. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
-	/* Off- and online again between the two. */
+	/* The CPU went offline and online again between the two samples. */
 	if (!(cur->flags & LOAD_OFFLINE) && cur->hotplug_steps != prev->hotplug_steps)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
 		w.flags |= LOAD_NO_TIME;
-	/* A counter that never had its turn has counted nothing: that is no load of 0. */
+	/* A multiplexed counter that never ran has no figure, instead of a load of 0. */
 	if (enabled_ns > 0.0 && running_ns <= 0.0)
 		w.flags |= LOAD_READ_FAILED;
 	if (w.flags & LOAD_NO_FIGURE)
@@ -77,7 +80,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		busy *= enabled_ns / running_ns;
 	}
 	w.busy_ratio = clamp(busy / total, &w.flags);
-	/* If the source counts ns of this window, the factor is 1 and busy_ns stays exact. */
+	/* For a source that counts ns of this window, the factor is 1 and busy_ns is exact. */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
@@ -132,7 +135,9 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
 		unhalted += w->part_ns[i];
-	/* The column moves in steps of 1/USER_HZ and may be more than this window has. */
+	/*
+	 * The steal column has steps of 1/USER_HZ and may exceed the unhalted time of this window.
+	 */
 	if (steal_ns > unhalted)
 		steal_ns = unhalted;
 	if (!steal_ns)
@@ -144,7 +149,10 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		w->part_ns[i] -= part;
 		moved += part;
 	}
-	/* Rounding makes this a few ns less than @steal_ns; so the sum stays exact. */
+	/*
+	 * Add the moved time, which rounding makes a few ns less than @steal_ns, to keep the sum
+	 * exact.
+	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
 	w->busy_ratio *= 1.0 - share;
@@ -201,7 +209,7 @@ const char *load_part_name(enum load_part part)
 	return names[part];
 }
 
-/* In the order of the kernel's enum since 2.6.31. */
+/* Name of a softirq vector, in the order of the kernel's enum since 2.6.31. */
 const char *load_vec_name(unsigned int vec)
 {
 	static const char *const names[LOAD_NR_VECS] = {

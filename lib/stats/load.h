@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load of a core from two samples: arithmetic only, the same for every source. */
+/* Computes the load of a core from two samples, for all sources. */
 #ifndef SUBTICK_STATS_LOAD_H
 #define SUBTICK_STATS_LOAD_H
 
@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
- * was not halted. Every source knows some of them, source bpf nearly all.
+ * Parts of a core's wall time, in the stacking order of views. The core is not halted in the parts
+ * up to IDLE_LOOP. Each source measures some of the parts; source bpf measures nearly all parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -29,39 +29,47 @@ enum load_part {
 };
 
 enum load_flag {
-	LOAD_MULTIPLEXED = 1 << 0,  /* the counter did not run all the time */
-	LOAD_READ_FAILED = 1 << 1,  /* no figure */
-	LOAD_OFFLINE = 1 << 2,	    /* no figure */
-	LOAD_HOTPLUGGED = 1 << 3,   /* went off- or online inside the window: no figure */
-	LOAD_TORN = 1 << 4,	    /* changed during every attempt to read it: no figure */
+	LOAD_MULTIPLEXED = 1 << 0,  /* the counter was multiplexed and did not run all the time */
+	LOAD_READ_FAILED = 1 << 1,
+	LOAD_OFFLINE = 1 << 2,
+	/* The CPU went offline or online inside the window: no figure. */
+	LOAD_HOTPLUGGED = 1 << 3,
+	/* The sample changed during every attempt to read it: no figure. */
+	LOAD_TORN = 1 << 4,
 	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not advance: no figure */
-	LOAD_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
-	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than 0.1 %, shown as 0 or 1 */
+	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at the clock's rate */
+	/* The load was outside 0…1 by more than 0.1 % and was set to 0 or 1. */
+	LOAD_CLAMPED = 1 << 7,
 	LOAD_RESTARTED = 1 << 8,    /* the counter was lost and opened again: no figure */
 };
 
-/* The sample itself is void: no window may begin or end with it. */
+/* The sample is invalid: no window may start or end at the sample. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
-/* The window has no figure; the sample at its end may still begin the next one. */
+/*
+ * The window has no figure. The sample at the end of the window may still be valid for the next
+ * window.
+ */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
 /*
- * Cumulative since the source was opened; only differences count. busy and total are in the
- * source's own unit: the load of a window is Δbusy / Δtotal × rate.
+ * Cumulative sample since the source was opened; only differences are meaningful. busy and total
+ * are in the source's own unit. The load of a window is Δbusy / Δtotal × rate.
  */
 struct load_sample {
-	uint64_t stamp_ns; /* CLOCK_MONOTONIC at which this CPU was read */
-	uint64_t wall_ns;  /* the reader's clock at that time, for the closure error */
+	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
+	uint64_t wall_ns;  /* the reader's clock at stamp_ns, for the closure error */
 	uint64_t busy;
 	uint64_t total;
-	uint64_t enabled_ns; /* counter sources: if these two differ, it took turns and is scaled */
+	/* Counter sources: a multiplexed counter has running_ns < enabled_ns, and is scaled. */
+	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
-	uint64_t hotplug_steps; /* of this CPU so far, where the source sees them */
+	/* Number of hotplug events of this CPU, if the source counts them. */
+	uint64_t hotplug_steps;
 	uint32_t flags;
 };
 
-/* Softirq time by vector, cumulative; not part of the sample, as only --softirq reads it. */
+/* Cumulative softirq time by vector; a separate struct, because only --softirq reads the times. */
 struct load_vecs {
 	uint64_t ns[LOAD_NR_VECS];
 	uint64_t count[LOAD_NR_VECS];
@@ -70,20 +78,21 @@ struct load_vecs {
 /* Hardirq time of one CPU in a window, by line. */
 struct load_line {
 	uint32_t cpu;
-	uint32_t irq;  /* number of a device's line; UINT32_MAX: none, such as an IPI */
-	char name[32]; /* of the handler, as /proc/interrupts has it */
+	/* Number of a device's line, or UINT32_MAX without a line, such as for an IPI. */
+	uint32_t irq;
+	char name[32]; /* name of the handler in /proc/interrupts */
 	uint64_t ns, count;
 };
 
-/* Task time of one CPU in a window, by task, without interrupts and softirqs on top. */
+/* Run time of a task on one CPU in a window, without interrupts and softirqs. */
 struct load_task {
 	uint32_t cpu;
-	uint32_t pid, tgid; /* UINT32_MAX: those without a name of their own */
+	uint32_t pid, tgid; /* UINT32_MAX for the sum of tasks without their own row */
 	char comm[16];
-	uint64_t ns, count; /* how often it left the CPU */
-	uint64_t sleeps;    /* how often of these because it blocked or exited */
-	uint64_t cgroup_id; /* 0: unknown */
-	uint32_t parent;    /* tgid; 0: unknown */
+	uint64_t ns, count; /* run time, and number of switches away from the task */
+	uint64_t sleeps;    /* number of these switches in which the task blocked or exited */
+	uint64_t cgroup_id; /* 0 if unknown */
+	uint32_t parent;    /* tgid of the parent, or 0 if unknown */
 };
 
 /* Two hyperthread siblings at one moment, cumulative. */
@@ -112,7 +121,7 @@ struct load_core {
 	uint32_t flags;
 };
 
-/* Losses of a source since it was opened. LOAD_NO_LOSS: the source has no such counter. */
+/* Losses of a source since it was opened. LOAD_NO_LOSS if the source lacks the counter. */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
 	LOAD_IRQ_LOSSES(LOSS_MEMBER)
@@ -121,22 +130,22 @@ struct load_losses {
 #define LOAD_NO_LOSS UINT64_MAX
 
 /*
- * One window of one CPU, as one source saw it. With a flag of LOAD_NO_FIGURE only window_ns and
- * flags count, the rest is 0.
+ * One window of one CPU, measured by one source. With a flag of LOAD_NO_FIGURE only window_ns and
+ * flags are valid, and all other members are 0.
  */
 struct load_cpu_window {
-	uint64_t window_ns; /* by this CPU's own stamps */
-	uint64_t busy_ns;   /* the busy part of it: the source's count, scaled to the window */
+	uint64_t window_ns; /* length of the window by this CPU's timestamps */
+	uint64_t busy_ns;   /* busy time in the window, from the source's count */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	double busy_ratio;	    /* the source's own figure: Δbusy / Δtotal × rate */
+	double busy_ratio;	    /* figure of the source: Δbusy / Δtotal × rate */
 	double closure_error_ratio; /* |sum of parts − wall time by the reader| ÷ that wall time */
 	uint32_t flags;
 };
 
 /*
- * The window between two samples. @rate turns busy into units of total (1.0 for most; 1e9/base
- * frequency in calibrated mode). @parts has a bit per part that the source knows; without any, no
- * closure is computed.
+ * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
+ * sources, 1e9 / base frequency in calibrated mode. @parts has a bit for each part that the source
+ * measures. The closure error is computed only if @parts is not 0.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
@@ -150,25 +159,26 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 			struct load_core *core);
 
 /*
- * Moves @steal_ns out of the parts in which the core was not halted, in proportion, because the
- * hypervisor does not say in which part it stole the time. Keeps the sum.
+ * Moves @steal_ns from the unhalted parts to the steal part. The time is taken in proportion to the
+ * length of each part, because the hypervisor does not report the affected part. The sum of all
+ * parts is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * The CPUs of @cpus together: times are sums, ratios are means weighted by each CPU's window. CPUs
- * without a figure are left out. Returns how many were counted; 0: @ret_window is all 0.
+ * Sums the windows of @cpus: times are sums, ratios are means weighted by each CPU's window. CPUs
+ * without a figure are skipped. Returns the number of summed CPUs; if 0, @ret_window is all 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
 
-/* A part as a share of the window, 0…1. */
+/* Share of a part in the window, 0…1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* "softirq_on_idle", and "NET_RX" of a softirq vector. */
+/* Name of a part, such as "softirq_on_idle", and of a softirq vector, such as "NET_RX". */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
-/* "multiplexed,offline": the flags' names, "" for none. */
+/* Formats the names of the flags, such as "multiplexed,offline", or "" for no flags. */
 void load_flags_format(uint32_t flags, char *buf, unsigned int size);
 
 #endif

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Welford's update: no loss of precision for large values that are close to each other. */
+/*
+ * Mean and variance by Welford's update, which keeps precision for large values that are close to
+ * each other.
+ */
 struct moments {
 	uint64_t count;
 	double mean;
@@ -17,33 +20,34 @@ struct moments {
 };
 
 void moments_add(struct moments *moments, double value);
-/* The standard deviation of the sample (n - 1); 0 for fewer than two values. */
+/* Sample standard deviation (n - 1), or 0 with fewer than two values. */
 double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
-/* The quantile of sorted values, linear between neighbours; @share 0…1. NAN without values. */
+/* Quantile of sorted values with linear interpolation; @share is 0…1. NAN without values. */
 double quantile_of(const double *sorted, size_t nr, double share);
 
-/* Length of the sliding window, in looks. A window ends at every look. */
+/* Length of the sliding window in reads of the counters. A window ends at every read. */
 #define PERCENTILE_LOOKS 10
 
 struct percentile_look {
 	uint64_t ns;
-	uint64_t values; /* how many there were up to now */
-	uint64_t high;	 /* how many of them were the limit or above */
+	uint64_t values; /* number of values since the start */
+	uint64_t high;	 /* number of values at or above the limit */
 };
 
 struct percentile_watch {
-	uint32_t above_ppm; /* the share of values above the percentile: 10000 for p99 */
+	uint32_t above_ppm; /* share of values above the percentile in ppm: 10000 for p99 */
 	struct percentile_look looks[PERCENTILE_LOOKS];
-	size_t nr; /* looks so far */
+	size_t nr; /* number of reads so far */
 };
 
 /*
- * The first look begins the first window. The percentile is the nearest rank: the smallest value with
- * that share of all values at or below it. It reaches the limit if more than the rest of the values are
- * high, and it exists if the rest is one value at least: 100 values for p99. @ret_window has the
- * differences since the window began; it is untouched if the result is false.
+ * Adds a read of the counters, and returns true if the percentile of the sliding window reaches the
+ * limit. The first read starts the first window. The percentile is the nearest rank, and reaches
+ * the limit if the share of high values exceeds above_ppm. A window needs at least 1000000 /
+ * above_ppm values: 100 values for p99. @ret_window has the differences of the window; unchanged if
+ * the result is false.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

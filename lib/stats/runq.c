@@ -19,7 +19,7 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
 	return steps ? (struct hist_scale){.nr = nr_le + 1, .le = le} : hist_fine;
 }
 
-/* In both kinds of stripes the counts come first. */
+/* The counts are the first member of both kinds of stripes. */
 _Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count) &&
 		       offsetof(struct runq_hist, below) == HIST_NR * sizeof(uint64_t),
 	       "counts are one array");
@@ -35,7 +35,10 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 	return (const void *)((const char *)slot + RUNQ_HISTS + stripe * runq_stripe_size(shape));
 }
 
-/* Cells have the frequent causes of each CPU, stripes the rare ones. */
+/*
+ * Reads the wait times by cause. Cells contain the frequent causes of each CPU, stripes the rare
+ * causes.
+ */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
 {
@@ -81,7 +84,10 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 		const volatile uint64_t *count = stripe_at(slot, shape, i);
 		const volatile uint64_t *end = count + nr_counts(shape);
 
-		/* Unrolled: most of thousands of groups have no new waits, and only this is read. */
+		/*
+		 * Unrolled for speed: most groups have no new waits, and only this loop runs for
+		 * them.
+		 */
 		for (; end - count >= 4; count += 4)
 			sum += count[0] + count[1] + count[2] + count[3];
 		while (count < end)
@@ -162,7 +168,10 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 			sum += at->count;
 		ret_counts[i] = sum;
 	}
-	/* A boundary splits its fine bucket: struct runq_hist.below counts the lower part. */
+	/*
+	 * A boundary splits a fine bucket. struct runq_hist.below counts the waits below the
+	 * boundary.
+	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
 }
@@ -172,7 +181,10 @@ double runq_count_stderr(uint64_t count, double ratio)
 	return count ? sqrt((1.0 - ratio) / (double)count) : NAN;
 }
 
-/* Each wait is sampled independently with probability p: Var(Σx/p) = (1-p)/p² · Σx². */
+/*
+ * Standard error of a scaled sum. Each wait is sampled independently with probability p: Var(Σx/p)
+ * = (1-p)/p² · Σx².
+ */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
 	double squares = 0.0, sum = 0.0;
@@ -217,7 +229,7 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 	return left;
 }
 
-/* A row of blame, and the whole wait of its victim. */
+/* A row of blame, and the total wait time of its victim. */
 struct ranked {
 	struct runq_row row;
 	uint64_t victim_ns;

@@ -14,7 +14,7 @@
 struct runq_shape {
 	unsigned int stripes, cpus;
 	bool steps;	    /* struct runq_steps instead of struct runq_hist */
-	unsigned int nr_le; /* boundaries */
+	unsigned int nr_le; /* number of boundaries */
 };
 
 /* Counters of a slot: all buckets, then struct runq_hist.below. */
@@ -26,9 +26,9 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
 /* Adds up the stripes of a mapped slot. @ret_hist has room for RUNQ_NR_COUNTS entries. */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
-/* Number of waits. */
+/* Number of waits in a slot. */
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
-/* Sum of the waits. */
+/* Total wait time in a slot. */
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
 /* The default boundaries: 10 us to 1 s in steps of 1, 2, 5. */
@@ -39,17 +39,18 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 	}
 
 /*
- * Sets in[b] to 1 + the index of the boundary in bucket b, 0 for none. -EINVAL if @le is not
- * ascending, or if two boundaries share a bucket: they are less than 3.2 % apart. *ret_bad is then
- * the index of the second boundary.
+ * Sets in[b] to 1 + the index of the boundary in bucket b, or 0 without a boundary. -EINVAL if @le
+ * is not ascending, or if two boundaries are in the same bucket (less than 3.2 % apart). *ret_bad
+ * is then the index of the second boundary.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Table for the fast path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS. With
- * @steps an entry is the step of the wait, at least RUNQ_QUICK_LE where a boundary of @in lies.
- * Without @steps it is the bucket, as RUNQ_QUICK_FIRST explains.
+ * Fills the table for the fast path of the BPF programs, indexed by wait / HIST_SUB, for waits
+ * below RUNQ_QUICK_NS. With @steps an entry is the step of the wait, or at least RUNQ_QUICK_LE if
+ * the entry contains a boundary of @in. Without @steps an entry is a bucket as described at
+ * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Exact number of waits up to and including each boundary. */
@@ -63,12 +64,15 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
-/* Sorts by victim, then culprit, and adds up rows of one pair. Returns the number of rows left. */
+/*
+ * Sorts the rows by victim, then by culprit, and merges rows of the same pair. Returns the new
+ * number of rows.
+ */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
- * Sorts victims by their whole wait and the culprits of a victim by their part, largest first. The
- * last of @per_victim culprits becomes RUNQ_KEY_OTHER if there are more. Returns the number of rows
- * left.
+ * Sorts victims by total wait time, and the culprits of a victim by their share, largest first.
+ * With more than @per_victim culprits, the last kept row is RUNQ_KEY_OTHER with the sum of the
+ * rest. Returns the new number of rows.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

@@ -8,26 +8,26 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	WOKEN, /* after an interrupt inside the halt: on the way out, or halted again */
+	WOKEN, /* after an interrupt during the halt: idle exit, or halted again */
 };
 
 struct state {
 	uint64_t now;
-	bool known; /* what is below hardirqs */
+	bool known; /* the context below hardirqs is known */
 	uint32_t pid;
-	bool softirqd; /* that task is ksoftirqd or a NAPI thread */
+	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */
 	enum window window;
 	uint32_t idle_state;
-	unsigned int depth; /* of handlers */
+	unsigned int depth; /* nesting depth of interrupt handlers */
 	struct trace_edge handler;
-	uint32_t vec; /* of the open softirq + 1 */
+	uint32_t vec; /* vector of the running softirq + 1 */
 	struct paused {
 		uint32_t pid, vec;
 	} paused[NR_PAUSED]; /* PREEMPT_RT: softirqs whose task was preempted */
 	uint64_t odd;
 };
 
-/* Context until the next edge. @halts: that edge proves that a woken core halted again. */
+/* Context until the next edge. @halts: the next edge proves that a woken core halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -71,7 +71,7 @@ static void softirq_resume(struct state *s)
 
 static void do_switch(struct state *s, uint32_t next)
 {
-	/* No handler is open at a switch: its exit was lost. */
+	/* A switch cannot happen inside a handler, so the exit edge of the handler was lost. */
 	if (s->depth) {
 		s->depth = 0;
 		s->odd++;
@@ -87,7 +87,7 @@ static void do_switch(struct state *s, uint32_t next)
 
 static void do_idle(struct state *s, enum window window, uint64_t state)
 {
-	/* Only the idle task does this. */
+	/* Only the idle task enters or leaves idle. */
 	s->known = true;
 	s->pid = 0;
 	s->softirqd = false;
@@ -98,7 +98,7 @@ static void do_idle(struct state *s, enum window window, uint64_t state)
 static void do_irq_leave(struct state *s)
 {
 	if (!s->depth) {
-		/* After a gap it may have begun inside. */
+		/* After a gap the entry edge may be missing. */
 		s->odd += s->known;
 		return;
 	}
@@ -112,7 +112,7 @@ static void do_softirq(struct state *s, enum trace_kind kind, uint32_t vec)
 	if (kind == TRACE_SOFTIRQ_ENTER) {
 		s->odd += s->known && s->vec;
 		s->vec = vec + 1;
-		/* Woken by an interrupt that has no event. */
+		/* The core was woken by an interrupt without a trace event. */
 		if (s->window == HALTED)
 			s->window = WOKEN;
 	} else {
@@ -140,7 +140,10 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IRQ_ENTER:
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
-		/* An IPI inside a line: the IPI names the reason. */
+		/*
+		 * An IPI inside an interrupt line replaces the line, because the IPI has the
+		 * reason.
+		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
 		break;
@@ -156,7 +159,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* Wake-ups, migrations and holds change no context. */
+/* True if the edge changes the context. Wake-ups, migrations and holds do not. */
 static bool changes_context(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);
@@ -205,7 +208,7 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/* The idle task is halted, or would have left idle first. */
+	/* The idle task is halted, otherwise an idle-leave edge would be first. */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Replays the edges of a trace: what each core did, and who waited for one. Arithmetic only. */
+/*
+ * Replays the edges of a trace: computes the contexts of each core, and the waits of tasks for a
+ * core.
+ */
 #ifndef SUBTICK_STATS_TRACE_H
 #define SUBTICK_STATS_TRACE_H
 
@@ -21,7 +24,10 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 	return edge->stamp & 0xff;
 }
 
-/* The core woke the task just before, and there is no edge of that. */
+/*
+ * True if the edge includes the start of the wake-up: this core woke the task, without an edge
+ * TRACE_WAKING.
+ */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
@@ -31,12 +37,15 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 
 /* Recording of one core. */
 struct trace_core {
-	struct trace_edge *edges; /* in the order of their stamps */
+	struct trace_edge *edges; /* sorted by timestamp */
 	size_t nr_edges;
-	uint64_t from_ns, to_ns; /* the time it covers, ns since the start */
-	uint32_t first_pid;	 /* who had the core at from_ns, if first_known */
+	uint64_t from_ns, to_ns; /* covered time in ns since the start */
+	uint32_t first_pid;	 /* current task at from_ns, valid if first_known */
 	bool first_known;
-	/* Before these edges, in ascending order, some are missing: what the core did is unknown. */
+	/*
+	 * Indexes of edges, ascending, before which edges are missing. The context of the core in a
+	 * gap is unknown.
+	 */
 	size_t *gaps;
 	size_t nr_gaps;
 	uint64_t poll_states; /* bit n: idle state n polls */
@@ -46,23 +55,24 @@ struct trace_core {
 struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
-	uint32_t pid;  /* of the task below; 0: idle, or unknown */
-	uint64_t what; /* HARDIRQ: what its edge has; softirqs: the vector; idle: the state */
-	enum trace_kind kind; /* HARDIRQ: of the edge that began it */
+	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
+	uint64_t what; /* HARDIRQ: `what` of the enter edge; softirq: vector; idle: idle state */
+	enum trace_kind kind; /* HARDIRQ: kind of the enter edge */
 };
 
 struct trace_replay {
-	uint64_t part_ns[LOAD_NR_PARTS]; /* they sum to to_ns - from_ns, exactly */
-	uint64_t odd_edges;		 /* exits without their entry, or the reverse */
+	uint64_t part_ns[LOAD_NR_PARTS]; /* the sum is exactly to_ns - from_ns */
+	/* Number of exit edges without entry edge, or entry edges without exit edge. */
+	uint64_t odd_edges;
 };
 
-/* Whose time is that of ksoftirqd, as LOAD_KSOFTIRQD. */
+/* True if the run time of the task counts as LOAD_KSOFTIRQD. */
 typedef bool trace_is_softirqd(void *arg, uint32_t pid);
 typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 
 /*
- * The contexts of a core by the same rules as those of source bpf of `load`. Slices come in order and
- * without a gap; @on_slice may be NULL.
+ * Computes the contexts of a core by the same rules as source bpf of `load`. Calls @on_slice, which
+ * may be NULL, with consecutive slices in order of time.
  */
 void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
 		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
@@ -77,56 +87,62 @@ struct trace_spans {
 };
 
 /*
- * The part of a wait in which another allowed core was idle. Excluded: the time that CPU quota held
- * the task, and the time in which the core that it was queued on left its own idle state.
+ * Part of a wait in which another allowed core was idle. Excludes the time in which CPU quota
+ * throttled the task, and the idle exit of the core that the task was queued on.
  */
 struct trace_avoidable {
 	uint64_t ns;
-	uint32_t cpu;	 /* allowed CPU with the longest idle time in the wait; UINT32_MAX: none */
+	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
 	uint64_t cpu_ns; /* idle time of that CPU */
-	bool known;	 /* false: the allowed CPUs or the time held by quota are not known */
-	bool at_start;	 /* one was idle when the wait began; else one became idle later */
-	size_t first_span, nr_spans; /* the avoidable times, in the list of all waits */
+	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
+	/* An allowed CPU was idle at the start of the wait; else a CPU became idle later. */
+	bool at_start;
+	/* Range of this wait's avoidable times in the list of all waits. */
+	size_t first_span, nr_spans;
 };
 
 /* One wait of a task for a core. */
 struct trace_wait {
 	uint64_t from_ns, to_ns;
 	uint32_t pid;
-	uint32_t cpu;	    /* CPU that it got */
-	uint32_t queue_cpu; /* CPU that it was first queued on */
-	uint64_t moved_ns;  /* time of the migration to `cpu` during the wait; to_ns: none */
-	bool woken;	    /* it slept before; else it lost a core */
-	bool held;	    /* its CPU quota was used up when the wait began */
-	uint64_t held_ns;   /* held: for so long from the beginning of the wait; 0: not known */
-	uint32_t waker;	    /* woken: the task that was current there; 0 for idle, UINT32_MAX: not known */
-	uint32_t waker_cpu; /* woken: where the wake-up came from */
-	uint64_t waking_ns; /* woken: when the waker began to wake it, or from_ns if it queued it itself */
+	uint32_t cpu;	    /* CPU on which the task finally ran */
+	uint32_t queue_cpu; /* CPU on which the task was first enqueued */
+	/* Time of the migration to `cpu` during the wait, or to_ns without a migration. */
+	uint64_t moved_ns;
+	bool woken;	    /* the task slept before; else the task was preempted */
+	bool held;	    /* the task was throttled at the start of the wait */
+	uint64_t held_ns;   /* held: throttled time from the start of the wait, or 0 if unknown */
+	/* Woken: task that was current on waker_cpu; 0 for idle, UINT32_MAX if unknown. */
+	uint32_t waker;
+	uint32_t waker_cpu; /* woken: CPU that started the wake-up */
+	/* Woken: start of the wake-up, or from_ns if the waker enqueued the task itself. */
+	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
 
 struct trace_waits {
-	struct trace_wait *list; /* by their end */
+	struct trace_wait *list; /* sorted by the end of the wait */
 	size_t nr;
 	uint64_t sum_ns;
-	uint64_t unknown_start; /* got a core, and the start of the wait is not in the trace */
+	/* Number of waits that end in the trace and whose start is missing. */
+	uint64_t unknown_start;
 };
 
 /*
- * All waits that end in the trace. @cores is indexed by CPU; the wake-ups among their edges get TRACE_WAKES
- * where it belongs. 0 or -ENOMEM.
+ * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in wake-up
+ * edges without a preceding TRACE_WAKING. 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 /*
- * Finds the times in which the idle task was current on @core, in order. Behind a gap the core counts
- * as busy until its next switch. 0 or -ENOMEM.
+ * Finds the times in which the idle task was current on @core, in order. After a gap the core
+ * counts as busy until its next switch. 0 or -ENOMEM.
  */
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Fills @wait->avoidable, and appends the avoidable times to @spans. @idle: by CPU, @nr_cpus of them.
- * @allowed: NULL if not known. 0 or -ENOMEM.
+ * Fills @wait->avoidable, and appends the avoidable times to @spans. @idle: array of @nr_cpus
+ * entries, indexed by CPU. @allowed: allowed CPUs of the task, or NULL if unknown. 0 or -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the parts of waits in which another core that the task may use was idle. */
+/* Finds the parts of waits during which another allowed core was idle. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 	return rc;
 }
 
-/* Where the number of idle cores changes; own: of the core that the task is queued on. */
+/* Change of the number of idle cores. @own: change of the core that the task is queued on. */
 struct change {
 	uint64_t ns;
 	int others, own;
@@ -73,7 +73,7 @@ static int by_time(const void *a, const void *b)
 	return CMP(left->ns, right->ns);
 }
 
-/* The first span that ends after @ns. */
+/* Index of the first span that ends after @ns. */
 static size_t span_at(const struct trace_spans *spans, uint64_t ns)
 {
 	return array_above(spans->list, spans->nr, sizeof(*spans->list),
@@ -118,7 +118,7 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/* Appends the times in which another core was idle and the own core was not. */
+/* Appends the times in which another core was idle and the task's own core was busy. */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the waits in a trace of several cores, whose edges it takes in the order of their stamps. */
+/* Finds the waits in a trace of several cores by merging the edges of all cores by timestamp. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 
-/* The next edge of a core. */
+/* Next edge of a core in the merge. */
 struct head {
-	uint64_t key; /* ns << 1 | switch: of two at the same time, a wake-up comes before a switch */
+	uint64_t key; /* ns << 1 | switch: wake-ups sort before switches at the same time */
 	uint32_t cpu;
 	size_t index;
 };
@@ -21,7 +21,7 @@ struct merge {
 };
 
 struct task {
-	uint64_t queued_ns; /* + 1; 0: does not wait */
+	uint64_t queued_ns; /* start of the wait + 1, or 0 if the task does not wait */
 	uint64_t waking_ns, held_ns, moved_ns;
 	uint32_t waker, waker_cpu, queue_cpu, moved_to;
 	bool woken, held, runs;
@@ -39,7 +39,7 @@ static bool about_waits(const struct trace_edge *edge)
 	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
-/* Moves on to the next edge about waits; false at the end of the core. */
+/* Advances to the next edge about waits. False at the end of the core's edges. */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -74,7 +74,7 @@ static void sift_down(struct merge *m, size_t at)
 	}
 }
 
-/* The tasks of a trace have small numbers, so that an array by pid is the quickest. */
+/* Largest pid in the trace. Pids are small enough for an array indexed by pid. */
 static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 {
 	uint32_t last = 0;
@@ -115,7 +115,10 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
 		.held = task->held,
-		/* The kernel's clock of the hold is another one, and where it began before the wait may be unknown. */
+		/*
+		 * Limit the throttled time to the wait: the kernel measures throttling with another
+		 * clock, and throttling may have started before the wait.
+		 */
 		.held_ns = !task->held ? 0 : task->held_ns < wait_ns ? task->held_ns : wait_ns,
 		.waker = task->waker,
 		.waker_cpu = task->waker_cpu,
@@ -177,7 +180,10 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 	task->moved_to = TRACE_THIRD(edge->what);
 }
 
-/* Where the core of the task queues it itself, the waker is the one of TRACE_WAKING. */
+/*
+ * Starts the wait of a woken task. If the task's core enqueues the task, the waker comes from the
+ * edge TRACE_WAKING.
+ */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
@@ -241,7 +247,7 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 	for (uint32_t cpu = 0; cpu < nr_cores; cpu++) {
 		struct head head = {.cpu = cpu};
 
-		/* A task that runs at the start does not wait. */
+		/* The task that runs at the start of the trace does not wait. */
 		if (cores[cpu].first_known && cores[cpu].nr_edges &&
 		    cores[cpu].first_pid <= last_pid(&cores[cpu], 1))
 			finder.tasks[cores[cpu].first_pid].runs = true;

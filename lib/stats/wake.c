@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Single points: names, the sweep of launch distances, and which points count. */
+/* Names, sweep of launch distances, and validity of single points. */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* A factor of 1 or less would never end. */
+	/* A factor of 1 or less would make the sweep endless. */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -62,7 +62,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* By the distances, not by the number of points: later points take longer. */
+/* Weighted by distance, because points with a longer distance take longer. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -89,13 +89,13 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* When the core was awake: at the idle exit, or in the handler if that came first. */
+/* Time at which the core was awake: idle exit or interrupt handler, the earlier of the two. */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
 }
 
-/* Whether the first interrupt is the one that the launch caused. */
+/* Rejects a point whose first interrupt was not caused by the launch. */
 static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;
@@ -104,10 +104,15 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
-		/* The interrupt began before the launch: the core woke ahead of its timer. */
+		/*
+		 * The interrupt started before the launch: the core woke before its timer expired.
+		 */
 		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
 			return WAKE_REJ_NEGATIVE;
-		/* Some kernels have no event for the timer's own interrupt: then irqs is 0. */
+		/*
+		 * Some kernels have no trace event for the timer's interrupt; expire_irqs is then
+		 * 0.
+		 */
 		return k->expire_irqs > 1 || k->due_before ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
 	case WAKE_REMOTE:
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
@@ -177,7 +182,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		const struct wake_clock_sample *s = &samples[i];
 
-		/* The clock was set back in between. */
+		/* The clock was set back between the two reads. */
 		if (s->after_ns < s->before_ns)
 			continue;
 		if (!best || s->after_ns - s->before_ns < best->after_ns - best->before_ns)
@@ -203,7 +208,7 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/* System nanoseconds per device nanosecond, less one: small, so that no digit is lost. */
+/* System nanoseconds per device nanosecond, minus one, to keep precision in a double. */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;
@@ -252,6 +257,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return round_ns((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* Outside, the error of the slope adds up. */
+	/* Outside the two fixes the error of the slope grows with the distance. */
 	return round_ns((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

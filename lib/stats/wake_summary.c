@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Many points: summaries, verdicts, pre-wake, the cost of a stamp. */
+/* Statistics over many points: summaries, verdicts, pre-wake, cost of a timestamp. */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* NAN where the tail beyond it holds no value. */
+/* Percentile of sorted values, or NAN if no value lies above the percentile. */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -37,8 +37,8 @@ static double percentile(const double *sorted, size_t nr, double percent)
 }
 
 /*
- * By ranks, so that one outlier does not matter: with 99.7 % probability the true median lies
- * between the values 1.5 √n ranks to either side of the middle.
+ * Error of the median by ranks, which is robust against outliers. With 99.7 % probability the true
+ * median lies between the values 1.5 √n ranks below and above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -83,8 +83,9 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * The kernel keeps the extremes since the start. They are this window's if they changed in it, or
- * fall into its outermost bucket; else only that bucket is known.
+ * Minimum and maximum of a window. The kernel keeps the extremes since the start. An extreme
+ * belongs to this window if it changed in the window or falls into the outermost nonempty bucket.
+ * Otherwise only the outermost bucket is known.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -101,7 +102,10 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/* Mean and squares are rounded to WAKE_SQ_UNIT alike, so the rounding cancels out. */
+/*
+ * Standard deviation of a histogram. Mean and squares are both rounded to WAKE_SQ_UNIT, so the
+ * rounding cancels.
+ */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -145,7 +149,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/* Never below 0; NAN stays NAN. */
+		/* Subtract the overhead; the result is at least 0, and NAN stays NAN. */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
 				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
@@ -171,7 +175,10 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		       : WAKE_WITHIN;
 }
 
-/* True if a limit of the claim of state @chosen admits only states that fit. */
+/*
+ * True if a latency limit equal to the claim of state @chosen admits only states that fit the
+ * budget.
+ */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
 	for (int i = 0; i < nr; i++)
@@ -205,7 +212,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/* Each median has the uncertainty of the stamps and its own sampling error. */
+		/* Each median has the uncertainty of the timestamps and a sampling error. */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -242,7 +249,10 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 {
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
-	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
+	/*
+	 * The sender takes its timestamp before the IPI is sent. The rest of the sender's BPF
+	 * program adds to the latency.
+	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))

@@ -60,8 +60,8 @@ const char *style_sgr(enum style style)
 	return sgr[style];
 }
 
-#define NAME_MIN 16 /* least width of a name, on any terminal */
-#define NAME_NO_TERMINAL 96 /* in a pipe or file, where lines must still be readable */
+#define NAME_MIN 16 /* minimum width of a name column */
+#define NAME_NO_TERMINAL 96 /* maximum width of a name in a pipe or file */
 
 static enum unit unit_of(const struct table *table, size_t col)
 {
@@ -117,7 +117,10 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 	return strdup(number);
 }
 
-/* A report from a file may hold anything. */
+/*
+ * True if @sum is a sum row with the same columns as @table. A report from a file may have other
+ * columns.
+ */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
 	if (!sum || !sum->sum || sum->nr_rows != 1 || sum->nr_cols != table->nr_cols ||

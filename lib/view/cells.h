@@ -31,30 +31,39 @@ struct bar_style {
 	enum style style;
 };
 
-/* A column without a look of its own gets a letter, by its order, which is written to @letter. */
+/*
+ * Style of a column in bars. A column without a predefined style gets a letter by its position; the
+ * letter is written to @letter.
+ */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
-/* The escape sequence that begins @style; "" for STYLE_PLAIN. */
+/* Escape sequence that switches the terminal to @style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
 #define CELLS_GAP 2 /* blanks between two columns */
 
-/* How wide a name may be on a terminal of @width columns, 0: in a pipe or file. */
+/* Maximum width of a name on a terminal of @width columns; @width is 0 for a pipe or file. */
 size_t cells_name_max(size_t width);
-/* Whether the column is empty in every row, such as flags if there are none. */
+/* True if the column is empty in every row. */
 bool cells_blank(const struct table *table, size_t col);
 /* Words are aligned to the left, figures to the right. */
 bool cells_left(const struct table *table, size_t col);
-/* Whether the column can name the row. */
+/* True if the column can name the row. */
 bool cells_name(const struct table *table, size_t col);
-/* Wide enough for the title, and for the figures of the next window. */
+/*
+ * Minimum width of a column: fits the title and typical figures, so that the width rarely changes
+ * between windows.
+ */
 size_t cells_min_width(const struct table *table, size_t col);
-/* To be freed; NULL without memory. Text is cut at @max columns; 0: not. */
+/*
+ * Text of a cell, cut to @max columns; @max is 0 for no limit. The caller frees the text. NULL if
+ * out of memory.
+ */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*
- * @table, and on top of its rows the row of @sum, if that is a sum of more than one row: shares the
- * strings of both; only @ret_table->cells is to be freed. 0 or -ENOMEM.
+ * Copies @table and inserts the row of @sum as its first row, if @table has more than one row. The
+ * copy shares the strings of both tables; free only @ret_table->cells. 0 or -ENOMEM.
  */
 int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
 

@@ -4,15 +4,16 @@
  *
  * Columns, in this order:
  *   time_unix_ns, window_ns, source	of the report
- *   its fields
- *   table				the table of the row; only if there are several
+ *   the fields of the report
+ *   table				the table of the row, if the report has several tables
  *   the columns of all tables		a key that several tables share is one column; a key that
  *					an earlier column has gets the table's name as prefix
  *   quality.*				of the report, so that losses stay next to the figures
- * A report without tables is one line. The header comes first, and again when the columns change.
- * Bytes that control a terminal become \\xNN, as in text: names may hold any. So does the first character
- * of a text that a spreadsheet would take for a formula. Null is an empty field; a table in a cell is
- * "le=count;le=count".
+ * A report without tables is one line. The header is the first line, and is written again when the
+ * columns change.
+ * Bytes that control a terminal become \\xNN, as in text. The first character of a text that a
+ * spreadsheet would run as a formula also becomes \\xNN. Null is an empty field. A nested table is
+ * written as "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -25,19 +26,19 @@
 #include "view/utf8.h"
 
 struct csv_col {
-	const char *prefix; /* and a dot, or NULL */
+	const char *prefix; /* written before the key with a dot, or NULL for no prefix */
 	const char *key;
 };
 
 struct csv {
 	FILE *out;
-	struct csv_col *cols; /* of the tables, merged */
+	struct csv_col *cols; /* merged columns of all tables */
 	size_t nr;
 };
 
 /*
- * What needs quotes: an empty string, to distinguish it from null; blanks and control characters,
- * which some readers strip or reject; ";", which some readers take for the separator.
+ * True if the string must be quoted. Quotes distinguish an empty string from null. Some readers
+ * strip blanks, reject control characters, or treat ";" as the separator.
  */
 static bool csv_needs_quotes(const char *str)
 {
@@ -58,7 +59,10 @@ static int csv_text(FILE *out, const char *str)
 		return -ENOMEM;
 	quote = csv_needs_quotes(shown) ? "\"" : "";
 	fputs(quote, out);
-	/* The start of a formula; tab and line feed are escaped already. */
+	/*
+	 * Spreadsheets run text that starts with these characters as a formula. Tab and line feed
+	 * are escaped already.
+	 */
 	if (*p && strchr("=+-@", *p))
 		fprintf(out, "\\x%02x", *p++);
 	for (; *p; p++) {
@@ -121,7 +125,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/* Through a buffer, so that the whole list is quoted as one field. */
+	/* Format the list into a buffer first, so that the whole list is quoted as one field. */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;
@@ -131,7 +135,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 	return rc;
 }
 
-/* The one row of fields or of quality. */
+/* Writes the single row of the report's fields or of its quality table. */
 static int csv_values(FILE *out, const struct table *table)
 {
 	int rc = 0;
@@ -151,7 +155,10 @@ static int csv_find(const struct csv *csv, const char *key)
 	return -1;
 }
 
-/* Sentences are no figures; a sum is one more row of the table before it. */
+/*
+ * True if the table has its own columns. Sentences are not in CSV, and a sum is written as a row of
+ * the table before it.
+ */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;
@@ -214,7 +221,10 @@ static void csv_header(const struct csv *csv, const struct report *report, FILE 
 	fputc('\n', out);
 }
 
-/* @table is NULL for a report without tables; @name is that of the table it belongs to. */
+/*
+ * Writes one line. @table is NULL for a report without tables; @name is the name of the listed
+ * table.
+ */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
 		   const char *name, size_t row)
 {
@@ -279,7 +289,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* The sum of one row is that row. */
+		/* Skip the sum of a table with one row: both rows would be equal. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

@@ -38,7 +38,7 @@ static void put_part(FILE *out, const char *str, size_t len)
 	while (str < end) {
 		const char *at = str;
 
-		/* The common case: keys and paths. */
+		/* Fast path for plain ASCII, such as keys and paths. */
 		while (str < end && *str >= 0x20 && *str < 0x7f && *str != '"' && *str != '\\')
 			str++;
 		if (str > at) {
@@ -58,7 +58,10 @@ void json_put_text(FILE *out, const char *str)
 	put_part(out, str, strlen(str));
 }
 
-/* Nine digits; a whole number gets ".0", so that the type of a key never changes. */
+/*
+ * Writes a real with nine digits. A whole number gets ".0", so that the JSON type of a key never
+ * changes.
+ */
 static void put_real(FILE *out, double value)
 {
 	char text[32];
@@ -70,7 +73,7 @@ static void put_real(FILE *out, double value)
 		fprintf(out, "%s%s", text, strchr(text, '.') ? "" : ".0");
 		return;
 	}
-	/* 1e+09 is 1e9, 1e-05 is 1e-5. */
+	/* Shorten the exponent: 1e+09 becomes 1e9, 1e-05 becomes 1e-5. */
 	fprintf(out, "%.*se%d", (int)(exponent - text), text, atoi(exponent + 1));
 }
 
@@ -129,7 +132,7 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 	return !strncmp(key, prefix, len) && (key[len] == '.' || !key[len]);
 }
 
-/* Whether a report has that key at its top beside those of its fields. */
+/* True if the report has a top-level key of that name that is not one of its fields. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
 	for (size_t i = 0; i < report->nr_tables; i++)
@@ -139,9 +142,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * The length of "a" if "a.b" and the columns after it make the object "a"; else 0, and the key is
- * written with its dot. Our own columns of one object are adjacent and its name is free; those of a
- * foreign file need not be, and an object written twice would be lost.
+ * Length of "a" if the key "a.b" can be written into a nested object "a", or 0 to write the key
+ * with its dot. Nesting requires that all columns "a.*" are adjacent and that no other key is "a".
+ * Reports from other programs may break these rules, and JSON readers drop duplicate objects.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -161,7 +164,10 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 	return len;
 }
 
-/* top: the report, if the row holds its fields. comma: the row is not the first thing in its object. */
+/*
+ * @top: the report if the row is the row of its fields, or NULL. @comma: a key precedes the row in
+ * its object.
+ */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)
 {
@@ -215,7 +221,7 @@ static void put_head(FILE *out, const struct report *report)
 		put_char(out, (unsigned char)*at);
 	fputs("/1\",\"time_unix_ns\":", out);
 	put_u64(out, report->time_unix_ns, UNIT_NS);
-	/* A report without a window has no length: null, as for everything unavailable. */
+	/* Write null for a report without a window. */
 	fputs(",\"window_ns\":", out);
 	put_value(out, &window, UNIT_NS);
 	fputs(",\"source\":", out);

@@ -14,7 +14,9 @@
 
 #define NR_PARAMS 2
 
-/* A parameter that a media range must have with this value; where it is optional, it may be missing. */
+/*
+ * A parameter that a media range must have with this value. An optional parameter may be missing.
+ */
 struct param {
 	const char *name, *value;
 	bool optional;
@@ -41,7 +43,7 @@ const char *prom_content_type(enum prom_format format)
 	return media[format].content_type;
 }
 
-/* The value of ;name=value or ;name="value" in what follows a media type; NULL if it is missing. */
+/* Value of the parameter ;name=value or ;name="value" after a media type, or NULL if missing. */
 static const char *param_find(const char *at, const char *end, const char *name, size_t *ret_len)
 {
 	size_t name_len = strlen(name), len;
@@ -79,7 +81,7 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/* The weight (q) of one media range, in thousandths; 1000 if there is none or it is invalid. */
+/* Weight (q) of one media range in thousandths; 1000 if the weight is missing or invalid. */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;
@@ -139,7 +141,7 @@ static size_t format_u64(char *to, uint64_t value)
 	return nr;
 }
 
-/* Exact: a double would round a counter after some weeks, and so its rate. */
+/* Formats nanoseconds as exact seconds. A double would round the counter after some weeks. */
 static size_t format_seconds(char *to, uint64_t ns)
 {
 	size_t len = format_u64(to, ns / 1000000000);
@@ -223,7 +225,7 @@ static void put_labels(struct prom *p, const struct series *s, const struct seri
 		prom_put(p, "}", 1);
 }
 
-/* @part: of the row's samples. */
+/* @part: index of the sample in the row. */
 static void put_line(struct prom *p, const char *head, const struct series *s,
 		     const struct series_row *row, unsigned int part, const char *value, size_t len)
 {
@@ -247,8 +249,8 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 }
 
 /*
- * Writes all boundaries of one row straight into the block, of which @prefix takes at most half.
- * @prefix ends with le=": only boundary and count vary.
+ * Writes all bucket lines of one row into the block. @prefix is the constant start of each line, up
+ * to le=", and fills at most half of the block.
  */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			const struct series *s, char (*le)[32])

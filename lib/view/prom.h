@@ -14,15 +14,16 @@ enum prom_format {
 	PROM_NR_FORMATS,
 };
 
-/* For the Content-Type header. */
+/* Value of the Content-Type header. */
 const char *prom_content_type(enum prom_format format);
 /*
- * The format that an Accept header, or NULL, gives the largest weight; of equal ones the last of
- * enum prom_format. Text if it names none. @protobuf: whether that is offered.
+ * Format with the largest weight in an Accept header, or PROM_TEXT if the header is NULL or names
+ * no known format. Among equal weights the last one of enum prom_format wins. @protobuf: protobuf
+ * is allowed.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
-/* Called with each full block; a nonzero result stops the output and is returned. */
+/* Called with each full block. A nonzero result stops the output; prom_end() returns the result. */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 
 struct prom {
@@ -34,12 +35,15 @@ struct prom {
 	char block[64 * 1024];
 };
 
-/* Writes all samples of one family; call it once per family. A family without samples is left out. */
+/*
+ * Writes all samples of one family. Call prom_write() once per family. A family without samples is
+ * skipped.
+ */
 void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
-/* Writes the rest of the block and the end mark of OpenMetrics; 0 or the sink's result. */
+/* Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the sink's result. */
 int prom_end(struct prom *prom);
 
-/* For the writers of the formats. */
+/* Passes the block to the sink; used by the format writers. */
 static inline void prom_flush(struct prom *p)
 {
 	if (!p->rc && p->used)
@@ -64,8 +68,8 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 }
 
 /*
- * Writes the length of the family, then the family, as protobuf: the only format with native
- * histograms. Encodes it twice, the first time for the length.
+ * Writes one family as length-delimited protobuf, the only format with native histograms. Encodes
+ * the family twice; the first pass computes the length.
  */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);

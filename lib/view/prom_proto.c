@@ -36,7 +36,7 @@ enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 /* Up to this many empty buckets cost less than another span. */
 #define MAX_GAP 2
 
-/* Signed numbers are 0, -1, 1, -2, … */
+/* Protobuf zigzag encoding of signed numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, … */
 static uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
@@ -68,8 +68,9 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 }
 
 /*
- * The nearest double, as a reader of the text gets it. Above 2^53 ns, 104 days, the nanoseconds are
- * no double; the sum is rounded once, since the fraction is far more exact than the sum can be.
+ * Nanoseconds as the nearest double in seconds, equal to the double that a parser of the text
+ * format gets. Above 2^53 ns (104 days) a double cannot hold the nanoseconds exactly; adding the
+ * fraction to whole seconds rounds only once.
  */
 static double seconds(uint64_t ns)
 {
@@ -90,16 +91,16 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/* @i: 0 is the zero bucket, 1 is the bucket with index first. */
+/* Count of bucket @i: 0 is the zero bucket, 1 is the bucket with index native.first. */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* The word behind the boundaries is the count of all. */
+	/* words[] after the last boundary is the total count. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
-/* The next nonempty bucket from @from on; nr + 1: no more. */
+/* Next nonempty bucket at or after @from, or nr + 1 if all later buckets are empty. */
 static unsigned int native_next(const struct series *s, const union word *words, unsigned int from)
 {
 	while (from <= s->native.nr && !native_count(s, words, from))
@@ -107,7 +108,7 @@ static unsigned int native_next(const struct series *s, const union word *words,
 	return from;
 }
 
-/* End of a run of buckets: after the last bucket before a gap. */
+/* End of a span: the index after its last nonempty bucket. */
 static unsigned int span_end(const struct series *s, const union word *words, unsigned int begin)
 {
 	unsigned int end = begin, next = begin;
@@ -119,7 +120,10 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 	return end;
 }
 
-/* Offset of the first span: its index. Offset of later spans: distance from the previous span. */
+/*
+ * Writes the spans. The offset of the first span is its bucket index. The offset of later spans is
+ * the distance from the previous span.
+ */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	int expected = 1 - s->native.first;
@@ -136,7 +140,7 @@ static void put_spans(struct proto_msg *m, const struct series *s, const union w
 	}
 }
 
-/* Counts of the same buckets, each minus the previous count. */
+/* Writes the bucket counts of all spans, each as the difference from the previous count. */
 static void put_deltas(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	unsigned int begin = native_next(s, words, 1), end;
@@ -170,7 +174,7 @@ static void put_histogram(struct proto_msg *m, const struct series *s, const uni
 {
 	proto_u64(m, HISTOGRAM_COUNT, words[s->nr_le].u64);
 	put_double(m, HISTOGRAM_SUM, seconds(words[s->nr_le + 1].u64));
-	/* The bucket +Inf is the count. */
+	/* Omit the bucket +Inf, which is equal to the total count. */
 	for (unsigned int i = 0; i < s->nr_le; i++) {
 		size_t bucket = m->len;
 
@@ -206,7 +210,7 @@ static void put_sample(struct proto_msg *m, const struct series *s, const struct
 	proto_close(m, FAMILY_METRIC, metric);
 }
 
-/* All samples of one row. */
+/* Writes all samples of one row. */
 static void put_row(struct proto_msg *m, const struct series *s, const struct series_row *row)
 {
 	m->len = 0;

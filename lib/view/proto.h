@@ -78,7 +78,7 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 	proto_bytes(m, str, strlen(str));
 }
 
-/* What was put since the message had @begin bytes becomes a field: its key and length go before it. */
+/* Turns the bytes from offset @begin on into a field: inserts its key and length before them. */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {
 	char head[2 * PROTO_MAX_VARINT];

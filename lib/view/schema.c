@@ -5,7 +5,9 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Every value may be null: unavailable. Type "number" includes integers. */
+/*
+ * JSON types of a metric. Every value may be null (unavailable). Type "number" includes integers.
+ */
 static json_t *type_of(const struct metric *metric)
 {
 	switch (metric->unit) {
@@ -13,7 +15,7 @@ static json_t *type_of(const struct metric *metric)
 		return json_pack("[ss]", "string", "null");
 	case UNIT_BOOL:
 		return json_pack("[ss]", "boolean", "null");
-	case UNIT_ID: /* beyond 63 bits it is written as a string */
+	case UNIT_ID: /* an identifier of more than 63 bits is written as a string */
 		return json_pack("[sss]", "integer", "string", "null");
 	case UNIT_TABLE:
 		return json_pack("[ss]", "array", "null");
@@ -30,7 +32,7 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/* Metrics that exist in ns and in cycles: the report has the unit. */
+	/* Some metrics are in ns or in cycles, by the report's unit key. */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -71,7 +73,7 @@ static json_t *describe(const struct column_spec *col)
 	return json;
 }
 
-/* Adds a column to the object of its row. A key that the object has already stays as it is. */
+/* Adds a column to the schema of its row. An existing key is not changed. */
 static void add_column(json_t *object, const struct column_spec *col, bool required)
 {
 	const char *key = col->key ? col->key : metric_get(col->metric)->key;
@@ -105,7 +107,7 @@ static void add_columns(json_t *object, const struct table_spec *table)
 		add_column(object, &table->cols[i], !table->optional);
 }
 
-/* The object that the keys of @table belong to: the report, its quality, or a row of a list. */
+/* Schema object for the keys of @table: the report, its quality, or a row of a list. */
 static json_t *object_of(json_t *report, const struct table_spec *table)
 {
 	json_t *lists = json_object_get(report, "properties"), *list;

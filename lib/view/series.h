@@ -9,41 +9,56 @@
 
 #include "report/family.h"
 
-/* The maximum in one struct labels. */
+/* Maximum number of labels in one struct labels. */
 #define LABELS_MAX 16
 
-/* The name needs no escaping; the value can be any text. */
+/* One label. The name needs no escaping. The value can be any text. */
 struct label {
 	const char *name, *value;
-	unsigned int number; /* the value, if that is NULL */
+	unsigned int number; /* the value if @value is NULL */
 };
 #define LABEL(name, value)	   {name, value, 0}
 #define LABEL_NUMBER(name, number) {name, NULL, number}
 
-/* Immutable. Free it with free(). */
+/* Immutable set of labels. Free it with free(). */
 struct labels {
 	struct labels *next; /* in the table's list of retired labels */
 	size_t text_len;
-	/* The text: name="value",…, escaped. Behind its NUL the pairs: name, NUL, value, NUL, …, NUL. */
+	/*
+	 * Escaped text name="value",… and a NUL. After the NUL the pairs follow: name, NUL, value,
+	 * NUL, …, NUL.
+	 */
 	char data[];
 };
 
-/* Values are escaped as by utf8_printable(). NULL if out of memory. */
+/* Makes labels with values escaped as in utf8_printable(). NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
-/* True if labels_new() would return the same. @labels: NULL for no labels. No numbers. */
+/*
+ * True if labels_new() with @pairs would return labels equal to @labels. @labels is NULL for no
+ * labels. @pairs must have text values only.
+ */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
-/* Hash of the values. Only values of the kernel and of subtick: printable, and none chosen to collide. */
+/*
+ * Hash of the label values. Use it only for values from the kernel or subtick: they are printable
+ * and not chosen to collide.
+ */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
-/* Writes a value as the text has it; returns the end. @to needs twice the room. */
+/*
+ * Writes the escaped value to @to, which needs twice the length of the value. Returns the end of
+ * the text.
+ */
 char *labels_escape(char *to, const char *value);
 
-/* The name of the first pair, "" if there is none. */
+/* Name of the first pair, or "" for no pairs. */
 static inline const char *labels_first(const struct labels *labels)
 {
 	return labels ? labels->data + labels->text_len + 1 : "";
 }
 
-/* The string after a name or value: its value, or the next name. "" at the end. */
+/*
+ * Next string in the list of pairs: the value after a name, or the next name after a value. "" at
+ * the end.
+ */
 static inline const char *labels_next(const char *str)
 {
 	while (*str++)
@@ -57,39 +72,43 @@ union word {
 	double f64;
 };
 
-/* All counters of one holder. */
+/* All counters of one core, cgroup or pair of cgroups. */
 struct series_row {
-	struct labels *labels; /* unique in the table; NULL: none */
-	struct labels *names;  /* written after them: names that may change; NULL: none */
+	struct labels *labels; /* unique in the table, or NULL for no labels */
+	/* Labels that may change, written after the unique labels; may be NULL. */
+	struct labels *names;
 	struct series_row *next; /* in the bucket of the hash table */
 	uint64_t key;
-	uint64_t shown; /* bit N: sample N is on the page */
+	uint64_t shown; /* bit N: sample N is exported */
 	size_t index;	/* in the table */
 	union word words[];
 };
 
-/* Zeroed except for head and width is empty. */
+/* Rows by key. A table is empty if every member except head and width is zero. */
 struct series_table {
 	size_t head; /* bytes of the caller's struct before its struct series_row */
-	unsigned int width; /* words of a row */
-	unsigned int samples; /* bits of shown in use */
+	unsigned int width; /* number of words per row */
+	unsigned int samples; /* number of bits used in series_row.shown */
 	struct series_row **rows;
 	struct series_row **buckets; /* by key */
 	size_t nr, room;
-	struct labels *retired; /* that a copy may still use */
-	char *block; /* of a copy: its rows */
+	struct labels *retired; /* replaced labels that a copy may still use */
+	char *block; /* memory of the rows of a copy */
 };
 
 /*
  * Buckets of a native histogram of Prometheus: the zero bucket, then @nr buckets from index @first
- * on. Buckets of schema s end at powers of 2^(1/2^s) seconds. The last one has everything above it.
+ * on. Buckets of schema s end at powers of 2^(1/2^s) seconds. The last bucket counts also all
+ * larger values.
  */
 struct series_native {
 	int schema;
 	int first;
-	unsigned int nr; /* 0: no native histogram */
-	/* Word of the zero bucket, from the sample's first word on. 0: the buckets are the differences
-	 * between the boundaries, and everything above the last boundary. */
+	unsigned int nr; /* number of buckets, or 0 for no native histogram */
+	/*
+	 * Index of the zero bucket's word, relative to the sample's first word. 0 if the buckets
+	 * are computed as differences of the cumulative counts.
+	 */
 	unsigned int at;
 };
 
@@ -101,29 +120,38 @@ struct series {
 	const struct family *family;
 	unsigned int table; /* number of the table */
 	unsigned int at;    /* first word of the sample */
-	unsigned int words; /* of all its samples of a row */
-	unsigned int bit;   /* in shown */
-	/* With parts, a row has a sample of one word for each part, with one more label. */
+	unsigned int words; /* number of words per row, of all samples */
+	unsigned int bit;   /* bit number in series_row.shown */
+	/*
+	 * With parts, a row has one sample of one word per part. The label part_name distinguishes
+	 * the samples.
+	 */
 	const char *part_name;
 	const char *const *parts;
 	unsigned int nr_parts;
-	const uint64_t *le_ns; /* of a histogram */
+	const uint64_t *le_ns; /* upper bounds of a histogram's buckets */
 	unsigned int nr_le;
 	uint64_t le_hidden; /* bits of boundaries that are counted but not on the page */
 	struct series_native native;
 };
 
-/* The row with @key; NULL if there is none. @value: NULL, or the value of its first label. */
+/*
+ * Row with @key, or NULL. @value is the required value of the row's first label, or NULL for any
+ * value.
+ */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
-/* Adds a row of zeros; the caller's struct before it is zeroed, too. NULL if out of memory. */
+/* Adds a row of zeros. The caller's struct before the row is also zeroed. NULL if out of memory. */
 struct series_row *series_add(struct series_table *table, uint64_t key, const struct label *pairs,
 			      size_t nr);
-/* Replaces the names; @nr is 0 for none. False if they are the same, or out of memory. */
+/*
+ * Replaces the changeable labels by @nr pairs; @nr may be 0. False if the labels are unchanged or
+ * memory is out.
+ */
 bool series_set_names(struct series_table *table, struct series_row *row,
 		      const struct label *pairs, size_t nr);
-/* Frees @row; the last row gets its index. */
+/* Frees @row. The last row moves to the index of @row. */
 void series_remove(struct series_table *table, struct series_row *row);
-/* Frees retired labels; only while no copy is in use. */
+/* Frees retired labels. Call series_reclaim() only while no copy is in use. */
 void series_reclaim(struct series_table *table);
 void series_free(struct series_table *table);
 
@@ -139,7 +167,7 @@ static inline unsigned int series_parts(const struct series *series)
 	return series->nr_parts ? series->nr_parts : 1;
 }
 
-/* The sample of a part, 0 without parts, now on the page. */
+/* Sample of part @part, which is 0 without parts. Marks the sample as exported. */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)
 {
@@ -153,7 +181,7 @@ static inline bool series_shows(const struct series *series, const struct series
 	return row->shown >> (series->bit + part) & 1;
 }
 
-/* Samples of the family. */
+/* Number of samples of the family. */
 size_t series_count(const struct series *series, const struct series_table *table);
 
 #endif

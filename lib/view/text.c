@@ -12,9 +12,9 @@
 #include "view/cells.h"
 #include "view/utf8.h"
 
-#define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
-#define FINDINGS_SHOWN 5 /* more would push the figures off a screen of 24 lines */
-#define COMPACT_ROWS  5 /* four CPUs and their sum */
+#define HEADING_EVERY 20 /* reports between two headings while reports scroll as one table */
+#define FINDINGS_SHOWN 5 /* keeps the figures on a screen of 24 lines */
+#define COMPACT_ROWS  5 /* maximum rows of a scrolling table: four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
 		      const char *between)
@@ -36,7 +36,9 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
-/* Values of the one row of @table that @shown accepts; returns true if there are any. */
+/*
+ * Prints the values of a one-row @table that @shown accepts. Returns true if any value was printed.
+ */
 static bool text_pairs(const struct view *view, const struct table *table, const char *between,
 		       bool (*shown)(const struct column *col, const struct value *value))
 {
@@ -58,7 +60,7 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/* Quality that is no loss; 0 of a count is not worth a word, 0% is. */
+/* True for a quality value that is printed in the head: not a loss, and not a count of 0. */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -77,7 +79,10 @@ static void text_time(const struct view *view, const struct report *report, cons
 	fprintf(view->out, "%s%s", clock, end);
 }
 
-/* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%", and a line with the fields. */
+/*
+ * Prints the head "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%", and a line with the
+ * fields.
+ */
 static void text_head(struct view *view, const struct report *report)
 {
 	const char *between = ": ";
@@ -110,7 +115,7 @@ static bool has_fields(const struct report *report)
 	return false;
 }
 
-/* Prints a note only when it changes. Repeated every window, notes would bury the figures. */
+/* Prints the notes only if they changed since the previous window. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = HASH_START;

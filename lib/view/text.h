@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "view/view.h"
 
-/* SGR codes; "" is no colour. */
+/* SGR escape sequences; "" for no colour. */
 #define SGR_RESET  "\033[0m"
 #define SGR_BOLD   "\033[1m"
 #define SGR_RED	   "\033[31m"
@@ -24,13 +24,13 @@ bool text_is_zero(const struct value *value);
 /* True if the column counts losses, and there are some. */
 bool text_lost(const struct column *col, const struct value *value);
 /*
- * Growth of a loss counter since the previous report. The whole count in the first report, after a
- * reset, and where @seen is full.
+ * Increase of a loss counter since the previous report. Returns the whole count in the first
+ * report, after a reset, or if @seen is full.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
 
-#define TEXT_BAR_MIN 24 /* columns, edges included */
+#define TEXT_BAR_MIN 24 /* minimum width of a bar, with edges */
 #define TEXT_BAR_MAX 62
 
 void text_bar(const struct view *view, const struct table *table, size_t row, size_t width);
@@ -40,9 +40,9 @@ void text_bar_legend(struct view *view, const struct table *table);
 bool text_is_hist(const struct table *table);
 void text_hist(const struct view *view, const struct table *table);
 
-/* The layout: the cells as text, their widths, and the block of each column. */
+/* Layout of a table: cells as text, widths, and the block of each column. */
 struct grid_item {
-	size_t col; /* GRID_BAR for the bar */
+	size_t col; /* column number, or GRID_BAR for the bar */
 	size_t width;
 	size_t block; /* a table too wide for the terminal is folded into blocks of columns */
 	bool left;
@@ -53,23 +53,23 @@ struct grid_item {
 
 struct grid {
 	const struct table *table;
-	char **cells; /* nr_rows × nr_cols; NULL if the text view shows nothing */
+	char **cells; /* nr_rows × nr_cols; NULL for a cell that is not shown */
 	struct grid_item *items;
 	size_t nr_items;
 	size_t nr_keys; /* leading items that name the row; they are in every block */
 	size_t nr_blocks;
 	size_t sentence, fix; /* columns of prose, or GRID_NONE */
-	size_t parts;	      /* column that replaces all parts of a sum, or GRID_NONE */
+	size_t parts;	      /* column that lists the largest parts of a sum, or GRID_NONE */
 };
 
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Hash of the columns: a change means that the heading must be printed again. */
+/* Hash of the columns. The heading is printed again when the hash changes. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
- * Makes the columns at least as wide as in the previous table, so that rows stay below their heading,
- * if the terminal is wide enough. False if a column became wider: print the heading again.
+ * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.
+ * Returns false if a column became wider and the heading must be printed again.
  */
 bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
 		      size_t max);

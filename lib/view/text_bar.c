@@ -151,7 +151,7 @@ void text_put(const struct view *view, const char *sgr, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* Including the NUL, so that "a","bc" differs from "ab","c". */
+	/* Hash the NUL as well, so that "a","bc" differs from "ab","c". */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lays out tables for a terminal: aligned, and folded into blocks of columns if it is narrow. */
+/*
+ * Lays out tables for a terminal. A table wider than the terminal is folded into blocks of columns.
+ */
 #include "view/text.h"
 
 #include <errno.h>
@@ -10,9 +12,9 @@
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3
-#define SENTENCE_ROOM 30 /* least width of prose; with less it gets a block of its own */
+#define SENTENCE_ROOM 30 /* minimum width of a sentence; narrower sentences get their own block */
 
-/* A sentence about the row is wrapped, not cut. */
+/* First column of metric @id that is shown in text, or GRID_NONE. */
 static size_t find_metric(const struct table *table, enum metric_id id)
 {
 	for (size_t i = 0; i < table->nr_cols; i++)
@@ -31,7 +33,7 @@ static bool is_shown(const struct grid *grid, size_t col)
 	       !cells_blank(grid->table, col);
 }
 
-/* Largest parts of a row's sum: "quota 57%, same 34%". */
+/* Text of the largest parts of a row's sum: "quota 57%, same 34%". */
 static char *parts_text(const struct table *table, size_t row)
 {
 	size_t order[PARTS_SHOWN] = {0}, nr = 0;
@@ -69,7 +71,7 @@ static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
 	size_t width = view->width > 0 ? view->width : 0;
-	/* --wide into a file: names are not cut. */
+	/* Names are not cut with --wide in a pipe or file. */
 	size_t name_max = width || !view->wide ? cells_name_max(width) : 0;
 
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
@@ -282,7 +284,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/* Ends the line; the fix is on a line of its own, so that it can be copied. */
+/* Prints the sentence and ends the line. The fix gets its own line for copying. */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {

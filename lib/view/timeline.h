@@ -8,13 +8,13 @@
 #include "report/timeline.h"
 
 /* Each returns 0, -ENOMEM or the error of the stream. */
-/* JSON Lines: one object per event; the events of one CPU follow those of another, then the holds. */
+/* JSON Lines with one object per event, sorted by CPU, then one object per hold. */
 int timeline_lines(FILE *out, const struct timeline *timeline);
-/* The JSON of chrome://tracing, which Perfetto and Speedscope open as well. */
+/* JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);
-/* Perfetto's own format: events of ftrace, so that its tables of the scheduler are filled. */
+/* Perfetto's binary format with ftrace events, which fill Perfetto's scheduler tables. */
 int timeline_perfetto(FILE *out, const struct timeline *timeline);
-/* A zoomable picture of the slices and waits as one page that needs nothing else. */
+/* Self-contained HTML page with a zoomable picture of slices and waits. */
 int timeline_html(FILE *out, const struct timeline *timeline);
 
 #endif

@@ -99,7 +99,7 @@ struct writer {
 	const struct timeline *timeline;
 	bool comma;
 	uint32_t cpu;
-	/* The slices that are open on this CPU, by the kind that began them. */
+	/* Stack of open slices on this CPU, by the kind of event that started each slice. */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
 };
@@ -130,7 +130,10 @@ static void end_one(struct writer *w, uint64_t ns)
 	putc('}', w->out);
 }
 
-/* Ends the innermost slice of that kind and what is inside; none is open if it began before the trace. */
+/*
+ * Ends the innermost open slice of that kind and all slices inside. Does nothing if the slice
+ * started before the trace.
+ */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
 	unsigned int at = w->depth;
@@ -212,7 +215,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
-/* Holds of several tasks overlap on one CPU: each task has a row of its own for them. */
+/* Each task has its own row for holds, because holds of several tasks overlap on one CPU. */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	static const char *const phases[] = {"b", "e"};

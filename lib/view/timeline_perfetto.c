@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. The numbers of the fields are those of
- * protos/perfetto/trace/ of google/perfetto: trace_packet.proto and ftrace/.
+ * Writes a timeline as a Perfetto trace. Field numbers come from trace_packet.proto and ftrace/ in
+ * protos/perfetto/trace/ of google/perfetto.
  */
 #include "view/timeline.h"
 
@@ -43,7 +43,7 @@ enum {
 enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
 enum { WAKE_COMM = 1, WAKE_PID, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
 enum { IRQ_NUMBER = 1, IRQ_NAME };
-enum { POWER_STATE = 1, POWER_CPU }; /* of cpu_idle and cpu_frequency */
+enum { POWER_STATE = 1, POWER_CPU }; /* fields of cpu_idle and cpu_frequency */
 enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 enum { TREE_PROCESS = 1, TREE_THREAD };
 enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
@@ -51,14 +51,17 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/* A priority is not in the trace; its reader wants one, and 120 is that of nearly all tasks. */
+/*
+ * Priority written for every task. The trace has no priorities, Perfetto requires them, and nearly
+ * all tasks have 120.
+ */
 #define PRIO_DEFAULT 120
-/* cpu_idle says so when idle ends. */
+/* State in a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
-/* A packet of so many bytes is written. */
+/* A packet is written when it exceeds this number of bytes. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
-/* Bits of track numbers, beside a pid; the number of a CPU in TRACK_TICKS. */
+/* Flags in track numbers. The low bits are a pid, or a CPU number for TRACK_TICKS. */
 #define TRACK_HOLDS	(1ULL << 32)
 #define TRACK_TICKS	(1ULL << 33)
 #define TRACK_AVOIDABLE (1ULL << 34)
@@ -67,9 +70,9 @@ struct writer {
 	FILE *out;
 	const struct timeline *timeline;
 	struct proto_msg m;
-	uint32_t cpu, current; /* whose events are in the open bundle, and who runs there */
+	uint32_t cpu, current; /* CPU of the open bundle, and pid of its current task */
 	bool open;
-	int depth;	       /* of interrupts: one inside another is not written */
+	int depth;	       /* nesting depth of interrupts; nested interrupts are not written */
 };
 
 static void flush(struct writer *w)
@@ -156,7 +159,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes the fields that depend on the kind; false if this format has no such event. */
+/* Writes the fields of an event by its kind. False if Perfetto has no event of this kind. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -218,12 +221,12 @@ static void open_bundle(struct writer *w, const struct timeline_event *e)
 
 static void put_event(struct writer *w, const struct timeline_event *e)
 {
-	/* The trace's clock is that of suspend, too. */
+	/* Perfetto timestamps are CLOCK_BOOTTIME, which also counts suspend. */
 	uint64_t boot_ns = w->timeline->boot_ns - w->timeline->end_ns;
 	uint32_t current = w->current;
 	size_t begin;
 
-	/* A gap is a property of the bundle behind it. */
+	/* A gap is flagged in the bundle after the gap. */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->open)
@@ -264,8 +267,8 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 }
 
 /*
- * Each task has a track of its own, as the holds of several overlap. A track may be described more than
- * once, with the same words.
+ * Writes a hold. Each task has its own track, because holds of several tasks overlap. A track may
+ * be described more than once.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
@@ -280,7 +283,7 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 
-/* Events of ftrace do not say which timers are ticks. */
+/* Writes the ticks as a track, because ftrace events do not distinguish ticks from other timers. */
 static void put_ticks(struct writer *w)
 {
 	uint32_t cpu = UINT32_MAX;

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 
-#define LAST_ENOUGH 40 /* the kind of a container and 24 digits */
+#define LAST_ENOUGH 40 /* fits the container type and 24 digits of its id */
 
 struct range {
 	uint32_t first, last;
@@ -33,7 +33,10 @@ static const struct range double_width[] = {
 	{0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/* Four bytes as \xNN each, and sprintf()'s NUL; the ellipsis fits too. */
+/*
+ * Buffer size for one character: four bytes as \xNN each, and sprintf()'s NUL. The ellipsis is
+ * shorter.
+ */
 #define PRINTABLE_MAX (4 * 4 + 1)
 
 /* Ranges are in ascending order. */
@@ -74,7 +77,7 @@ size_t utf8_width(const char *str)
 	return utf8_width_of(str, strlen(str));
 }
 
-/* Bytes of the longest beginning of @len bytes that fits @max columns. */
+/* Length in bytes of the longest prefix that fits @max columns. */
 static size_t head_of(const char *str, size_t len, size_t max)
 {
 	size_t pos = 0, width = 0, step;
@@ -89,7 +92,7 @@ static size_t head_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Cuts @out, which has room for the ellipsis, to @max columns. */
+/* Cuts @out to @max columns. @out must have room for the ellipsis. */
 static void cut(char *out, size_t max)
 {
 	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
@@ -134,7 +137,7 @@ char *utf8_printable(const char *str, size_t max)
 	return out;
 }
 
-/* Where the longest end of @len bytes begins that fits @max columns. */
+/* Start of the longest suffix that fits @max columns. */
 static size_t tail_of(const char *str, size_t len, size_t max)
 {
 	size_t width = utf8_width_of(str, len), pos = 0;
@@ -147,7 +150,9 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Without the kind of unit that systemd adds: it says nothing, and takes columns from the id before it. */
+/*
+ * Length of a name without systemd's suffix such as ".scope", which would take columns from the id.
+ */
 static size_t without_kind(const char *last)
 {
 	const char *dot = strrchr(last, '.');
@@ -157,7 +162,10 @@ static size_t without_kind(const char *last)
 	return strlen(last);
 }
 
-/* Columns of the last part of a path: what the folders leave, and enough to know a container's id. */
+/*
+ * Columns for the last part of a path: the columns that the folders leave, but at least the smaller
+ * of LAST_ENOUGH and two thirds of @max.
+ */
 static size_t room_of_last(size_t folders, size_t max)
 {
 	size_t left = folders < max ? max - folders : 0, enough = max - max / 3;
@@ -195,7 +203,7 @@ static char *shorten(const char *path, size_t max)
 
 char *utf8_printable_path(const char *str, size_t max)
 {
-	/* Escapes have no '/'. */
+	/* Escape sequences contain no '/'. */
 	char *whole = utf8_printable(str, strchr(str, '/') ? 0 : max), *path;
 
 	if (!whole || !max || utf8_width(whole) <= max)

@@ -6,7 +6,7 @@
 
 int output_begin(struct output *output, FILE *out)
 {
-	/* A decimal comma would break CSV and SVG, and people compare text of different machines. */
+	/* Use the C locale for numbers: a decimal comma would break CSV and SVG. */
 	output->posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	if (!output->posix)
 		return -errno;
@@ -18,7 +18,7 @@ int output_begin(struct output *output, FILE *out)
 
 int output_end(struct output *output, int rc)
 {
-	/* Most write errors show only at the flush; earlier ones have set errno. */
+	/* Most write errors appear at the flush. Earlier write errors have set errno. */
 	int before = errno;
 
 	if (!rc && fflush(output->out))

@@ -17,9 +17,9 @@ struct output {
 	locale_t posix, old;
 };
 
-/* Until output_end() this thread writes numbers as in C. */
+/* Sets the C locale for numbers in this thread until output_end(). */
 int output_begin(struct output *output, FILE *out);
-/* Flushes. Returns @rc, or if that is 0 the error of the stream. */
+/* Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. */
 int output_end(struct output *output, int rc);
 
 enum view_format {
@@ -31,10 +31,12 @@ enum view_format {
 #define VIEW_MAX_WIDTHS 32
 #define VIEW_TOP_ALL	UINT32_MAX /* --top 0: all rows, and in text all findings */
 
-/* Loss counters of the previous report, which count since the start of the measurement. */
+/*
+ * Loss counters of the previous report. The counters are totals since the start of the measurement.
+ */
 struct losses_seen {
 	struct {
-		uint64_t key; /* hash, 0 if unused */
+		uint64_t key; /* hash of the column key, or 0 for an unused entry */
 		uint64_t total;
 	} of[24];
 };
@@ -45,28 +47,28 @@ struct view {
 	bool color;
 	bool bars;	       /* text: draw stacked bars (a terminal that can show them) */
 	bool all;	       /* text: also tables marked text_hidden */
-	bool wide;	       /* text: every part of a sum in a column of its own */
-	int width;	       /* text: columns of the terminal, 0 if there is none */
+	bool wide;	       /* text: show every part of a sum in its own column */
+	int width;	       /* text: columns of the terminal, or 0 without a terminal */
 	uint32_t top;	       /* maximum rows of each ranked list; 0 in commands without --top */
 	unsigned long written; /* reports so far */
 	struct losses_seen losses;
-	/* Private to the views: what was printed last, so that it is not repeated. */
+	/* Private to the views: state of the last printed report, to avoid repetitions. */
 	struct {
 		uint64_t columns, legend, notes; /* hashes */
 		uint64_t window_ns, second;
 		unsigned int age; /* reports since the last heading */
-		unsigned short widths[VIEW_MAX_WIDTHS]; /* of the columns below that heading */
+		unsigned short widths[VIEW_MAX_WIDTHS]; /* column widths below the last heading */
 	} seen;
 };
 
 /*
- * Prints a report and flushes. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM also if
- * @report is incomplete because memory ran out (it is not printed), or another -errno of the
- * stream. The caller must ignore SIGPIPE.
+ * Prints a report and flushes. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM, or another
+ * -errno of the stream. A report that is incomplete because memory ran out is not printed: -ENOMEM.
+ * The caller must ignore SIGPIPE.
  */
 int view_write(struct view *view, const struct report *report);
 
-/* One per format; called through view_write(). */
+/* One function per format, called through view_write(). */
 int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
@@ -74,18 +76,18 @@ int view_csv(struct view *view, const struct report *report);
 /* Writes a JSON string in quotes, in ASCII. Invalid bytes become U+FFFD. */
 void json_put_text(FILE *out, const char *str);
 
-/* "1.23 ms", "250 ns", "12.3 s": three significant digits, for people. */
+/* Formats a duration with three significant digits: "1.23 ms", "250 ns", "12.3 s". */
 void view_format_ns(double ns, char *buf, size_t size);
-/* "12.3%", one decimal. */
+/* Formats a ratio with one decimal: "12.3%". */
 void view_format_ratio(double ratio, char *buf, size_t size);
-/* "0.0004%": the same, but a small share is not shown as 0. */
+/* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
 /* Formats any value but strings and tables for people; null is "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * Whether the data formats write a real as an integer: nanoseconds and counts of a million or more.
- * Their fraction does not matter, and the nine digits of a real could cut off whole units.
+ * True if JSON and CSV write a real as an integer: nanoseconds and counts of a million or more.
+ * Nine significant digits could drop whole units of such values.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 

@@ -33,7 +33,7 @@ export function done() {
 	return failed ? 1 : 0;
 }
 
-// A test that throws is a test that failed, and the next ones still run.
+// Runs one test. An exception fails the test, and the next tests still run.
 export async function test(name, body) {
 	try {
 		await body();
@@ -45,7 +45,7 @@ export async function test(name, body) {
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-// An own profile, gone afterwards.
+// Browser with a temporary profile, which is removed at the end.
 export class Browser {
 	static async open(options = {}, flags = []) {
 		const self = new Browser();

@@ -8,7 +8,7 @@ const TRIES = 100;
 
 export const tag = `subtick-web-${process.pid}`;
 
-// A name holds no slash, so what needs one is two cgroups.
+// Hostile cgroup names. A name cannot contain a slash, so a text with a slash is a pair of nested cgroups.
 const NAMES = [
 	["<script>document.title='owned'<", "script>"],
 	["<img src=x onerror=\"document.title='owned'\">"],
@@ -17,7 +17,7 @@ const NAMES = [
 	["x".repeat(255 - Buffer.byteLength(`${tag} `))],
 	[Buffer.from([0x62, 0x61, 0x64, 0xff, 0xfe, 0x80])],
 ];
-// What a name must read like on the page: text, controls as codes, invalid bytes as U+FFFD.
+// Expected text of the names on the page: control characters as codes, invalid bytes as U+FFFD.
 export const shown = ["<script>document.title='owned'</script>", "onerror=\"document.title='owned'\">",
 	"quotes\"'`><b>bold</b>", "return\\x0dtab\\x09two  spaces", "x".repeat(255 - tag.length - 1),
 	"bad\ufffd\ufffd\ufffd"];
@@ -30,7 +30,7 @@ function hasCgroups(root) {
 	}
 }
 
-// The hierarchy that the exporter measures: v1, unless only v2 has cgroups.
+// Root of the cgroup hierarchy that the exporter measures: v1 if it has cgroups, else v2.
 export function cgroupRoot() {
 	const onlyV2 = hasCgroups(ROOTS[1]) && !hasCgroups(ROOTS[0]);
 
@@ -77,7 +77,8 @@ export class Cgroups {
 		}
 	}
 
-	// The kernel takes no name with a newline; the day it does, this test has to show one.
+	// True if the kernel accepts a cgroup name with a newline. If a later kernel does, this test must cover such
+	// a name.
 	takesNewline() {
 		const path = join(this.root, `${tag} new\nline`);
 
@@ -90,7 +91,7 @@ export class Cgroups {
 		}
 	}
 
-	// Also called when the process ends, so it waits without giving up control.
+	// Removes the cgroups. Waits synchronously, because remove() also runs at process exit.
 	remove() {
 		const clock = new Int32Array(new SharedArrayBuffer(4));
 
@@ -106,7 +107,7 @@ export class Cgroups {
 					return error.code !== "ENOENT";
 				}
 			}).reverse();
-			// Their last sleep ends by itself.
+			// The last sleep of the tasks ends without a signal.
 			Atomics.wait(clock, 0, 0, this.made.length ? 50 : 0);
 		}
 		return !this.made.length;

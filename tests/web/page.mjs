@@ -19,12 +19,12 @@ async function views(page, name) {
 	}
 }
 
-// Wider than the window is what makes a phone scroll sideways.
+// Checks that the page is not wider than the window, so that a phone does not scroll sideways.
 async function fits(page) {
 	return page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1);
 }
 
-// Windows of one noun at chosen seconds: what the list shows after each.
+// Sends windows of one measurement at chosen seconds, and checks the list of findings after each window.
 async function steadyFindings(page) {
 	const seen = await page.evaluate(async () => {
 		const {Findings} = await import("./findings.js");
@@ -89,7 +89,7 @@ async function small(browser) {
 	const time = () => page.textContent("#view-cores .plot-legend .value >> nth=0");
 	const early = await time();
 
-	// The history must be longer than the second that the clock shows.
+	// Wait until the history is longer than one second.
 	await page.waitForFunction((was) =>
 		document.querySelector("#view-cores .plot-legend .value").textContent > was, early);
 	await page.click("#pause");
@@ -114,7 +114,8 @@ async function small(browser) {
 	server.stop();
 }
 
-// A canvas tells nothing but its pixels: each state's colour must be among them, and the claims' words.
+// Checks the plot of the distribution by its pixels: the colour of each idle state must appear, and the text
+// of the claims.
 async function distribution(page) {
 	await page.click("#tab-wake");
 	await page.waitForSelector("#view-wake .columns canvas");
@@ -142,7 +143,8 @@ async function distribution(page) {
 		"page: what the driver claims is in the distribution", found.text.slice(0, 400));
 }
 
-// The fixture's second core has more noise than its first, and its timer takes a nanosecond longer.
+// In the fixture, the second core has more noise than the first core, and its timer takes one nanosecond
+// longer.
 async function noise(page) {
 	await page.click("#tab-noise");
 	await page.waitForSelector(".noise-sources tbody tr");
@@ -192,7 +194,7 @@ async function noise(page) {
 		"page: what noise lost is named", await page.textContent("#losses"));
 }
 
-// An exporter that does not collect it: the view has the command line that does.
+// Without the collector, the view shows the command line that enables the collector.
 async function without(browser) {
 	const server = await Fixture.start("--without", "noise");
 	const page = await browser.page();
@@ -212,7 +214,7 @@ async function hostile(page) {
 	await page.waitForSelector(".runq tbody tr");
 	const found = await page.evaluate(() => ({
 		title: document.title,
-		// Markup of the page itself is the only markup.
+		// Only the page's own markup may be present.
 		inside: document.querySelectorAll("main img, main b, main script, main a").length,
 		names: [...document.querySelectorAll(".runq tbody th")].map((th) => th.textContent),
 		scripts: document.scripts.length,
@@ -240,7 +242,8 @@ async function hostile(page) {
 	await pressure(page);
 }
 
-// The fixture's window is a second, and its first row the machine: of the wall time 30 % waiting, 21 % for quota.
+// In the fixture, the window is one second, and the first row is the machine: waiting 30 % of wall time, 21 %
+// for quota.
 async function pressure(page) {
 	const found = await page.evaluate(() => {
 		const row = document.querySelector(".pressure tbody tr");
@@ -291,7 +294,7 @@ async function keyboard(page) {
 	ok(!unnamed.length, "page: every control has a name", unnamed.join("\n"));
 }
 
-// Contrast of text against what is behind it, as WCAG counts it.
+// Contrast of text against its background by the formula of WCAG.
 async function contrast(page) {
 	return page.evaluate(() => {
 		const channel = (c) => c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
@@ -340,7 +343,7 @@ async function large(browser) {
 	await page.click("text=Show 50 more");
 	await page.waitForFunction(() => document.querySelectorAll(".runq tbody tr").length === 100);
 	ok(await page.locator(".heatmap tbody tr").count() === 17, "page: the heat map sums what is beyond 16");
-	// The time a redraw keeps the page from answering, at that size.
+	// Time that a redraw blocks the page at that size.
 	const ms = await page.evaluate(() => new Promise((resolve) => {
 		let worst = 0, last = performance.now(), left = 60;
 		const beat = () => {
@@ -361,7 +364,7 @@ async function large(browser) {
 	server.stop();
 }
 
-// A page that is dark on the screen is dark on white on paper.
+// A page with the dark theme is printed in dark colours on white.
 async function printed(page) {
 	await page.click("#tab-cores");
 	await page.emulateMedia({media: "print"});

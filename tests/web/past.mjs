@@ -3,7 +3,7 @@
 import {readFile} from "node:fs/promises";
 import {Fixture, ok} from "./browser.mjs";
 
-// How many seconds before the last window the first plot begins, by its legend.
+// Time in seconds from the start of the first plot to the last window, read from the legend.
 async function reach(page) {
 	const time = async () => {
 		const [h, m, s] = (await page.textContent("#view-cores .plot-legend .value >> nth=0")).split(":").map(Number);
@@ -55,7 +55,7 @@ async function moment(browser, server) {
 	await page.close();
 }
 
-// A history that comes late must not be drawn after windows that are newer.
+// A delayed history response must not be drawn after newer windows.
 async function late(browser) {
 	const server = await Fixture.start("--late", "4"), page = await browser.page();
 

@@ -15,7 +15,7 @@ function make(out, ...args) {
 	execFileSync(SUBTICK, ["report", "-o", out, ...args], {stdio: "pipe"});
 }
 
-// Opens every tab with its tables, and returns the text of all.
+// Opens every tab with its tables, and returns the text of all tabs.
 async function look(browser, file, name, tabs) {
 	const page = await browser.page(), url = pathToFileURL(file).href;
 	let text = "";
@@ -44,7 +44,7 @@ async function look(browser, file, name, tabs) {
 	return text;
 }
 
-// As wide as A4 between the margins of the document: all views are there, and nothing scrolls into sight.
+// Checks the report at the width of A4 between the margins: all views are visible without scrolling.
 async function printed(page, name, tabs) {
 	await page.setViewportSize({width: Math.floor((210 - 2 * 12) / 25.4 * 96), height: 1000});
 	await page.emulateMedia({media: "print", colorScheme: "dark"});
@@ -103,7 +103,7 @@ async function drawer(browser, file) {
 	await page.close();
 }
 
-// A reader without JavaScript has the same figures as text.
+// Without JavaScript the report contains the same figures as text.
 async function without(folder) {
 	const browser = await Browser.open({javaScriptEnabled: false}), page = await browser.page();
 
@@ -126,7 +126,7 @@ async function many(browser, folder) {
 	ok(text.includes("the first 100 of 2000 rows"), "report: says how many of 2,000 groups a table shows");
 }
 
-// Windows of one command are a history, and one of them can be chosen.
+// Several windows of one command form a history, and each window can be selected.
 async function windows(browser, folder) {
 	const load = JSON.parse(readFileSync(join(folder, "load.json"), "utf8")), file = join(folder, "windows.jsonl");
 	const lines = [...Array(30).keys()].map((number) => JSON.stringify({...load, time_unix_ns: 1700000000e9 + number * 60e9,

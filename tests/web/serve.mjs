@@ -10,7 +10,7 @@ import {cgroupRoot, Cgroups, shown, tag} from "./cgroups.mjs";
 
 const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
 const ROUNDS = 6;
-const ROOM = 0.5, MOVE = 0.2; // of a core; interrupts and a hypervisor may have the rest
+const ROOM = 0.5, MOVE = 0.2; // shares of a core; interrupts and a hypervisor may use the rest
 
 async function freePort() {
 	const server = createServer();
@@ -30,14 +30,14 @@ async function ready(url, child) {
 			if ((await fetch(`${url}readyz`)).ok)
 				return;
 		} catch {
-			// not listening yet
+			// The exporter is not listening yet.
 		}
 		await new Promise((resolve) => setTimeout(resolve, 200));
 	}
 	throw new Error(`serve was not ready after 20 s: ${child.said}`);
 }
 
-// Of each core the widest task part of its bar over some windows, as a share of the bar.
+// Maximum width of the task part in each core's bar over some windows, as a share of the bar.
 async function shares(page) {
 	const seen = [];
 
@@ -50,7 +50,7 @@ async function shares(page) {
 	return seen[0].map((_, cpu) => Math.max(...seen.slice(1).map((row) => row[cpu])));
 }
 
-// A loop fills its core whatever else runs there: the first round that finds room in a bar decides.
+// Checks that a busy loop fills the bar of its core. The first round with room in a bar decides.
 async function moves(page) {
 	const filled = [];
 
@@ -113,7 +113,8 @@ async function hostile(page) {
 	}
 }
 
-// A recording of this machine, made while the exporter runs: its slices are drawn, and sum to the windows.
+// Records a trace of this machine while the exporter runs: the slices are drawn, and their sum is the
+// recorded time.
 async function recorded(page, folder) {
 	const run = spawnSync(SUBTICK, ["trace", "--for", "50ms", "--json", "-o", join(folder, "now.html")]);
 
@@ -133,7 +134,7 @@ async function recorded(page, folder) {
 	await page.screenshot({path: join(shots, "serve-trace.png"), fullPage: true});
 }
 
-// The page with its first figures.
+// Opens the page and waits for the first figures.
 async function live(browser, url) {
 	const page = await browser.page();
 	const answer = await page.goto(url);
@@ -168,7 +169,7 @@ async function served(browser, url, folder) {
 	await page.close();
 }
 
-// The page of another site whose name now has our address: the browser sends its requests here.
+// DNS rebinding: a page of another site whose name resolves to the exporter's address.
 async function rebound(exported) {
 	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
 	const url = `http://rebound.example:${new URL(exported).port}/`;
@@ -192,7 +193,7 @@ async function rebound(exported) {
 	await browser.close();
 }
 
-// Calls @body with a browser and a real exporter, whose end is a test as well.
+// Calls @body with a browser and a real exporter. The exit of the exporter is also a test.
 async function exporter(body) {
 	const help = spawnSync(SUBTICK, ["serve", "--help"]);
 
@@ -233,7 +234,7 @@ export async function serveTests() {
 	});
 }
 
-// By itself: it needs a core that is not busy.
+// Separate test, because it needs an idle core.
 export async function barTests() {
 	await exporter(async (browser, url) => {
 		const [page] = await live(browser, url);

@@ -12,7 +12,7 @@ export const PAGE = join(process.env.SUBTICK_BUILD, "tests/web/timeline_page");
 export const ROUNDS = 5;
 const LEFT = 52, AXIS = 20, ROW = 28;
 
-// What tests/web/timeline_page.c does in a round, in µs: [CPU, from, to, part].
+// Slices of one round of tests/web/timeline_page.c in µs: [CPU, from, to, part].
 export function known() {
 	const found = [];
 
@@ -27,11 +27,11 @@ export function known() {
 	return found;
 }
 
-// The colours that the canvas has where the slices should be, and those of their parts.
+// Colours of the canvas at the positions of the slices, and the expected colours of their parts.
 export function colours(page, slices, at = "#rows") {
 	return page.evaluate(([list, left, axis, row, selector]) => {
 		const canvas = document.querySelector(selector), sharp = canvas.width / canvas.clientWidth;
-		// A copy: reading the page's own canvas twice makes Chromium warn.
+		// Read from a copy, because Chromium warns if a canvas is read twice.
 		const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
 		const from = Number(canvas.dataset.from) / 1000, to = Number(canvas.dataset.to) / 1000;
 		ctx.drawImage(canvas, 0, 0);
@@ -93,7 +93,7 @@ export const CHAIN = [
 	"0.445000 ms: <img src=x> (9) gets CPU 1 after 29.8 \u00b5s",
 ];
 
-// The wait of the task that its quota held for 15 of 20 µs: in the list, and as the dark part of its bar.
+// Checks the wait of a task that was throttled for 15 of 20 µs: in the list, and as the dark part of its bar.
 async function held(page) {
 	await page.click("tbody tr:nth-child(6) button");
 	const chain = await page.locator("#chain li").allTextContents();
@@ -177,12 +177,12 @@ async function many(browser, folder) {
 	const said = /The picture has (\d+) of 9002 slices/.exec(text);
 	ok(said && Number(said[1]) <= 500 && Number(said[1]) > 450 && view.wide + view.narrow === Number(said[1]),
 		"timeline: says how many of too many slices it has", `${text} ${JSON.stringify(view)}`);
-	// The longest wait is the last round's.
+	// The longest wait is in the last round.
 	ok(view.from < 99915200 && view.to > 99945000, "timeline: and they are those around the longest wait", JSON.stringify(view));
 	await page.close();
 }
 
-// The times of the slices of this machine sum to the windows that the command itself says.
+// The times of the slices of a trace of this machine sum to the window that the command reports.
 async function measured(browser, folder) {
 	const file = join(folder, "measured.html"), run = spawnSync(SUBTICK, ["trace", "--for", "50ms", "--json", "-o", file]);
 

@@ -8,13 +8,14 @@ import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {CHAIN, PAGE, ROUNDS, colours, known} from "./timeline.mjs";
 
 const CANVAS = "#view-trace canvas";
-// Dates decide the order.
+// Files are sorted by date.
 const NAMES = ["evil <b>&amp;.html", "known trace.html", "half.html"];
 const EVIL = `<script>document.title = "owned"</script><img src=x onerror="document.title = 'owned'"><iframe src="/metrics"></iframe>`;
 
 const WAIT = "0.445000 ms show|29.8 µs|<img src=x> (9)|1|</script><b>x (7) on CPU 0|\"'&<!-- (8)|24.8 µs|–|2.00 µs|3.00 µs|–";
 
-// A recording, one with markup and a script of its own, and one that is not whole.
+// Writes three files: a valid recording, a recording with hostile markup and script, and a truncated
+// recording.
 function make(folder) {
 	const whole = join(folder, NAMES[1]);
 
@@ -70,7 +71,7 @@ async function shown(page) {
 		"trace: what the file says of its losses is there", text.slice(0, 400));
 }
 
-// A file may come from anybody: of it only the data are taken.
+// Files are untrusted: the page uses only the data of a file.
 async function hostile(page) {
 	await press(page, NAMES[0]);
 	ok(await drawn(page, NAMES[0]), "trace: a file with markup in it is drawn");
@@ -92,7 +93,7 @@ async function own(page, folder) {
 	await page.setInputFiles("#trace-file", "tests/web/trace.mjs");
 	await page.waitForSelector("#view-trace .summary:has-text('not a whole file')");
 	ok(page.requests.slice(before).every((url) => !url.includes("traces")), "trace: and is sent to nobody");
-	// While its view was hidden the page may have become narrower.
+	// The page may have become narrower while the view was hidden.
 	await page.keyboard.press("Escape");
 	await page.click("#tab-cores");
 	await page.setViewportSize({width: 360, height: 740});
@@ -113,7 +114,7 @@ async function recordings(browser, folder) {
 	await page.fill("#token", "sesame");
 	await page.click("#token-form button");
 	await page.waitForSelector(".core");
-	// Asking without the token was refused, as it should be.
+	// The request without the token was refused as expected.
 	page.problems.length = 0;
 	await listed(page);
 	await shown(page);

@@ -23,21 +23,21 @@ struct crit_bpf_engine {
 	struct crit_engine engine;
 	struct crit_bpf *skel;
 	const struct crit_slot *slots;
-	struct sys_bpf_view view; /* of the slots */
+	struct sys_bpf_view view; /* mapping of the slots */
 	struct cpuset cpus;
 	unsigned int nr_cpus;
-	int prog_fd[CRIT_NR_OPS]; /* -1: no such program */
+	int prog_fd[CRIT_NR_OPS]; /* -1 if the operation has no program */
 	bool used;		  /* a round was measured since the programs were loaded */
 };
 
-/* The part of one CPU in a round. */
+/* State of one CPU in a round. */
 struct crit_worker {
 	struct crit_bpf_engine *engine;
 	const struct crit_opts *opts;
 	unsigned int index;
 	unsigned int cpu;
 	u64 *value[CRIT_NR_OPS]; /* nr_samples each, part of the round's arrays */
-	u64 *empty, *clock;	 /* overheads: of single pairs */
+	u64 *empty, *clock;	 /* overheads of single pairs */
 	u64 *batch_pair, *batch_empty;
 	struct tb_summary summary[CRIT_NR_OPS];
 	double batch[CRIT_NR_OPS];
@@ -51,7 +51,7 @@ struct crit_worker {
 struct bpf_round {
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
-	u64 *scratch; /* overheads of all CPUs */
+	u64 *scratch; /* memory for the overheads of all CPUs */
 };
 
 static struct crit_bpf_engine *to_bpf(struct crit_engine *engine)
@@ -102,8 +102,8 @@ static int round_alloc(struct crit_bpf_engine *b, const struct crit_opts *opts,
 }
 
 /*
- * As the module does: refuses a run that would need more than half of the available memory. The
- * kernel allocates the pages only when the samples are written, when it is too late to refuse.
+ * Refuses a run that needs more than half of the available memory, as the module does. A later
+ * check is impossible, because the kernel allocates the pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -136,7 +136,7 @@ static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
-	/* Hotplug moves a pinned thread to another CPU; its samples are not valid then. */
+	/* CPU hotplug moves a pinned thread to another CPU, which makes its samples invalid. */
 	return args.cpu == w->cpu ? 0 : -EXDEV;
 }
 
@@ -184,8 +184,8 @@ static int collect(struct crit_worker *w, enum crit_op op, const atomic_bool *st
 }
 
 /*
- * Samples every operation on the current CPU; the result is in w->err. Sorts after that, so that no
- * CPU sorts while another one samples.
+ * Samples every operation on the current CPU; the result is in w->err. Sorts only after all
+ * operations of this CPU were sampled.
  */
 static void crit_worker_run(void *worker, const atomic_bool *stop)
 {
@@ -222,7 +222,9 @@ static int run_workers(struct crit_bpf_engine *b, const struct crit_opts *opts,
 	return rc;
 }
 
-/* The highest samples of all CPUs; the samples of each CPU are sorted, highest first. */
+/*
+ * Mean of the highest samples of all CPUs. The samples of each CPU must be sorted, highest first.
+ */
 static int highest_mean(struct crit_bpf_engine *b, const struct crit_opts *opts, const u64 *value,
 			double *ret_mean)
 {
@@ -381,9 +383,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * The figures depend on where the compiled programs are in memory: measured on 6.18 arm64, the
- * batch of irq_save is 0.74, 0.94 or 1.14 ns depending on the load, and stays within 0.1 ns as long
- * as the programs are loaded. Loading them again for each round makes this part of the spread.
+ * Loads the programs again for each round, so that the spread includes the effect of code
+ * placement. The figures depend on the addresses of the compiled programs: on 6.18 arm64, the batch
+ * of irq_save was 0.74, 0.94 or 1.14 ns after different loads, and within 0.1 ns while loaded.
  */
 static int reload_programs(struct crit_bpf_engine *b, struct err *err)
 {

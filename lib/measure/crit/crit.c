@@ -36,7 +36,7 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* This kernel has no kfuncs or no BTF: what helps on it is the module. */
+	/* Suggest the module on a kernel without kfuncs or BTF. */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -105,7 +105,10 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 
 #define GROUP "preemptirq"
 
-/* "CONFIG_X is not set" is a fact when the configuration can be read, else a guess: say which. */
+/*
+ * Message on the state of CONFIG_X: a fact if the kernel configuration is readable, else marked as
+ * a guess.
+ */
 static const char *option_state(const char *symbol)
 {
 	enum kconfig_state state = kconfig_running(symbol);
@@ -181,7 +184,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* If it was stopped, report what was measured so far. */
+	/* After a stop, report the complete rounds. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

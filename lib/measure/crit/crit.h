@@ -12,24 +12,27 @@ struct crit_result {
 	uint64_t window_ns;
 };
 
-/* By name, or "auto"/NULL: the module if it works, else bpf; if neither does, @err has both reasons. */
+/*
+ * Opens the engine opts->engine. "auto" or NULL prefers the module over bpf. If both fail, @err has
+ * both reasons.
+ */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/* @engine may be NULL. @err is set if something could not be restored. */
+/* Closes the engine, which may be NULL. @err is set if a setting could not be restored. */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
- * Runs opts->rounds rounds; if it is stopped, the complete rounds are the result, -ECANCELED if
- * there is none. @phase is for the progress display.
+ * Runs opts->rounds rounds. After a stop the result contains the complete rounds; -ECANCELED if no
+ * round is complete. @phase is for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* The spread of one figure over the rounds; the offset is that in struct crit_figures. */
+/* Spread of one figure over the rounds. The offset selects the member of struct crit_figures. */
 struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset);
 #define CRIT_FIGURE(result, op, member) \
 	crit_figure(result, op, offsetof(struct crit_figures, member))
-/* The figure to compare runs by: the mean in batches if there is one, else the median. */
+/* Figure for comparing runs: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
 /* The three phases of crit_trace_run(). */
@@ -37,14 +40,14 @@ struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;
 	struct crit_result off_after;
-	bool has_irq; /* which of the events this kernel has */
+	bool has_irq; /* this kernel has the irq or preempt events */
 	bool has_preempt;
 };
 
 /*
- * Measures with the preemptirq events off, on and off again. They are enabled in a trace instance
- * of our own, which a guard process removes however we end. err->unsupported if the kernel lacks
- * the events, -EBUSY if another process has enabled them.
+ * Measures with the preemptirq events off, on and off again. Enables the events in a separate trace
+ * instance. A guard process removes the instance even if subtick is killed. err->unsupported if the
+ * kernel lacks the events, -EBUSY if another process has enabled the events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

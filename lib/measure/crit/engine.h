@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "kmod/tracerbench/stats.h"
 
-/* The names are those of the module's directories. */
+/* Operations. Their names are the names of the module's directories. */
 enum crit_op {
 	CRIT_IRQ,
 	CRIT_PREEMPT,
@@ -31,15 +31,15 @@ struct crit_opts {
 	uint64_t nr_highest;
 	bool work;
 	unsigned int rounds; /* at most CRIT_MAX_ROUNDS */
-	struct cpuset cpus;  /* empty: all online CPUs */
+	struct cpuset cpus;  /* CPUs to measure; empty for all online CPUs */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
-	/* Both optional. Called between and during rounds, on the caller's thread. */
+	/* Optional callbacks. Called between and during rounds, on the caller's thread. */
 	bool (*stopped)(void);
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
 
-/* One operation in one round, over all CPUs; NaN: unavailable. */
+/* Figures of one operation in one round over all CPUs; NaN if unavailable. */
 struct crit_figures {
 	double median;
 	double average;
@@ -57,12 +57,12 @@ struct crit_cpu {
 
 struct crit_round {
 	struct crit_figures op[CRIT_NR_OPS];
-	struct crit_cpu *cpus; /* nr_cpus of them; the caller frees */
+	struct crit_cpu *cpus; /* array of nr_cpus entries; the caller frees the array */
 	unsigned int nr_cpus;
 	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
-	double clock_ns;	 /* two clock reads; NaN if the engine does not report it */
-	double call_ns;		 /* two empty calls */
-	int percentile_cpu;	 /* the percentiles are of this CPU; negative: of all */
+	double clock_ns;	 /* cost of two clock reads, or NaN if unavailable */
+	double call_ns;		 /* cost of two empty calls */
+	int percentile_cpu;	 /* CPU of the percentiles, or negative for all CPUs */
 };
 
 struct crit_engine;
@@ -70,13 +70,19 @@ struct crit_engine;
 struct crit_engine_ops {
 	const char *name;
 	const char *unit; /* "ns" or "cycles" */
-	const char *what; /* one line for people */
+	const char *what; /* description of the engine in one line */
 	uint32_t ops;	  /* bit per crit_op that the engine supports */
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-	/* Runs one benchmark. -ECANCELED, with @err unset, if opts->stopped() returned true. */
+	/*
+	 * Runs one benchmark. Returns -ECANCELED without setting @err if opts->stopped() returned
+	 * true.
+	 */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *ret_round, struct err *err);
-	/* Restores the machine; sets @err, which may be NULL, if something could not be restored. */
+	/*
+	 * Restores the machine's settings. Sets @err, which may be NULL, if a setting could not be
+	 * restored.
+	 */
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
@@ -87,7 +93,7 @@ struct crit_engine {
 
 extern const struct crit_engine_ops crit_engine_module, crit_engine_bpf;
 
-/* A round with all figures NaN and no CPUs. */
+/* Resets a round: all figures NaN and no CPUs. */
 void crit_round_clear(struct crit_round *round);
 
 #endif

@@ -23,7 +23,7 @@ struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
-	unsigned int nr_cpus; /* of the rounds so far */
+	unsigned int nr_cpus; /* number of CPUs in the previous rounds */
 	uint64_t before[NR_SETTINGS]; /* the settings before our run */
 };
 
@@ -43,7 +43,7 @@ static int read_figures(struct crit_round *round, struct err *err)
 	return rc;
 }
 
-/* The CPU whose percentiles are read: the first that was asked for, or that we may use. */
+/* CPU whose percentiles are read: the first requested CPU, or the first allowed CPU. */
 static int percentile_cpu(const struct crit_opts *opts, const struct crit_round *round)
 {
 	struct cpuset allowed;
@@ -61,7 +61,10 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 	return -1;
 }
 
-/* An older module has whole percentiles only; others stay unavailable. */
+/*
+ * Reads the percentiles. Older modules have only whole percentiles; fractional percentiles are then
+ * unavailable.
+ */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	bool fine = module_has("percentile_milli");
@@ -84,7 +87,10 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 	return rc;
 }
 
-/* Figures of the chosen CPUs only. The highest samples are known of all together: no max_avg. */
+/*
+ * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the module computes
+ * it over all CPUs.
+ */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	struct tb_summary *chosen = calloc(round->nr_cpus + 1, sizeof(*chosen)), all = {0};
@@ -119,7 +125,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
-	/* An older module. */
+	/* Older modules lack this file. */
 	if (!module_has(PER_CPU))
 		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
@@ -128,7 +134,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 		rc = choose_cpus(opts, round, err);
 	if (rc)
 		return rc;
-	/* The rounds are compared CPU by CPU. */
+	/* Rounds are compared per CPU, so all rounds must have the same CPUs. */
 	if (m->nr_cpus && m->nr_cpus != round->nr_cpus)
 		return err_set(err, -ENODEV, "a CPU went online or offline during the run");
 	m->nr_cpus = round->nr_cpus;
@@ -145,7 +151,10 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 	if (opts->stopped && opts->stopped())
 		return -ECANCELED;
 	crit_round_clear(&round);
-	/* Before each round: another user of the module may have changed them. */
+	/*
+	 * Write the settings before each round, because another user of the module may have changed
+	 * them.
+	 */
 	rc = module_set("nr_samples", opts->nr_samples, err);
 	rc = rc ?: module_set("nr_highest", opts->nr_highest, err);
 	rc = rc ?: module_set("do_work", opts->work, err);
@@ -168,7 +177,7 @@ static int module_close(struct crit_engine *engine, struct err *err)
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
 		rc = module_set(settings[i], m->before[i], err) ?: rc;
-	/* Does not wait if the module is in use. */
+	/* O_NONBLOCK: fail if the module is in use. */
 	if (m->loaded_by_us && syscall(SYS_delete_module, MODULE, O_NONBLOCK))
 		rc = err_set(err, -errno,
 			     "module " MODULE
@@ -179,7 +188,7 @@ static int module_close(struct crit_engine *engine, struct err *err)
 	return rc;
 }
 
-/* Why the debugfs directory of a loaded module is not accessible. */
+/* Sets @err to the reason why the debugfs directory of the loaded module is not accessible. */
 static int no_tree(struct err *err)
 {
 	if (access("/sys/kernel/debug", X_OK))
@@ -194,7 +203,10 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	/* It keeps all CPUs busy, which --cpu is there to avoid. */
+	/*
+	 * Refuse --cpu unless the module was requested by name, because the module always loads all
+	 * CPUs.
+	 */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
 				       "it always measures all online CPUs");

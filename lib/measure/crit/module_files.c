@@ -53,7 +53,10 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EINTR);
-	/* Ctrl-C goes to the whole process group: our parent decides what ends. */
+	/*
+	 * Ignore Ctrl-C, which the kernel sends to the whole process group. The parent process
+	 * decides when to stop.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0)
@@ -176,7 +179,7 @@ int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, s
 	return rc ? err_set(err, rc, "cannot read %s: %s", path, strerror(-rc)) : 0;
 }
 
-/* Only absolute paths: as root we must not depend on the caller's PATH. */
+/* Use absolute paths only, because a root process must not trust the caller's PATH. */
 static void run_modprobe(const char *name, int words)
 {
 	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",

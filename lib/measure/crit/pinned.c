@@ -95,14 +95,14 @@ int pinned_run(struct pinned_job *jobs, size_t nr, void (*run)(void *arg, const 
 		rc = thread_start(&jobs[i], err);
 		started += !rc;
 	}
-	/* All are ready before the first one starts, so none that was created late starts late. */
+	/* Wait until all threads are ready, so that all threads start at the same time. */
 	while (threads.waiting < started)
 		pthread_cond_wait(&threads.changed, &threads.lock);
 	threads.gate = rc ? GATE_CANCELLED : GATE_OPEN;
 	pthread_cond_broadcast(&threads.changed);
 	/*
-	 * Not pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not know it, and reports
-	 * all that a thread has written as a race.
+	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support it and
+	 * reports false races.
 	 */
 	while (threads.ended < started) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);

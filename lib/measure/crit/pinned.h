@@ -13,15 +13,15 @@
 struct pinned_job {
 	unsigned int cpu;
 	void *arg;
-	/* For pinned_run() itself. */
+	/* Private to pinned_run(). */
 	struct pinned_threads *threads;
 	pthread_t thread;
 };
 
 /*
- * Calls @run(arg, stop) for each job on its CPU and returns when all have returned. *stop becomes
- * true when @stopped (optional), called on the caller's thread, returns true; the jobs should end
- * soon then. If a thread cannot be created or pinned, it fails before any job runs.
+ * Calls @run(arg, stop) for each job on its CPU, and returns when all jobs have returned. *stop
+ * becomes true when @stopped() returns true; jobs should then end soon. @stopped is optional and
+ * called on the caller's thread. Fails before any job runs if a thread cannot be created or pinned.
  */
 int pinned_run(struct pinned_job *jobs, size_t nr, void (*run)(void *arg, const atomic_bool *stop),
 	       bool (*stopped)(void), struct err *err);

@@ -15,7 +15,7 @@
 #include "sys/cpu.h"
 #include "sys/file.h"
 
-/* The addresses of kernel data begin with these bits; the edges have the rest. */
+/* Upper bits of kernel data addresses. Edges store only the lower bits. */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
 static int by_pid(const void *a, const void *b)
@@ -35,7 +35,10 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
-		/* Two cores wrote it at once, or it is being renamed: no name is better than another's. */
+		/*
+		 * Skip an entry that two cores wrote at the same time, or whose task is being
+		 * renamed.
+		 */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
 		name->comm[sizeof(name->comm) - 1] = '\0';
@@ -45,7 +48,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 	return 0;
 }
 
-/* True if the first 64 CPUs are all that the task may use. */
+/* True if all allowed CPUs of the task are among the first 64 CPUs. */
 static bool mask_is_short(const struct trace_task *name)
 {
 	return name->nr_allowed == (uint32_t)__builtin_popcountll(name->allowed);

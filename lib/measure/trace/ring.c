@@ -10,17 +10,20 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-/* Bits of the time in a stamp. */
+/* Mask of the nanoseconds in a timestamp. */
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Edges ever written. */
+/* Number of edges written since the start. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
 }
 
-/* From what the programs write to what the trace has; false for what was before the start. */
+/*
+ * Converts an edge from the BPF format to the trace format. False if the edge is older than the
+ * start.
+ */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
 	uint64_t ns = ((edge->stamp >> 8) - r->start_ns) & STAMP_NS;
@@ -33,7 +36,7 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	case TRACE_IRQ_LEAVE:
 	case TRACE_IDLE_LEAVE:
 	case TRACE_TICK:
-		/* Nothing was written there. */
+		/* The BPF programs leave this field unset. */
 		edge->what = 0;
 		break;
 	default:
@@ -42,7 +45,7 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	return ns <= STAMP_NS / 2;
 }
 
-/* Room for @more edges; -ENOMEM. Doubles, so that the copies cost no more than the edges. */
+/* Makes room for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM. */
 static int make_room(struct trace_core *core, size_t more)
 {
 	size_t room = 1, need = core->nr_edges + more;
@@ -67,7 +70,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	size_t *gaps;
 
 	r->lost += lost;
-	/* Without an edge before it, the trace begins later, and that is all. */
+	/* A loss before the first edge is not a gap: the trace only starts later. */
 	if (!core->nr_edges) {
 		r->cut = true;
 		return 0;
@@ -82,7 +85,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return 0;
 }
 
-/* The edges [from, to); false if some of them were overwritten meanwhile. */
+/* Copies the edges [from, to). False if some of the edges were overwritten meanwhile. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
@@ -94,7 +97,7 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		return true;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = see_head(r);
-	/* The edge that is being written overwrites the oldest one. */
+	/* The edge that is being written overwrites the oldest edge. */
 	return from + r->mask >= head;
 }
 
@@ -143,7 +146,7 @@ static int take_edges(struct trace_reader *r, bool last)
 	return rc;
 }
 
-/* The place of an edge that interrupted the writing of another. */
+/* Inserts an edge that was recorded while another edge was being written. */
 static int insert(struct trace_core *core, const struct trace_edge *edge)
 {
 	size_t at = core->nr_edges;
@@ -171,7 +174,7 @@ static int take_nested(struct trace_reader *r)
 	for (uint64_t i = from; i < head && !rc; i++) {
 		struct trace_edge edge = r->ring->nested[i % TRACE_NR_NESTED];
 
-		/* Otherwise its surroundings were overwritten. */
+		/* Drop an edge that is older than the first kept edge. */
 		if (!since_start(r, &edge) ||
 		    (r->cut && trace_edge_ns(&edge) < trace_edge_ns(&r->core.edges[0])))
 			continue;
@@ -189,7 +192,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc;
 }
 
-/* First edge of [@from, @to) that names the task on the core. */
+/* First edge in [@from, @to) that contains the current task. */
 static const struct trace_edge *first_telling(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -201,15 +204,15 @@ static const struct trace_edge *first_telling(const struct trace_core *core, siz
 	return NULL;
 }
 
-/* Task on the core before an edge that names it. */
+/* Pid of the current task before an edge from first_telling(). */
 static uint32_t pid_before(const struct trace_edge *telling)
 {
 	return trace_edge_kind(telling) == TRACE_SWITCH ? TRACE_FIRST(telling->what) : 0;
 }
 
 /*
- * The edges [@from, @to), between which none is missing. @current: who had the core first, or TRACE_NOBODY;
- * then the first edge that tells it does.
+ * Fills the current task of wake-up edges in [@from, @to), a range without gaps. @current: pid of
+ * the first current task, or TRACE_NOBODY if unknown.
  */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
 {
@@ -228,7 +231,7 @@ static void fill_current(struct trace_core *core, size_t from, size_t to, uint32
 	}
 }
 
-/* Wake-up edges lack the current task; the switches of the core have it. */
+/* Fills the current task of wake-up edges from the switches of the same core. */
 static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -245,7 +248,7 @@ static void fill_wakeups(struct trace_reader *reader)
 	fill_current(core, from, core->nr_edges, current);
 }
 
-/* The time that the edges cover, and what the core did first. */
+/* Sets the start of the covered time, and the first current task. */
 static void fill_begin(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -258,7 +261,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* The walk over the tasks came after the start: an edge knows better. */
+	/* Prefer an edge over the task iterator, which ran after the start. */
 	core->first_pid = telling ? pid_before(telling) : seed ? seed - 1 : 0;
 }
 

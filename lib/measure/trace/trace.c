@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the trace programs, empties their rings, and ends the recording. */
+/* Loads the trace programs, reads their rings, and ends the recording. */
 #include "measure/trace/trace.h"
 
 #include <errno.h>
@@ -26,34 +26,39 @@
 #include "sys/kbtf.h"
 #include "trace.skel.h"
 
-/* Rings of all cores together, unless their size is given; and edges kept of a recording. */
+/* Default size of all rings together, and maximum number of kept edges. */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * Time until 65,536 edges wrap around at 3 million edges per second, more than any core has. An
- * event freezes the rings without us: then it is only looked for.
+ * Read interval of the rings. A ring of 65,536 edges wraps around in 20 ms at 3 million edges per
+ * second, more than any core produces. With an event the BPF programs freeze the rings, and LOOK_NS
+ * is the poll interval.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
-/* Longer than any program runs, also on a virtual core that was descheduled meanwhile. */
+/* Wait time for running BPF programs to end, also on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* In .bss, behind the tasks, as the last. */
+/* Offset of the rings, the last member of .bss. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
 struct trace {
 	struct trace_opts opts;
 	struct trace_bpf *skel;
-	struct sys_bpf_view view; /* the tasks and the rings */
+	struct sys_bpf_view view; /* mapping of the tasks and the rings */
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint32_t ring_edges;
-	uint64_t frozen_at; /* by us: CLOCK_MONOTONIC after which the event's time is up; 0: no event */
-	char cgroup[PATH_MAX]; /* of opts.on_cgroup */
+	/*
+	 * CLOCK_MONOTONIC at which trace_poll() ends the recording after an event, or 0 before an
+	 * event.
+	 */
+	uint64_t frozen_at;
+	char cgroup[PATH_MAX]; /* path of opts.on_cgroup */
 	struct percentile_watch watch;
 };
 
@@ -66,7 +71,7 @@ static uint32_t power_of_two(uint64_t least)
 	return size;
 }
 
-/* Edges per ring: as requested, at most the size of the programs' array. */
+/* Edges per ring: the requested number, limited to the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -81,7 +86,7 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 	return edges;
 }
 
-/* The cgroup whose waits are counted, in the hierarchy that controls the CPU. */
+/* Finds the cgroup whose waits are counted, in the hierarchy of the cpu controller. */
 static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 {
 	struct cgroup_layout layout;
@@ -101,7 +106,7 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return 0;
 }
 
-/* The kernel has the event; it also needs a driver that sets frequencies. */
+/* Checks for frequency events: they need the kernel's tracepoint and a cpufreq driver. */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -122,7 +127,7 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* Renamed in 6.9. */
+/* The tick function was renamed in 6.9. */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -143,14 +148,16 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 	return 0;
 }
 
-/* The fields that programs which are not for any kernel need. */
+/*
+ * True if the kernel has all fields of the fast path; otherwise the programs use the generic path.
+ */
 static bool has_all(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
 	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
 }
 
-/* Programs that are loaded on request only. */
+/* Enables the optional programs. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
@@ -246,7 +253,10 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
 }
 
-/* Older kernels, such as 5.10, permit an array of 4 MiB at most: then the rings are smaller. */
+/*
+ * Loads the programs. Older kernels, such as 5.10, limit an array to 4 MiB, so the rings are
+ * smaller there.
+ */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -275,7 +285,7 @@ static struct trace_ring *ring_of(const struct trace *t, size_t cpu)
 	return (void *)(rings + cpu * t->skel->rodata->setup.ring_bytes);
 }
 
-/* For all rings: from here on nothing is recorded, or all is. */
+/* Stops or starts the recording in all rings. */
 static void set_stopped(const struct trace *t, bool stopped)
 {
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -340,7 +350,7 @@ fail:
 
 void trace_start(struct trace *t)
 {
-	/* All rings have what comes after the start, and more: the readers leave that out. */
+	/* Start all rings before taking the start time. The readers drop older edges. */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -364,7 +374,7 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 	return opts->on ? LOOK_NS : TAKE_NS;
 }
 
-/* Event that only the counters of all cores show: raised by user space. */
+/* Raises the percentile event, which depends on the counters of all cores, from user space. */
 static void watch_group(struct trace *t)
 {
 	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
@@ -373,7 +383,10 @@ static void watch_group(struct trace *t)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
-		/* They are written the other way round: no wait is only among the long ones. */
+		/*
+		 * Read group_long before group_waits, the reverse of the write order, so that
+		 * group_long never exceeds group_waits.
+		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
 	}
@@ -410,12 +423,17 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 	return 0;
 }
 
-/* The edge that a core is writing gets written: no program runs any more that began before. */
+/*
+ * Waits until all BPF programs that are running now have ended, so that their edges are complete.
+ */
 static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
-	/* It waits for an RCU grace period and sends no IPI; unavailable with nohz_full. */
+	/*
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI. The command is
+	 * unavailable with nohz_full.
+	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 }
@@ -437,7 +455,7 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/* Two cores may have seen one at the same time: the first counts. */
+	/* Two cores may have raised an event at the same time. Use the earlier event. */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 
@@ -457,7 +475,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	uint64_t end;
 	int rc;
 
-	/* Every ring ends here, even if its core had no edge for seconds. */
+	/* All rings end at the same time, even if a core had no edge for seconds. */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
 	if (!end)
 		end = clock_mono_ns();

@@ -10,7 +10,9 @@
 
 #include "base/array.h"
 
-/* Entries are struct trace_task or struct trace_mask: both begin with the pid. */
+/*
+ * Compares pids. Entries are struct trace_task or struct trace_mask, which both start with the pid.
+ */
 static int by_pid(const void *key, const void *entry)
 {
 	uint32_t pid = *(const uint32_t *)key, other = *(const uint32_t *)entry;
@@ -78,7 +80,9 @@ static char part_mark(enum load_part part)
 	return marks[part];
 }
 
-/* Same names as in the BPF programs of load. */
+/*
+ * True for kernel threads that run softirq work. Uses the same names as the BPF programs of load.
+ */
 static bool is_softirqd_name(const struct trace_task *name)
 {
 	return name && name->kthread &&
@@ -110,7 +114,7 @@ static void on_slice(void *arg, const struct trace_slice *slice)
 	slices[f->cpu->nr_slices++] = *slice;
 }
 
-/* The picture of a core: for each bit of the time, the part that has most of it. */
+/* Draws the picture of a core: each cell shows the part with the most time in its interval. */
 static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 {
 	uint64_t span = w->to_ns - w->from_ns;
@@ -147,7 +151,10 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 
 #define MAX_RIVALS 64
 
-/* Adds to the task's share of the wait. Only the first tasks of a wait are counted. */
+/*
+ * Adds run time of a task to the chain of a wait. Tasks beyond the size of the array are not
+ * counted.
+ */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
 {
@@ -269,7 +276,10 @@ static int add_task(struct trace_window *w, const struct trace_task_sum *sum)
 	return 0;
 }
 
-/* One entry per slice and per wait, which are then sorted and joined. */
+/*
+ * Sums run time and wait time per task. Makes one entry per slice and per wait, then sorts and
+ * merges the entries.
+ */
 static int sum_tasks(struct trace_window *w)
 {
 	size_t kept = 0;
@@ -313,7 +323,7 @@ static int sum_tasks(struct trace_window *w)
 	return 0;
 }
 
-/* CPUs that the task may use, of those recorded and online; false if not known. */
+/* Allowed CPUs of the task that are recorded and online. False if unknown. */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {
 	const struct trace_task *name = trace_name(w, pid);

@@ -55,7 +55,7 @@ int try_groups_open(struct try_groups *g, enum runq_hierarchy hierarchy, const c
 	if (g->usage_v2)
 		strcpy(g->usage_mount, g->mount);
 	else
-		/* Without controller cpuacct there is no CPU time. */
+		/* CPU time is unavailable without the controller cpuacct. */
 		cgroup_v1_mount(NULL, "cpuacct", g->usage_mount);
 	for (size_t i = 0; i < nr; i++) {
 		rc = cgroup_find(g->mount, watch[i], path, &id, err);
@@ -81,7 +81,7 @@ void try_groups_close(struct try_groups *g)
 	*g = (struct try_groups){0};
 }
 
-/* CPU time of a cgroup with everything below it, since its creation. NO_USAGE if unknown. */
+/* CPU time of a cgroup and its descendants since its creation, or NO_USAGE if unknown. */
 static uint64_t read_usage(const struct try_groups *g, const char *path)
 {
 	char file[2 * PATH_MAX], text[4096], *usage;
@@ -216,7 +216,10 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/* Before new groups are added: these have no usage at the start of the round. */
+	/*
+	 * Update existing groups before adding new groups, which have no CPU time at the start of
+	 * the round.
+	 */
 	for (size_t i = 0; i < g->nr; i++) {
 		struct try_group *group = &g->groups[i];
 		uint64_t now = read_usage(g, group->path);
@@ -236,7 +239,10 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	return rc ? no_memory(err) : 0;
 }
 
-/* Each original round against the next one. Drift over the experiment cancels but for one round. */
+/*
+ * Compares each original round with the next original round. Drift cancels except for the drift of
+ * one round.
+ */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
 {
@@ -245,7 +251,7 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
-			/* Alternate which of the two comes first. */
+			/* Alternate the order of the two rounds. */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Figures of cgroups per round: the watched ones and all others that wait or run. */
+/* Figures of cgroups per round: the watched cgroups and all other cgroups that wait or run. */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 
@@ -35,18 +35,23 @@ enum try_figure {
 
 struct try_group {
 	char *path;
-	bool watched; /* with everything below it; else one cgroup */
-	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS]; /* by pair; NAN: unknown */
+	bool watched; /* figures include all descendants; false for a single cgroup */
+	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS]; /* by pair; NAN if unknown */
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* waits */
-	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];	       /* of watched ones, all rounds */
+	/* Watched cgroups only: sum over all rounds. */
+	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	struct paired control[TRY_NR_FIGURES]; /* original rounds against each other */
-	uint64_t usage_ns; /* CPU time since its creation, at the start of the round */
-	/* Waits of the current round, of watched ones. */
+	struct paired control[TRY_NR_FIGURES]; /* comparison of original rounds with each other */
+	/* CPU time since the creation of the cgroup, read at the start of the round. */
+	uint64_t usage_ns;
+	/* Waits of the current round; watched cgroups only. */
 	struct runq_group_window round;
 };
 
-/* Time that tasks of a watched cgroup waited while @culprit had the core, all rounds. */
+/*
+ * Time that tasks of a watched cgroup waited while @culprit was running on the core, sum over all
+ * rounds.
+ */
 struct try_blame {
 	const char *victim; /* path of a watched group, owned by that group */
 	char *culprit;
@@ -54,30 +59,30 @@ struct try_blame {
 };
 
 struct try_groups {
-	char mount[PATH_MAX];	    /* of the hierarchy whose paths the groups have */
-	char usage_mount[PATH_MAX]; /* "": no CPU time */
-	bool usage_v2;		    /* cpu.stat of v2, else cpuacct.usage of v1 */
-	struct try_group *groups;   /* watched ones first */
+	char mount[PATH_MAX];	    /* mount point of the hierarchy of the groups' paths */
+	char usage_mount[PATH_MAX]; /* mount point for CPU time, or "" if CPU time is unavailable */
+	bool usage_v2;		    /* read cpu.stat of v2; false for cpuacct.usage of v1 */
+	struct try_group *groups;   /* watched cgroups first */
 	size_t nr, nr_watched;
-	bool full; /* there were more than TRY_MAX_GROUPS */
+	bool full; /* more than TRY_MAX_GROUPS cgroups were seen */
 	struct try_blame *blame;
 	size_t nr_blame;
-	uint64_t time_ns[TRY_NR_ARMS]; /* of all rounds */
+	uint64_t time_ns[TRY_NR_ARMS]; /* length of all rounds */
 };
 
-/* Finds @watch, cgroups of the hierarchy that @hierarchy names. */
+/* Finds the cgroups @watch in hierarchy @hierarchy. */
 int try_groups_open(struct try_groups *groups, enum runq_hierarchy hierarchy,
 		    const char *const *watch, size_t nr, struct err *err);
 void try_groups_close(struct try_groups *groups);
-/* At the start of a round. -ENOENT if a watched cgroup was removed. */
+/* Starts a round. -ENOENT if a watched cgroup was removed. */
 int try_groups_begin(struct try_groups *groups, struct err *err);
-/* At its end: adds the figures of @window. */
+/* Ends a round: adds the figures of @window. */
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
- * Computes effect and control of each group from @nr_pairs pairs. Intervals of watched groups have
- * 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of experiments all of them
- * contain their true values.
+ * Computes effect and control of each group from @nr_pairs pairs. Confidence intervals of watched
+ * groups have a level of 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of
+ * experiments all of them contain their true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

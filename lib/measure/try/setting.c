@@ -11,7 +11,7 @@
 #include "sys/cgroup.h"
 #include "sys/file.h"
 
-/* Files outside cgroups. With FNM_PATHNAME a * ends at the next slash. */
+/* Allowed files outside cgroups, as patterns for fnmatch() with FNM_PATHNAME. */
 static const char *const machine_files[] = {
 	"/proc/irq/[0-9]*/smp_affinity",
 	"/proc/irq/[0-9]*/smp_affinity_list",
@@ -20,7 +20,7 @@ static const char *const machine_files[] = {
 	NULL,
 };
 
-/* Files of one version of cgroups, and their counterparts. */
+/* Files that exist in one cgroup version, and their counterparts in the other version. */
 static const struct {
 	const char *v1, *v2;
 } counterparts[] = {
@@ -42,7 +42,7 @@ static bool is_machine_file(const char *path)
 	return false;
 }
 
-/* The path of a cgroup's file below @mount, without that mount point. */
+/* Path of a cgroup's file relative to @mount. */
 static const char *below(const char *mount, const char *path)
 {
 	size_t len = strlen(mount);
@@ -72,7 +72,7 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 	return exists;
 }
 
-/* The counterpart of @file in the other version of cgroups; NULL if both have it. */
+/* Counterpart of @file in the other cgroup version, or NULL if both versions have @file. */
 static const char *counterpart(const char *file, bool file_is_v1)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counterparts); i++)
@@ -131,7 +131,10 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
-/* Splits at the first = after the name of a known file. Names of cgroups may contain =. */
+/*
+ * Splits "PATH=VALUE" at the first = after the name of a known file, because names of cgroups may
+ * contain =.
+ */
 static bool split(const char *text, struct try_setting *s)
 {
 	bool known = false;

@@ -12,7 +12,7 @@ struct try_setting {
 	char name[PATH_MAX]; /* as the user wrote it, without the value */
 	char path[PATH_MAX]; /* the file */
 	char value[JOURNAL_VALUE];
-	/* Contents of the file, set by journal_trial(): the original, and with the new value. */
+	/* Original and changed contents of the file, set by journal_trial(). */
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
 };
 

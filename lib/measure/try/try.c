@@ -22,9 +22,9 @@ struct try_run {
 	const struct try_opts *opts;
 	struct journal journal;
 	bool journal_open;
-	struct guard guard; /* runs command a if we die */
+	struct guard guard; /* runs command a if subtick is killed */
 	struct meter *runq;
-	enum try_arm arm; /* in effect */
+	enum try_arm arm; /* arm that is in effect */
 	uint64_t deadline_ns;
 	struct try_window window;
 };
@@ -36,7 +36,10 @@ static pid_t command_start(const char *command)
 
 	if (pid)
 		return pid;
-	/* Ctrl-C is for us: what the command leaves running stays until command a ends it. */
+	/*
+	 * A separate session keeps Ctrl-C away from the command. Background processes of the
+	 * command run until command a ends them.
+	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
@@ -56,7 +59,7 @@ static int command_status(const char *command, int status, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* Runs the command of the original state to its end; also in the guard. */
+/* Runs the command of the original state to completion. Also called in the guard process. */
 static int command_restore(const void *arg)
 {
 	const struct try_opts *opts = arg;
@@ -68,7 +71,7 @@ static int command_restore(const void *arg)
 	return command_status(opts->a, status, NULL);
 }
 
-/* Runs a command; if the user stops the run meanwhile, the command is killed. */
+/* Runs a command. Kills the command if the user stops the run. */
 static int command_run(struct try_run *t, const char *command, struct err *err)
 {
 	pid_t pid = command_start(command);
@@ -90,7 +93,7 @@ static int command_run(struct try_run *t, const char *command, struct err *err)
 	return command_status(command, status, err);
 }
 
-/* Fails if a setting has another value than the one that is in effect. */
+/* Fails if another program has changed a setting. */
 static int check_settings(struct try_run *t, struct err *err)
 {
 	char now[JOURNAL_VALUE];
@@ -114,7 +117,9 @@ static int check_settings(struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Several settings: in the order of the command line, and back in the opposite order. */
+/*
+ * Applies the settings in the order of the command line, and restores them in the opposite order.
+ */
 static int apply_settings(struct try_run *t, enum try_arm arm, struct err *err)
 {
 	size_t nr = t->opts->nr_settings;
@@ -142,7 +147,10 @@ static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 	return rc;
 }
 
-/* -EINTR if the user stopped the run. Handles events of runq: new cgroups need slots. */
+/*
+ * Waits for @ns and handles events of runq meanwhile: new cgroups need slots. -EINTR if the user
+ * stopped the run.
+ */
 static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 {
 	uint64_t until = clock_mono_ns() + ns;
@@ -171,7 +179,7 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 		rc = try_groups_begin(&t->window.groups, err);
 	if (!rc)
 		rc = wait_for(t, t->opts->each_ns, err);
-	/* A change during the round is in its figures. */
+	/* A setting that was changed during the round makes the round's figures invalid. */
 	if (!rc)
 		rc = check_settings(t, err);
 	if (!rc)
@@ -181,7 +189,7 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 	return rc;
 }
 
-/* After the first pair: a cgroup that never waits can show no effect. */
+/* Fails after the first pair if a watched cgroup never waited: an effect would be invisible. */
 static int check_waits(const struct try_run *t, struct err *err)
 {
 	for (size_t i = 0; i < t->window.groups.nr_watched; i++) {
@@ -196,7 +204,7 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* splitmix64: the order follows from the seed on every machine. */
+/* Order of a pair by splitmix64: the same seed gives the same order on every machine. */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
@@ -226,7 +234,7 @@ static int measure_pairs(struct try_run *t, struct err *err)
 	return rc;
 }
 
-/* True if every setting has its original value again. */
+/* Restores all settings. True if every setting has its original value again. */
 static bool restore(struct try_run *t)
 {
 	char now[JOURNAL_VALUE];
@@ -312,7 +320,7 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 	if (!t)
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
-	/* Guards are forks of this process: before anything else is open. */
+	/* Guards are forks of this process. Start the guards before opening files. */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;
 	for (size_t i = 0; i < opts->nr_settings && !rc; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick try`: rounds with the original and with a changed setting, in random order. */
+/* `subtick try`: rounds with the original and the changed setting, in random order. */
 #ifndef SUBTICK_MEASURE_TRY_H
 #define SUBTICK_MEASURE_TRY_H
 
@@ -14,44 +14,51 @@
 #define TRY_MAX_SETTINGS 16
 
 struct try_opts {
-	struct try_setting *settings; /* journal_trial() fills was and now */
+	struct try_setting *settings; /* journal_trial() sets the members was and now */
 	size_t nr_settings;
-	/* Shell commands that make the original and the changed state, instead of settings. */
+	/*
+	 * Shell commands that create the original and the changed state; used instead of settings.
+	 */
 	const char *a, *b;
-	const char *const *watch; /* cgroups */
+	const char *const *watch; /* paths of watched cgroups */
 	size_t nr_watch;
-	uint32_t rounds; /* pairs, PAIRED_MIN to PAIRED_MAX */
+	uint32_t rounds; /* number of pairs, PAIRED_MIN to PAIRED_MAX */
 	uint64_t each_ns, settle_ns, budget_ns;
-	uint64_t seed; /* of the order of rounds */
+	uint64_t seed; /* seed for the order of rounds */
 	/*
 	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the user
 	 * stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
-	void (*progress)(unsigned int done, unsigned int total); /* in rounds; may be NULL */
+	void (*progress)(unsigned int done, unsigned int total); /* counts rounds; may be NULL */
 };
 
 struct try_window {
 	uint64_t time_unix_ns, window_ns;
 	struct try_groups groups;
-	unsigned int nr_pairs;		/* complete */
-	enum try_arm first[PAIRED_MAX]; /* of each pair */
-	struct err ended;		/* reason of an early end; code 0: complete */
-	bool stopped;			/* by the user */
+	unsigned int nr_pairs;		/* number of complete pairs */
+	enum try_arm first[PAIRED_MAX]; /* first arm of each pair */
+	/* Reason of an early end, or code 0 if the run is complete. */
+	struct err ended;
+	bool stopped;			/* stopped by the user */
 	bool restored;			/* every setting has its original value */
 	const struct try_setting
-		*foreign;		/* changed by another program and left alone; NULL: none */
-	const struct runq_window *runq; /* of the last round: source and losses */
+		/* Setting that another program changed and that was not restored, or NULL. */
+		*foreign;
+	const struct runq_window *runq; /* source and losses of the last round */
 };
 
 struct try_run;
 
-/* -EINVAL with the reason if the options name no complete experiment that fits into the budget. */
+/*
+ * Checks the options. -EINVAL with the reason in @err if the experiment is incomplete or exceeds
+ * the budget.
+ */
 int try_opts_check(const struct try_opts *opts, struct err *err);
 /*
- * Checks the options, the settings and the cgroups, and changes nothing for longer than it takes to
- * read a file back. -EBUSY if another subtick has changed settings on this machine. @opts must
- * outlive the run.
+ * Checks the options, the settings and the cgroups. Each setting is changed only briefly to read it
+ * back. -EBUSY if another subtick process has changed settings on this machine. @opts must outlive
+ * the run.
  */
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
 /*
@@ -59,12 +66,15 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
  * window.ended has the reason for an early end.
  */
 int try_measure(struct try_run *run, struct err *err);
-/* Valid until try_close(). */
+/* Result of the run, valid until try_close(). */
 const struct try_window *try_window(const struct try_run *run);
-/* NULL is allowed. */
+/* Frees @run, which may be NULL. */
 void try_close(struct try_run *run);
 
-/* "/batch/cpu.weight=50, /batch/cpu.idle=1", or the command of the changed state. */
+/*
+ * Formats the settings, such as "/batch/cpu.weight=50, /batch/cpu.idle=1", or the command of the
+ * changed state.
+ */
 void try_name(const struct try_opts *opts, char *buf, size_t size);
 
 #endif

@@ -56,7 +56,7 @@ void html_json_text(FILE *out, const char *text)
 	free(safe);
 }
 
-/* Replaces "us" by "µs": a document can show it, a terminal may not. */
+/* Replaces "us" by "µs", which some terminals cannot show and every browser can. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
 	size_t length;
@@ -68,7 +68,7 @@ const char *html_ns(double ns, char *buf, size_t size)
 	return buf;
 }
 
-/* html_text() line by line: it shows a line feed as \x0a. */
+/* Writes @text line by line, because html_text() writes a line feed as \x0a. */
 static int put_lines(FILE *out, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;

@@ -8,36 +8,43 @@
 
 #include "report/report.h"
 
-/* A measurement that is not in the document, and why. */
+/* A measurement that is missing from the document, and the reason. */
 struct html_missing {
 	const char *command;
 	const char *why;
 };
 
 struct html_doc {
-	const char *machine; /* one line that describes the machine; NULL: unknown */
+	const char *machine; /* one line that describes the machine, or NULL if unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	/* For readers without JavaScript, NULL for none: sentences of all windows, and their text view. */
+	/*
+	 * Shown without JavaScript: findings of all windows, and the text view of all windows; each
+	 * may be NULL.
+	 */
 	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;
 };
 
 /*
- * Writes the document. It loads nothing, and its Content-Security-Policy allows only its own script
- * and style. 0, -ENOMEM, or the stream's -errno; flushes.
+ * Writes and flushes the document. The document loads no other files, and its
+ * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the stream's
+ * -errno.
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
-/* The page of audit --paper, from its report. It shows figure-N.svg of its directory. */
+/* Writes the page of audit --paper. The page shows the files figure-N.svg of its own directory. */
 int html_paper_write(FILE *out, const struct report *report);
 
-/* @text as a JSON string for a script element; escaped as by utf8_printable() before. */
+/* Writes @text as a JSON string for a script element, after escaping as in utf8_printable(). */
 void html_json_text(FILE *out, const char *text);
-/* @text escaped for content and quoted attributes; escaped as by utf8_printable() before. */
+/*
+ * Writes @text escaped for HTML content and quoted attributes, after escaping as in
+ * utf8_printable().
+ */
 void html_text(FILE *out, const char *text);
-/* A duration as in the text view, but with µs. */
+/* Formats a duration as in the text view, with "µs" instead of "us". */
 const char *html_ns(double ns, char *buf, size_t size);
 
 #endif

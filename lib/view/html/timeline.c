@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a timeline as a page: data, the script that draws them, and the longest waits as a table. */
+/*
+ * Writes a timeline as a page: the data, the script that draws the data, and a table of the longest
+ * waits.
+ */
 #include "view/timeline.h"
 
 #include <errno.h>
@@ -35,7 +38,7 @@ struct words {
 	bool failed;
 };
 
-/* A linear search: a trace has tens of parts, interrupts and softirqs. */
+/* Index of a string, added if new. A linear search is enough for the tens of strings in a trace. */
 static size_t word(struct words *words, const char *text)
 {
 	const char **list;
@@ -119,7 +122,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* Ticks by CPU, each as the distance to the tick before it. */
+/* Writes the ticks of each CPU, each as the time since the previous tick. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;
@@ -144,7 +147,7 @@ static void put_ticks(FILE *out, const struct timeline *t)
 	fputs(last_ns ? "]}]" : "]", out);
 }
 
-/* Writes a sentence on the recording, for markup and data. */
+/* Writes one sentence about the recording; used for HTML and for JSON. */
 typedef void said(FILE *out, const struct timeline *t);
 
 static void say_about(FILE *out, const struct timeline *t)
@@ -317,7 +320,7 @@ static void put_table(FILE *out, const struct timeline *t)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* The first line states what the picture lacks. */
+/* Writes the first line of the page: the events and waits that are missing from the picture. */
 static void put_left_out(FILE *out, const struct timeline *t)
 {
 	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "status good" : "status bad");

@@ -75,7 +75,7 @@ static void cell_set(struct canvas *canvas, int row, int col, const char *text, 
 	*cell_at(canvas, row, col + 1) = (struct canvas_cell){.width = 0, .style = style};
 }
 
-/* @text is escaped already and fits. */
+/* Writes @text into cells. @text is escaped already and fits. */
 static int put_cells(struct canvas *canvas, int row, int col, enum style style, const char *text)
 {
 	int last = -1;

@@ -11,7 +11,7 @@
 
 struct canvas_cell {
 	char text[CANVAS_CELL]; /* "" for a blank, and for the second half of a wide character */
-	unsigned char width;	/* 0: second half of the previous cell */
+	unsigned char width;	/* in columns; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
 
@@ -27,14 +27,14 @@ int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes @text from @col on, escaped as by utf8_printable() and cut with "…" before @end. Returns
- * the column after it. Writes nothing outside the canvas.
+ * Writes @text from @col on, escaped as in utf8_printable() and cut with "…" before @end. Returns
+ * the column after the text. Writes nothing outside the canvas.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
 int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style style,
 		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* One character, @nr times. */
+/* Writes one character @nr times. */
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
 

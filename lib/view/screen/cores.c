@@ -15,7 +15,7 @@
 #define GAP	2
 #define MAX_CPU 65536
 
-/* NaN for null. */
+/* Value of a cell, or NaN if the cell is null. */
 static double ratio_at(const struct table *table, size_t row, int col)
 {
 	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
@@ -53,7 +53,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 {
 	int col = table_metric(cores, M_BUSY_RATIO), rc = 0;
 
-	/* A core without a figure in this window gets a gap. */
+	/* NaN makes a gap in the history of a core without a figure in this window. */
 	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
 		double *busy = &history->busy[cpu * SCREEN_HISTORY];
 
@@ -74,7 +74,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 	return rc;
 }
 
-/* One character for a share: eighths, or tenths in ASCII. */
+/* Character for a share of 0 to 1, in eighths, or in tenths on ASCII terminals. */
 static const char *level(const struct screen *screen, double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -118,7 +118,7 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/* " 31.4%" and, if known, "  59.3%" of /proc/stat. */
+/* Width of the busy share " 31.4%", plus the busy share from /proc/stat if known. */
 int screen_cores_figure_width(const struct table *table)
 {
 	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
@@ -242,7 +242,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 		return;
 	}
 	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)
-		/* A source without parts: only the busy share. */
+		/* A source without parts has only the busy share. */
 		canvas_repeat(canvas, y, bar + 1, busy >= 1 ? cells : (int)lrint(busy * cells),
 			      STYLE_GREEN, screen->ascii ? "#" : "█");
 	else
@@ -259,7 +259,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 static void draw_bars(const struct screen *screen, const struct table *table,
 		      const struct screen_layout *layout, struct canvas *canvas)
 {
-	/* Fill columns from top to bottom, as a list is read. */
+	/* Fill columns from top to bottom. */
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		int column = row / layout->cores_rows, line = row % layout->cores_rows;
 

@@ -27,7 +27,10 @@ static const char *const help[][2] = {
 	{"h, ?", "this help; any key closes it"},
 };
 
-/* Wrapped text. Draws the lines from number @skip on in the rows @row to @end; counts all lines. */
+/*
+ * Wrapped text. Lines before number @skip are counted and not drawn; later lines are drawn into the
+ * rows @row to @end.
+ */
 struct lines {
 	struct canvas *canvas;
 	int row, end;
@@ -209,7 +212,7 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/* The tabs from @first on; @brief: the command only before its first pane. */
+/* Tabs from @first on. @brief: write the command only in the tab of its first pane. */
 struct tabs {
 	const struct screen *screen;
 	size_t first;
@@ -232,7 +235,7 @@ static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
 }
 
-/* Columns up to the tab @last, with that. */
+/* Width of the tabs up to and including @last. */
 static int tabs_width(const struct tabs *tabs, size_t last)
 {
 	char label[96];
@@ -253,7 +256,10 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 	char label[96];
 
 	tabs.brief = tabs_width(&tabs, last) > end;
-	/* Notes have the findings, so their tab is always visible; so is that of the active pane. */
+	/*
+	 * The tab of the notes is always visible, because notes contain the findings. The tab of
+	 * the active pane is also always visible.
+	 */
 	if (tabs_width(&tabs, last) > end)
 		end -= (int)strlen("> notes ");
 	while (tabs.first < screen->active && screen->active < last &&

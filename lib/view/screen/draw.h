@@ -8,20 +8,20 @@
 
 #define SCREEN_MIN_ROWS 24
 #define SCREEN_MIN_COLS 80
-#define SCREEN_PANE_HEAD 2 /* lines of a pane above its rows: information and heading */
+#define SCREEN_PANE_HEAD 2 /* lines above the rows of a pane: information line and heading */
 
 enum screen_cores {
 	SCREEN_CORES_NONE,
-	SCREEN_CORES_BARS, /* a bar each, in columns */
-	SCREEN_CORES_MAP,  /* a character each, or one for a group of them */
+	SCREEN_CORES_BARS, /* one bar per core, in columns */
+	SCREEN_CORES_MAP,  /* one character per core or per group of cores */
 };
 
 struct screen_layout {
 	bool too_small;
 	enum screen_cores mode;
 	int cores_top, cores_rows;
-	int columns, cell_width, bar_width; /* bars; the width of the bar includes its edges */
-	int history_width;		    /* bars: earlier windows, after the figures */
+	int columns, cell_width, bar_width; /* bars: bar_width includes the edges */
+	int history_width;		    /* bars: width of the history after the figures */
 	int per_row;			    /* map: characters per line */
 	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
@@ -34,43 +34,46 @@ struct screen_layout {
 struct screen_wants {
 	int rows, cols;
 	size_t nr_cores;
-	int name_width;	  /* of a core's number */
-	int figure_width; /* of the figures after a bar */
+	int name_width;	  /* width of a core's number */
+	int figure_width; /* width of the figures after a bar */
 	int legend_rows;
 };
 
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * The first of @nr items to show in @room, so that @at is visible and the view moves as little as
- * possible from @first.
+ * First visible item of @nr items in a view of @room items: item @at is visible, and the view
+ * scrolls as little as possible from @first.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
 /* Widths of a core's name and of the figures after its bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/* The number of lines of the legend; also draws it unless @canvas is NULL. */
+/* Draws the legend unless @canvas is NULL. Returns its number of lines. */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,
 		       const struct screen_layout *layout, struct canvas *canvas);
 
-/* Adds the busy shares of a window; 0 or -ENOMEM. */
+/* Adds the busy shares of a window to the history. 0 or -ENOMEM. */
 int screen_history_add(struct screen_history *history, const struct table *cores);
 void screen_history_free(struct screen_history *history);
 
 #define SCREEN_OWN_ORDER (-1)
 
-/* True if a column is shown. @all: also columns of JSON and CSV only. */
+/* True if a column is shown. @all: also show columns that are only in JSON and CSV. */
 bool screen_col_shown(const struct table *table, size_t col, bool all);
-/* The default order: figures descending, names and identifiers ascending. */
+/*
+ * True if the default sort order of a column is descending: figures descend, names and identifiers
+ * ascend.
+ */
 bool screen_col_descends(const struct table *table, size_t col);
 
 /*
- * The rows whose names contain @filter, in upper or lower case, sorted by column @sort or in the
+ * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
  * report's order. Unavailable values are always last. Equal rows keep the report's order. Returns
- * their number, or -ENOMEM.
+ * the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -26,7 +26,10 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
-	/* Shorter: the interval before. Wraps to SIZE_MAX at the shortest interval. */
+	/*
+	 * For a shorter interval use the previous entry. The index wraps to SIZE_MAX at the
+	 * shortest interval.
+	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)
 		return SCREEN_NOTHING;
@@ -34,7 +37,10 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	return SCREEN_INTERVAL;
 }
 
-/* Between the last column and the first comes the report's own order. */
+/*
+ * Moves the sort order to another column. The report's own order follows the last column and
+ * precedes the first.
+ */
 static enum screen_action step_sort(struct screen *screen, int step)
 {
 	struct screen_pane *pane = screen_active(screen);
@@ -161,7 +167,7 @@ static enum screen_action key_pane(struct screen *screen, int key)
 		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
 		screen->editing = true;
 		break;
-	/* Scrolling may go too far: drawing corrects the position. */
+	/* Scrolling may pass the end; drawing corrects the position. */
 	case SCREEN_KEY_UP:
 		pane->first_row -= pane->first_row > 0;
 		break;

@@ -12,10 +12,10 @@
 #include "view/screen/draw.h"
 #include "view/view.h"
 
-#define BAR_MIN	    12 /* with edges: 10 % per character */
-#define BAR_LONG    52 /* with edges: 2 % per character */
+#define BAR_MIN	    12 /* minimum bar width with edges: 10 % per character */
+#define BAR_LONG    52 /* long bar width with edges: 2 % per character */
 #define HISTORY_MIN 16
-#define TABLE_MIN   6 /* least rows for the table */
+#define TABLE_MIN   6 /* minimum rows of the table */
 #define GAP	    2
 #define FIXED	    8 /* header, finding, advice, losses, tabs, information, heading, footer */
 
@@ -24,7 +24,7 @@ static size_t div_up(size_t a, size_t b)
 	return (a + b - 1) / b;
 }
 
-/* As few columns as the height allows: long bars are more precise than short ones. */
+/* Uses the minimum number of columns that the height allows, because long bars are more precise. */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int least = wants->name_width + 1 + BAR_MIN + 1 + wants->figure_width;
@@ -39,7 +39,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	layout->columns = columns;
 	layout->cell_width = (wants->cols + GAP) / columns - GAP;
 	layout->bar_width = layout->cell_width - (least - BAR_MIN);
-	/* Beyond this length the history of the core is more useful than a longer bar. */
+	/* Use the rest of the width for the core's history instead of a longer bar. */
 	if (layout->bar_width >= BAR_LONG + HISTORY_MIN + 1) {
 		layout->history_width = layout->bar_width - BAR_LONG - 1;
 		if (layout->history_width > SCREEN_HISTORY)
@@ -50,7 +50,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/* "123-186 |…|": a power of two per line, so that cores are easy to count. */
+/* Lays out the map, one line "123-186 |…|" per row. Each line has a power of two of cores. */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;
@@ -84,7 +84,7 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
 	layout.legend_top = row;
 	row += layout.legend_rows;
 	layout.finding_row = row;
-	row += 2; /* the sentence, and what to do next */
+	row += 2; /* finding and advice */
 	layout.loss_row = row++;
 	layout.tabs_row = row++;
 	layout.info_row = row;

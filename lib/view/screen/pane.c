@@ -10,11 +10,11 @@
 #include "view/utf8.h"
 #include "view/view.h"
 
-/* So that columns of counts do not move from one window to the next. */
+/* Minimum width of count columns, so that the columns do not move between windows. */
 #define COUNT_MIN strlen("123456")
-#define LEAST	  2 /* least rows of a pane */
+#define LEAST	  2 /* minimum rows of a pane */
 
-/* The columns shown; those that name the row come first and are always visible. */
+/* Columns of a pane. Columns that name the row are first and always visible. */
 struct fit {
 	const struct table *table;
 	struct fit_col {
@@ -22,13 +22,13 @@ struct fit {
 		int width;
 	} *cols;
 	size_t nr, nr_keys;
-	size_t first, end; /* the visible ones of the others */
+	size_t first, end; /* range of visible columns after the name columns */
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
 		     int max, struct canvas *canvas)
 {
-	/* One more than the title, for the arrow of the sort order. */
+	/* Add one column to the title for the arrow of the sort order. */
 	size_t title = utf8_width(table->cols[col].title) + 1, min = cells_min_width(table, col);
 	int width = title > min ? title : min;
 
@@ -91,7 +91,7 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/* If there is room on the right, show hidden columns of the left. */
+	/* If there is room on the right, scroll left to show hidden columns. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -150,7 +150,7 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/* Shows on the right how many columns are hidden, and on which side. */
+/* Draws the number of hidden columns on each side. */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
@@ -188,7 +188,10 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/* Draws @pane from the line @top on, @footer at the end; returns the number of lines for rows. */
+/*
+ * Draws @pane from line @top on, with @footer as its last line. Returns the number of lines for
+ * rows.
+ */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {
@@ -201,10 +204,13 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		canvas->failed = true;
 		return room;
 	}
-	/* As many lines as it ever had, so that the panes below do not move with every window. */
+	/*
+	 * Keep the largest number of lines so far, so that the panes below do not move with every
+	 * window.
+	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* If the rest is too small for another pane, this one gets it. */
+	/* If the remaining lines are too few for another pane, this pane uses them. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

@@ -73,7 +73,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/* Keep the same pane active. The first pane becomes active itself. */
+	/* Keep the same pane active. The first pane added becomes active. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
@@ -82,7 +82,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	return 0;
 }
 
-/* A pane of nothing but names and dashes says nothing; it comes when there is a figure. */
+/* True if the table has a figure. A table that has only names and dashes gets no pane. */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
@@ -91,7 +91,10 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/* Turns totals since the start into losses of this window: an old loss is no doubt about it. */
+/*
+ * Converts loss counters since the start to losses of this window. Losses of earlier windows do not
+ * affect this window.
+ */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {
@@ -102,7 +105,7 @@ static void losses_of_window(struct screen_slot *slot, struct table *quality)
 	}
 }
 
-/* A pane gives up the lines of a flood of rows after some windows without it. */
+/* Shrinks a pane that has had fewer rows for SCREEN_KEEP_ROWS windows. */
 static void panes_shrink(struct screen *screen, size_t slot)
 {
 	for (size_t i = 0; i < screen->nr_panes; i++) {

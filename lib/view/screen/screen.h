@@ -15,7 +15,7 @@
 #define SCREEN_MAX_SLOTS  8
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
-#define SCREEN_KEEP_ROWS  10 /* windows after which a pane with fewer rows becomes smaller */
+#define SCREEN_KEEP_ROWS  10 /* windows with fewer rows before a pane shrinks */
 
 /* Keys are code points; special keys have numbers above the last code point. */
 enum {
@@ -39,10 +39,10 @@ enum screen_action {
 	SCREEN_QUIT,
 };
 
-/* One measurement: its last report, or the reason why there is none. */
+/* One measurement: its last report, or the reason why the report is unavailable. */
 struct screen_slot {
 	char *command;
-	struct report *report; /* loss counters are deltas of the window */
+	struct report *report; /* loss counters are for this window only */
 	struct losses_seen losses;
 	char *refused, *fix;
 };
@@ -50,23 +50,26 @@ struct screen_slot {
 /* A table of a report, and the reader's settings for it. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* of the table, looked up in every report */
-	char *sort; /* key of a column; NULL: the report's order */
+	char *key;  /* key of the table, looked up in every report */
+	char *sort; /* key of the sort column, or NULL for the report's order */
 	bool descending;
-	bool all;	  /* also columns that text leaves out */
+	bool all;	  /* show also columns that are only in JSON and CSV */
 	bool follow_sort; /* make the sort column visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/* The most rows of the last windows, since the reader last selected a pane or a filter. */
+	/*
+	 * Maximum number of rows in recent windows, since the user last selected a pane or a
+	 * filter.
+	 */
 	size_t rows_had;
-	unsigned int fewer; /* consecutive windows with fewer rows than that */
+	unsigned int fewer; /* consecutive windows with fewer rows than rows_had */
 };
 
-#define SCREEN_HISTORY 60 /* windows */
+#define SCREEN_HISTORY 60 /* length of the history in windows */
 
-/* Busy shares of the cores in earlier windows, oldest first; NAN if there is none. */
+/* Busy shares of the cores in earlier windows, oldest first; NAN if unknown. */
 struct screen_history {
-	double *busy; /* SCREEN_HISTORY for each CPU number */
+	double *busy; /* SCREEN_HISTORY values per CPU number */
 	size_t nr_cpus;
 };
 
@@ -75,36 +78,43 @@ struct screen {
 	size_t nr_slots;
 	struct screen_pane panes[SCREEN_MAX_PANES];
 	size_t nr_panes;
-	struct screen_pane notes; /* comes after the others */
-	size_t active;		  /* nr_panes: the notes */
-	size_t home;		  /* slot whose first pane is active until the reader selects one */
+	struct screen_pane notes; /* shown after all other panes */
+	size_t active;		  /* index of the active pane; nr_panes for the notes */
+	/* Slot whose first pane is active until the user selects a pane. */
+	size_t home;
 	bool chosen;
 	bool paused, help, editing, ascii;
 	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
 	struct screen_history history;
 	uint64_t interval_ns;
-	size_t page; /* visible rows of the table when it was last drawn */
+	size_t page; /* visible rows of the table at the last drawing */
 };
 
 void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
-/* Adds a slot for the reports of @command; -1 if there are too many or no memory. */
+/* Adds a slot for the reports of @command. Returns -1 if all slots are used or memory is out. */
 int screen_add(struct screen *screen, const char *command);
-/* Owns @report from here on, and frees the previous one. 0 or -ENOMEM. */
+/*
+ * Shows @report and takes ownership of @report. Frees the previous report of the slot. 0 or
+ * -ENOMEM.
+ */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/* Shows @why instead of the figures, and drops the figures shown so far. */
+/* Shows the reason @why instead of figures, and frees the last report of the slot. */
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
-/* The active pane, and its table in the last report; NULL for the notes or if there is none. */
+/*
+ * Active pane and its table in the last report, or NULL if the notes are active or the report lacks
+ * the table.
+ */
 struct screen_pane *screen_active(struct screen *screen);
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
-/* The first table that is drawn as bars, or NULL. */
+/* First table that is drawn as bars, or NULL if no report has such a table. */
 const struct table *screen_cores(const struct screen *screen, const struct report **ret_report);
 
 enum screen_action screen_key(struct screen *screen, int key);
 
-/* Draws onto a blank canvas of any size; corrects scroll positions. */
+/* Draws the screen onto a blank canvas of any size. Corrects scroll positions. */
 int screen_draw(struct screen *screen, struct canvas *canvas);
 
 #endif

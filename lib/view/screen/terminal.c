@@ -13,7 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Before term.h, which makes "columns" and others macros. */
+/* Include this before term.h, which defines macros such as "columns". */
 #include "base/array.h"
 #include "view/screen/screen.h"
 
@@ -21,7 +21,7 @@
 #include <curses.h>
 #include <term.h>
 
-/* Signals that end a process by default and are not handled elsewhere. */
+/* Signals that terminate a process by default and that no other code handles. */
 static const int crashes[] = {
 	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
@@ -57,7 +57,10 @@ static void on_crash(int number)
 
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
-	/* SA_RESETHAND has restored the default action; it applies after the return. */
+	/*
+	 * SA_RESETHAND has restored the default action, so the raised signal ends the process after
+	 * the handler returns.
+	 */
 	raise(number);
 }
 
@@ -80,7 +83,7 @@ static void catch_crashes(struct terminal *terminal)
 	leave_add(keypad_local);
 	leave_add(cursor_normal);
 	leave_add(exit_ca_mode);
-	/* Keep the handler of others, such as a sanitizer's. */
+	/* Keep handlers that are already installed, for example by a sanitizer. */
 	for (size_t i = 0; i < NR_CRASHES; i++)
 		if (!sigaction(crashes[i], NULL, &terminal->old[i]) &&
 		    terminal->old[i].sa_handler == SIG_DFL)
@@ -114,12 +117,12 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	if (!terminal)
 		return err_set(err, -ENOMEM, "out of memory");
 	terminal->color = color;
-	/* Only LC_CTYPE: figures keep their decimal point. */
+	/* Set only LC_CTYPE, so that numbers keep their decimal point. */
 	setlocale(LC_CTYPE, "");
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
-	/* newterm(), because initscr() exits if it does not know the terminal. */
+	/* Use newterm(), because initscr() exits the process on an unknown terminal. */
 	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
 	if (!terminal->screen) {
 		if (terminal->out)
@@ -137,7 +140,10 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	/* After 50 ms Escape is a key of its own, not the start of a sequence; enough for ssh. */
+	/*
+	 * An Escape without a following byte within 50 ms is the Escape key; 50 ms is enough for
+	 * ssh.
+	 */
 	set_escdelay(50);
 	*ret_terminal = terminal;
 	return 0;
@@ -191,7 +197,7 @@ int terminal_key(struct terminal *terminal)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i][0] == (int)key)
 			return keys[i][1];
-	/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
+	/* Return an unused key number instead of SCREEN_KEY_NONE, because more keys may follow. */
 	return SCREEN_KEY_BACKSPACE + 1;
 }
 

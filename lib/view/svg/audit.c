@@ -54,7 +54,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* The axes of the paper: seconds for ten million loops. */
+/* Axes of the paper: seconds per ten million loops. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name)                                                                    \
 	{                                                                                      \
@@ -120,7 +120,7 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 		.table = "table1", .where = "slack_ns", .equals = slack, .x = "delay_ns", .y = column, \
 		.label = name, .mark = SVG_LINE                                                  \
 	}
-/* Timer slacks of --paper: the kernel's default, which the paper had, and the least there is. */
+/* Timer slacks of --paper: the kernel's default of 50 µs, as in the paper, and the minimum. */
 #define PAPER_SLACK "50000"
 #define LEAST_SLACK "1"
 
@@ -189,7 +189,7 @@ static void find_slacks(struct audit_drawing *drawing, const struct report *repo
 	}
 }
 
-/* "real, slack 50.0 us" */
+/* Formats the legend of a curve: "real, slack 50.0 us". */
 static void name_series(const char *label, const char *slack, char *buf, size_t size)
 {
 	char text[32];
@@ -205,7 +205,7 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 
 	for (size_t i = 0; i < plot->nr_series; i++) {
 		const struct svg_series *one = &plot->series[i];
-		/* The expected value is the same with every slack. */
+		/* Draw the expected value once, because it does not depend on the timer slack. */
 		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
 
 		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {
@@ -225,7 +225,10 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 	drawing->plots[at].nr_series = nr;
 }
 
-/* A plot with the axes of the paper names its timer slack: with another one it is another figure. */
+/*
+ * Adds the timer slack to the title of a plot with the axes of the paper, because the figure
+ * depends on the slack.
+ */
 static void name_plot(struct audit_drawing *drawing, size_t at)
 {
 	char slack[32] = "";

@@ -18,7 +18,9 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
-/* A figure of the paper, repeated: plots of the report of ticks, or of the report of --paper. */
+/*
+ * A reproduced figure of the paper, drawn from the report of the experiment "ticks" or of --paper.
+ */
 struct audit_paper_figure {
 	const char *number;
 	bool of_ticks;
@@ -30,7 +32,7 @@ struct audit_paper_figure {
 
 extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES];
 
-/* The plots of an experiment as one report has them: the curves of each timer slack apart. */
+/* Plots of an experiment in one report, with separate curves for each timer slack. */
 struct audit_drawing {
 	struct svg_plot plots[AUDIT_MAX_PLOTS];
 	size_t nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Axes of plots: round ends, round ticks, one unit for all of them. */
+/* Axes of plots: round ends, round ticks, one unit for all ticks. */
 #include "view/svg/svg.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ struct axis_unit {
 	const char *name;
 };
 
-/* Within a kind of unit, smallest first. */
+/* Scaled units. Entries of one kind are sorted by size, smallest first. */
 static const struct axis_unit units[] = {
 	{UNIT_NS, 1, "ns"},	    {UNIT_NS, 1e3, "µs"},      {UNIT_NS, 1e6, "ms"},
 	{UNIT_NS, 1e9, "s"},	    {UNIT_RATIO, 0.01, "%"},   {UNIT_HZ, 1, "Hz"},
@@ -31,7 +31,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	for (size_t i = 0; i < NR_UNITS; i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* Use a larger unit if the axis reaches two of it; else the smallest. */
+		/* Use a larger unit if the axis reaches at least two of the larger unit. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;
@@ -39,7 +39,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	}
 }
 
-/* 1, 2 or 5 times a power of ten, at least @rough. */
+/* Smallest step of 1, 2 or 5 times a power of ten that is at least @rough. */
 static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
@@ -92,7 +92,7 @@ void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, 
 	}
 	axis->scale = 1.0;
 	axis->unit = "";
-	/* A logarithmic axis has a unit per tick: one for all would give labels like "0.0001". */
+	/* A logarithmic axis has one unit per tick, to avoid labels such as "0.0001". */
 	if (!log || !scales_by_tick(unit))
 		choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
 	if (log)
@@ -121,7 +121,7 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
 	else if (axis->decimals < 0)
 		snprintf(buf, size, "%g", shown);
-	else /* No "-0". */
+	else /* Print "0" instead of "-0". */
 		snprintf(buf, size, "%.*f", axis->decimals,
 			 fabs(shown) < 0.5 * pow(10.0, -axis->decimals) ? 0.0 : shown);
 }

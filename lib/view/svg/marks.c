@@ -19,7 +19,7 @@ static struct bar bar_of(const struct svg_place *place, const struct svg_dot *do
 	struct bar bar = {svg_axis_pixel(place->x, dot->x), svg_axis_pixel(place->x, dot->x_end),
 			  svg_axis_pixel(place->y, dot->y), svg_axis_pixel(place->y, base)};
 
-	/* At least a pixel wide, or it would fade; the middle stays at the value. */
+	/* Widen a thin bar around its centre, because bars below one pixel fade. */
 	if (bar.to - bar.from < 1.5) {
 		bar.from = (bar.from + bar.to) / 2.0 - 0.75;
 		bar.to = bar.from + 1.5;
@@ -38,7 +38,10 @@ static void draw_bars(const struct svg_trace *trace, const struct svg_place *pla
 	}
 }
 
-/* Several histograms in one plot: outlines do not hide each other as solid bars would. */
+/*
+ * Draws a histogram as an outline. In a plot with several histograms, solid bars would hide each
+ * other.
+ */
 static void draw_outline(const struct svg_trace *trace, const struct svg_place *place, FILE *out)
 {
 	double end = NAN;
@@ -52,7 +55,7 @@ static void draw_outline(const struct svg_trace *trace, const struct svg_place *
 	for (size_t i = 0; i < trace->nr; i++) {
 		struct bar bar = bar_of(place, &trace->dots[i]);
 
-		/* An empty bucket ends an outline; a new one begins after it. */
+		/* An empty bucket ends the outline. The next bucket starts a new outline. */
 		if (!(fabs(bar.from - end) < 0.01)) {
 			if (i)
 				fprintf(out, "V%.2f", bar.foot);

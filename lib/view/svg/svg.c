@@ -18,8 +18,8 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* least factor between the ends of a histogram's logarithmic axis */
-#define LEGEND_GAP    6.0  /* from the title */
+#define WIDTH_LEAST   50.0 /* minimum ratio of the ends of a histogram's logarithmic axis */
+#define LEGEND_GAP    6.0  /* distance from the title */
 #define LABEL_MAX     90   /* characters in a line of the legend */
 
 /*
@@ -35,12 +35,15 @@ static const char *const colors[] = {
 struct plot {
 	const struct svg_plot *plot;
 	struct svg_trace *traces;
-	struct svg_columns first; /* of the first series: unit and title */
+	struct svg_columns first; /* unit and title of the first series */
 	struct svg_axis x_axis, y_axis;
 	double top;
 };
 
-/* XML 1.0 does not allow control characters in any form: they are escaped as for a terminal. */
+/*
+ * Writes @text. Control characters are escaped as for a terminal, because XML 1.0 forbids them in
+ * any form.
+ */
 static int put_text(FILE *out, const char *text, size_t max)
 {
 	static const char special[] = "<>&";
@@ -53,7 +56,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 		if (at) {
 			fputs(names[at - special], out);
 		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-			/* XML does not allow U+FFFE and U+FFFF either. */
+			/* XML also forbids U+FFFE and U+FFFF. */
 			fputs("\xef\xbf\xbd", out);
 			p += 2;
 		} else {
@@ -64,7 +67,9 @@ static int put_text(FILE *out, const char *text, size_t max)
 	return safe ? 0 : -ENOMEM;
 }
 
-/* Width of a label with its escapes. Without memory it is 0; put_text() returns the error. */
+/*
+ * Width of an escaped label in columns, or 0 if out of memory; put_text() then returns the error.
+ */
 static double label_columns(const char *label)
 {
 	char *safe = utf8_printable(label, LABEL_MAX);
@@ -75,8 +80,8 @@ static double label_columns(const char *label)
 }
 
 /*
- * Draws the legend between title and plot, where it hides nothing, in as many lines as needed.
- * Without @out it only counts the lines.
+ * Draws the legend between title and plot. Returns the number of lines. @out may be NULL to only
+ * count the lines.
  */
 static size_t legend(const struct plot *p, FILE *out)
 {
@@ -87,7 +92,7 @@ static size_t legend(const struct plot *p, FILE *out)
 		return 0;
 	for (size_t i = 0; i < p->plot->nr_series; i++) {
 		const char *label = p->traces[i].label ?: "";
-		/* The width of the text is an estimate: the font is unknown. */
+		/* Estimate the width of the text, because the font is unknown. */
 		double width = 36.0 + 6.8 * label_columns(label);
 
 		if (x > MARGIN_LEFT && x + width > WIDTH - MARGIN_RIGHT) {
@@ -110,7 +115,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	return lines;
 }
 
-/* The axes for all series; false if there is nothing to draw. */
+/* Computes the axes for all series. False if there is nothing to draw. */
 static bool plot_axes(struct plot *p)
 {
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
@@ -129,17 +134,20 @@ static bool plot_axes(struct plot *p)
 	}
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
-	/* Begin at 0: otherwise the length of a bar means nothing. Same for lines near 0. */
+	/*
+	 * Start the axis at 0, because the length of a bar is read as its value. Lines that come
+	 * close to 0 also start at 0.
+	 */
 	if (!p->plot->y_log && low_y > 0.0 && (zero || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && zero && high_y < 0.0)
 		high_y = 0.0;
-	/* Begin below the lowest bar: else it would have no height. */
+	/* Start below the lowest bar, which otherwise would have no height. */
 	if (p->plot->y_log && zero)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
-	/* Widen the axis: a single bucket over the whole width shows nothing. */
+	/* Widen the axis, so that a single bucket does not fill the whole width. */
 	if (p->plot->x_log && zero)
 		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);

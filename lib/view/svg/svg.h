@@ -12,52 +12,53 @@
 enum svg_mark {
 	SVG_POINTS,
 	SVG_LINE,    /* joined in the order of the rows, with a point on each */
-	SVG_BARS,    /* from @x to @x_end, or a thin bar at @x if that is NULL */
-	SVG_BARS_LE, /* a histogram of cumulative counts: @x is the upper edge, inclusive */
+	SVG_BARS,    /* bars from @x to @x_end, or thin bars at @x if @x_end is NULL */
+	SVG_BARS_LE, /* histogram of cumulative counts: @x is the inclusive upper bound */
 };
 
 /*
- * Which cells to draw, by keys of columns. Rows with a null in one of them are left out; on a
- * logarithmic axis so are values that are not positive.
+ * Cells to draw, by keys of columns. Rows with a null cell are skipped. On a logarithmic axis zero
+ * and negative values are skipped.
  */
 struct svg_series {
-	const struct report *from; /* another report that has the table; NULL: the report */
+	const struct report *from; /* report that has the table, or NULL for the plot's report */
 	const char *table;  /* key of a table of the report */
-	const char *where;  /* only rows whose column of this key is @equals; NULL: all rows */
+	/* Draw only rows whose column @where equals @equals, or NULL for all rows. */
+	const char *where;
 	const char *equals; /* a string, or a decimal number */
 	const char *x, *x_end, *y;
-	const char *label; /* in the legend; NULL: the title of column @y */
+	const char *label; /* text in the legend, or NULL for the title of column @y */
 	enum svg_mark mark;
-	double times; /* draw the values of @y multiplied by this; 0: as they are */
+	double times; /* factor for the values of @y, or 0 for unscaled values */
 };
 
 struct svg_plot {
 	const char *title;
 	const char *x_label,
-		*y_label; /* without unit; NULL: the title of the first series' column */
+		*y_label; /* without unit, or NULL for the title of the first series' column */
 	bool x_log, y_log;
 	const struct svg_series *series;
 	size_t nr_series;
 };
 
 /*
- * Writes the plots one below the other. The unit of an axis is that of the first series' column,
- * scaled for people: the whole axis, or each tick of a logarithmic axis. A plot without data says
- * so. Returns 0, -EINVAL if there is no table or column of a key, -ENOMEM, or the stream's -errno;
- * flushes.
+ * Writes the plots one below the other, and flushes. An axis has the unit of the first series'
+ * column. The unit is scaled for people, per axis or per tick of a logarithmic axis. A plot without
+ * data contains a message. Returns 0, -EINVAL if a table or column is missing, -ENOMEM, or the
+ * stream's -errno.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
 
-/* One axis: maps values to pixels, and has the ticks. Values are in the column's unit. */
+/* An axis: maps values to pixels and contains the ticks. Values are in the column's unit. */
 #define SVG_MAX_TICKS 16
 
 struct svg_axis {
 	bool log;
 	double low, high;  /* ends of the axis */
-	double at, length; /* pixels; negative length grows upwards */
-	double scale;	   /* labels show the value divided by this */
-	const char *unit;  /* "ms", "%", or "" if each tick has its own unit or there is none */
+	double at, length; /* in pixels; the axis grows upwards if length is negative */
+	double scale;	   /* divisor of values in labels */
+	const char *unit;  /* "ms", "%", or "" without a unit or with one unit per tick */
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
 	size_t nr_ticks;

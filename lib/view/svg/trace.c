@@ -31,7 +31,7 @@ static int trace_add(struct svg_trace *trace, struct svg_dot dot)
 	return 0;
 }
 
-/* The point of one row; false if it is not drawn. */
+/* Computes the point of one row. False if the row is not drawn. */
 static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 		    const struct table *table, size_t row, const int col[3],
 		    struct svg_dot *ret_dot)
@@ -46,7 +46,7 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 		return false;
 	if (s->times > 0.0)
 		dot.y *= s->times;
-	/* A cumulative count is checked later, after subtracting the previous one. */
+	/* A cumulative count is checked later, after the previous count was subtracted. */
 	if ((plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return false;
@@ -54,7 +54,7 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 	return true;
 }
 
-/* Converts cumulative counts to counts between two edges. */
+/* Converts cumulative counts to counts per bucket. */
 static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trace)
 {
 	double edge = 0.0, below = 0.0;
@@ -66,7 +66,7 @@ static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trac
 
 		edge = trace->dots[i].x;
 		below = trace->dots[i].y;
-		/* On a logarithmic axis the first bucket begins at half of its upper edge. */
+		/* On a logarithmic axis the first bucket starts at half of its upper bound. */
 		if (plot->x_log && dot.x <= 0.0)
 			dot.x = dot.x_end / 2.0;
 		if (dot.y > 0.0)

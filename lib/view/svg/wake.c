@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick wake --plot`: the points of one run, and of an earlier run beside them. */
+/*
+ * The plots of `subtick wake --plot`: points of one run, optionally compared with an earlier run.
+ */
 #include "view/svg/wake.h"
 
 #include <errno.h>
@@ -7,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above the cores of a plot (WAKE_PLOT_CORES), and the names that idle states of a machine have. */
+/*
+ * Maximum number of series: more than the cores of a plot (WAKE_PLOT_CORES) and than the idle
+ * states of any machine.
+ */
 #define MAX_SERIES 64
 #define RUN_NAME   112
 
@@ -21,7 +26,7 @@ const char *wake_depth_key(const struct table *points)
 		char *end;
 		long number;
 
-		/* "c6_ns" is the core's; a package has "pc6_ns". */
+		/* Accept core states such as "c6_ns", and skip package states such as "pc6_ns". */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -38,7 +43,7 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-/* Host and CPU model of a report, by its keys machine.*; "run N" without a host. */
+/* Host and CPU model of a report, from its keys machine.*, or "run N" without a host. */
 static void run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
@@ -47,7 +52,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* Runs of one machine get their numbers, the first as well if it has no name. */
+	/* Runs of the same machine get a run number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -58,7 +63,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 		snprintf(buf, size, "%.24s%s", host, nth);
 }
 
-/* One series per idle state, core or source: each value of column @key. */
+/* One series for each value of column @key: an idle state, core or source. */
 struct split {
 	const char *key;
 	char value[MAX_SERIES][32];
@@ -108,7 +113,7 @@ static size_t series_of(const struct split *split, const char *table, const char
 	return split->nr;
 }
 
-/* Both runs by silent time: this run and the earlier one. */
+/* Series of the plots that compare this run with the earlier run, by silent time. */
 struct both_runs {
 	char name[2][RUN_NAME], depth_name[2][RUN_NAME + 32];
 	struct svg_series latency[2], depth[2];
@@ -134,7 +139,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* No row has this source: the series is in the legend only. */
+		/* No row matches this source, so the series appears only in the legend. */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}
@@ -148,7 +153,10 @@ static bool any_forced(const struct table *points)
 	return false;
 }
 
-/* By idle state if states were forced, else by core, or by source if the distribution has no cores. */
+/*
+ * Splits points by idle state if states were forced, else by core, or by source if the distribution
+ * has no cores.
+ */
 static void choose_split(const struct report *report, struct split *split)
 {
 	const struct table *points = report_find(report, "points");
@@ -183,7 +191,7 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 		return -EINVAL;
 	split_by(&cpus, table, "cpu");
 	choose_split(points, &split);
-	/* All cores run the same sweep. */
+	/* All cores run the same sweep, so draw only the first core. */
 	distance.equals = cpus.nr ? cpus.value[0] : "";
 	plots[nr++] = (struct svg_plot){
 		.title = "Wake latency in the order of the points",

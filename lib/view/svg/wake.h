@@ -6,14 +6,16 @@
 #include "view/svg/svg.h"
 
 /*
- * Draws from the report that lists the points: latency and launch distance in the order of the
- * points, latency and residency by silent time, the distribution, and with --each-state minimum,
- * quartiles and maximum of each state. With @earlier, the points of another run, also latency and
- * residency of both runs by silent time; else NULL. Returns as svg_write().
+ * Draws the plots of a report with points: latency and launch distance in the order of the points,
+ * latency and residency by silent time, and the distribution. With --each-state also draws minimum,
+ * quartiles and maximum of each state. @earlier: points of another run to compare latency and
+ * residency with, or NULL. Returns as svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 
-/* The column with the time in the deepest state that was counted: "c6_ns"; NULL without one. */
+/*
+ * Key of the column with the residency of the deepest counted idle state, such as "c6_ns", or NULL.
+ */
 const char *wake_depth_key(const struct table *points);
 
 #endif

@@ -13,11 +13,11 @@ LISTS_MAX_AGE_S = 24 * 3600
 
 
 class Unavailable(Exception):
-    """Something is unavailable on this machine; the text is the reason, for people."""
+    """A requirement is unavailable on this machine; the text is the reason."""
 
 
 class Broken(Exception):
-    """Something that should work does not: a failure, never a skip. tail says more."""
+    """A required step failed: always a failure, never a skip. tail has details."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)
@@ -39,7 +39,7 @@ def cache_dir():
 
 
 def locked(name):
-    """An open file whose lock keeps two runs from writing the same cache entry."""
+    """Lock file that prevents two runs from writing the same cache entry."""
     lock = open(cache_dir() / f".{name}.lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
@@ -54,7 +54,7 @@ def sha256(path):
 
 
 def system_sources():
-    """Every (uri, suite, signed_by) of the machine's own apt configuration."""
+    """Every (uri, suite, signed_by) of the machine's apt configuration."""
     sources = []
     etc = Path("/etc/apt")
     for path in sorted(etc.glob("sources.list.d/*.sources")):
@@ -78,7 +78,7 @@ def system_sources():
 
 
 def mirror(security):
-    """The Debian mirror this machine already uses; suites are substituted by the caller."""
+    """Debian mirror of this machine's apt configuration; the caller substitutes suites."""
     name = "SUBTICK_VM_SECURITY_MIRROR" if security else "SUBTICK_VM_MIRROR"
     if os.environ.get(name):
         return os.environ[name], ""
@@ -110,8 +110,8 @@ class Apt:
         (self.root / "state/status").touch()
         options = "arch=amd64,arm64" + (f" signed-by={signed}" if signed else "")
         (self.root / "etc/sources.list").write_text(f"deb [{options}] {uri} {self.suite} main\n")
-        # The system's own settings (proxy, credentials) still apply: only places are
-        # redirected, and hooks that would act on the system are dropped.
+        # The system's settings (proxy, credentials) still apply. Only directories are redirected, and hooks
+        # that would change the system are disabled.
         (self.root / "etc/apt.conf").write_text(f"""\
 Dir::State "{self.root}/state";
 Dir::State::status "{self.root}/state/status";
@@ -153,7 +153,7 @@ Acquire::Retries "2";
         self.stamp.touch()
 
     def show(self, package, arch, version=None):
-        """All records of a package as dictionaries, newest first; [] when there is none."""
+        """All records of a package as dictionaries, newest first; [] if the package is unknown."""
         wanted = f"{package}:{arch}" + (f"={version}" if version else "")
         done = self.run("cache", "show", "--all-versions", wanted)
         records = []
@@ -163,7 +163,7 @@ Acquire::Retries "2";
         return records
 
     def fetch(self, package, arch, version, checksum):
-        """Path of the verified .deb in the cache; fetched only when it is not there yet."""
+        """Path of the verified .deb in the cache; fetched only if missing."""
         pool = cache_dir() / "debs"
         pool.mkdir(exist_ok=True)
         path = pool / f"{package}_{version.replace(':', '%3a')}_{arch}.deb"
@@ -178,7 +178,7 @@ Acquire::Retries "2";
     def _download(self, package, arch, version, checksum, path):
         self.update()
         if not any(r["Version"] == version for r in self.show(package, arch)):
-            # Lists of yesterday may hide what was published since.
+            # Update old lists, which may lack recent packages.
             self.update(force=True)
         records = [r for r in self.show(package, arch) if r["Version"] == version]
         if not records:
@@ -203,7 +203,7 @@ Acquire::Retries "2";
 
 
 def unpack(deb, into):
-    """Unpacks one .deb once; a half-unpacked tree of an interrupted run is never used."""
+    """Unpacks one .deb once. A partly unpacked tree of an interrupted run is never used."""
     into = Path(into)
     into.mkdir(parents=True, exist_ok=True)
     mark = into / f".unpacked-{Path(deb).stem}"

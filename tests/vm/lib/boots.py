@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The ways a guest is booted, and what runs in each."""
+"""Configurations of guest boots, and the suites of each."""
 
 from qemu import Boot
 
 BOOTS = {b.name: b for b in (
-    # edu: its interrupt is that of the card with launch times (modules/launchcard).
+    # Device edu provides the interrupt of the card with launch times (modules/launchcard).
     Boot("base", devices=("edu",), says="2 processors, cgroup v2"),
     Boot("smp8", smp=8, memory_mb=1024, says="8 processors"),
     Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
@@ -35,14 +35,14 @@ TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not i
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# What another boot of the same kernel cannot change is not run again: suites, and of the live
-# tests the commands (or single ones).
+# Suites and live tests of additional boots. Tests whose result cannot change in another boot of the same
+# kernel are omitted.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
-    # Nothing but a boot ends lockdown.
+    # Only a reboot ends lockdown.
     "disturbed": ["serve", "lockdown", "log"],
     **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
@@ -53,8 +53,9 @@ LIVE = {
     "idle": ["doctor", "load", "wake"],
 }
 
-# Live tests that take long in an emulated guest, where most of their figures are not judged:
-# ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
+# Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
+# runs these tests, and ./check reports them as omitted. The remaining tests of two guests take at most 6
+# minutes.
 LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "noise_rtla",
         "try", "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
         "wake", "wake_cyclictest"]

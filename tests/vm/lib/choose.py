@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which kernels there are, and which of them a run boots on this machine."""
+"""Lists the kernels, and chooses the kernels that a run boots on this machine."""
 
 import apt
 import custom
@@ -8,7 +8,7 @@ from git import git
 
 
 def every():
-    """The list's kernels, and those built here from a source of the list."""
+    """Kernels of the list, and kernels built here from a source of the list."""
     return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
 
 
@@ -21,7 +21,7 @@ def find(name):
 
 
 def chosen(everything, flag="default"):
-    """Those of this machine's own architecture that have the flag, or all that apply to it."""
+    """Kernels of this architecture with the flag; with everything, all these kernels and foreign kernels."""
     own = [e for e in every() if e.arch == kernels.MACHINE]
     if not everything:
         return [e for e in own if flag in e.flags]
@@ -29,5 +29,5 @@ def chosen(everything, flag="default"):
 
 
 def by_commit(entries):
-    """One of them, the next with the next commit; the first where git cannot say."""
+    """One kernel, selected by the number of commits; the first kernel without git."""
     return entries[int(git("rev-list", "--count", "HEAD") or 0) % len(entries)]

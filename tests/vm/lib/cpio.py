@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes a directory as an initramfs (cpio newc), in which root owns all files."""
+"""Writes a directory as an initramfs (cpio newc) with all files owned by root."""
 
 import os
 import stat

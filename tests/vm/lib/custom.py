@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds kernels that have what Debian's leave out, each cached by the hash of its configuration."""
+"""Builds kernels with options that Debian's kernels lack. Each kernel is cached by the hash of its
+configuration."""
 
 import functools
 import hashlib
@@ -20,7 +21,7 @@ NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make
          "gcc": "gcc", "xz": "xz-utils"}
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 
-# Each is a fragment of its own over the common ones; later ones win.
+# Each variant adds configuration fragments to the common fragments; later fragments override earlier ones.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
     Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
@@ -29,7 +30,7 @@ VARIANTS = (
 
 
 class Custom(kernels.Entry):
-    """Looks like a kernel of the list to everything that boots one or builds for it."""
+    """A custom kernel with the interface of a kernel of the list."""
 
     def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
@@ -40,13 +41,13 @@ class Custom(kernels.Entry):
         self.fragments = [FRAGMENTS / f"{f}.config" for f in ("common", arch, *fragments)]
 
     def wanted(self):
-        """{option: its line}"""
+        """Dict from option to its line."""
         lines = "".join(p.read_text() for p in self.fragments).splitlines()
         return {m[1]: m[0] for m in map(OPTION.match, lines) if m}
 
     @functools.cached_property
     def home(self):
-        """By what decides how it is built; a comment in a fragment does not."""
+        """Hash of the inputs of the build, without comments in fragments."""
         text = "\n".join([self.arch, self.debs[0].sha256, *sorted(self.wanted().values())])
         return apt.cache_dir() / "custom" / hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -64,7 +65,7 @@ class Custom(kernels.Entry):
         return self.tree / TARGET[self.arch]
 
     def modules_dir(self):
-        """Makes an empty module directory: this kernel has no modules."""
+        """Makes an empty module directory, because this kernel has no modules."""
         directory = self.home / "modules"
         directory.mkdir(parents=True, exist_ok=True)
         return directory
@@ -73,7 +74,7 @@ class Custom(kernels.Entry):
         arch, prefix = kbuild.CROSS[self.arch]
         own = self.arch == kernels.MACHINE
         cross = [] if own else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
-        # Objects that another configuration compiled are reused: ccache compares preprocessed text.
+        # ccache compares preprocessed text, so objects of other configurations are reused.
         if shutil.which("ccache"):
             cross.append(f"CC=ccache {'' if own else prefix}gcc")
         command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
@@ -86,7 +87,7 @@ class Custom(kernels.Entry):
             raise apt.Broken(f"{self.name} does not build", tail)
 
     def source_tree(self):
-        """Unpacked once for all of them; each builds into a directory of its own."""
+        """Unpacks the source once for all kernels. Each kernel has a separate build directory."""
         deb = self.debs[0]
         target = apt.cache_dir() / "custom" / f"source-{deb.sha256[:16]}"
         with apt.locked("custom-source"):
@@ -112,14 +113,14 @@ class Custom(kernels.Entry):
         self.make("olddefconfig")
         lines = (self.tree / ".config").read_text().splitlines()
         got = {m[1]: m[0] for m in map(OPTION.match, lines) if m}
-        # An option that the kernel does not even show is off.
+        # An option that is missing from the resulting .config is off.
         refused = [line for name, line in wanted.items()
                    if got.get(name, f"# {name} is not set") != line]
         if refused:
             raise apt.Broken(f"{self.name} refuses " + ", ".join(refused))
 
     def build(self):
-        """A few minutes of every core, once per configuration."""
+        """Builds the kernel: some minutes on all cores, once per configuration."""
         with apt.locked(f"custom-{self.home.name}"):
             if (self.home / "complete").exists():
                 return
@@ -129,7 +130,8 @@ class Custom(kernels.Entry):
             if missing:
                 raise apt.Unavailable(f"{self.name} needs {' '.join(missing)}")
             print(f"# {self.name}: building it, once; {self.home}/build.log", flush=True)
-            # What a run that was stopped has built is still right: its name is its configuration.
+            # Objects of an interrupted build are still valid, because the directory is named after the
+            # configuration.
             if not (self.home / "configured").exists():
                 shutil.rmtree(self.home, ignore_errors=True)
                 self.tree.mkdir(parents=True)
@@ -140,8 +142,8 @@ class Custom(kernels.Entry):
 
 
 def entries():
-    """The one with everything, which `run --all` boots for both architectures as only it has the events of
-    `crit --tracepoints` beside BPF; each variant for both."""
+    """Custom kernels of both architectures: the kernel with all options, which is the only kernel with BPF
+    and the events of `crit --tracepoints`, and each variant."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

@@ -17,11 +17,11 @@ import apt
 TOP = Path(__file__).resolve().parents[3]
 INIT = Path(__file__).resolve().parent.parent / "guest/debian-init"
 SUITE = "bookworm"
-# Beside what ./check installs: what the suite web does, and what every machine has.
+# Additional packages: for the suite web, and packages of every real machine.
 MORE = ["chromium", "npm", "kmod", "systemd"]
 LINKS = {"usr/bin/awk": "mawk", "usr/bin/cc": "gcc", "usr/bin/c++": "g++", "usr/bin/sh": "dash",
          "usr/bin/which": "which.debianutils", "etc/mtab": "../proc/self/mounts"}
-# Programs are built before, by a cross compiler that this machine does not have.
+# Fake ninja: programs are built before the boot, by a cross compiler outside the guest.
 NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
 
 
@@ -33,7 +33,7 @@ def wanted():
 
 
 def packages(arch):
-    """Paths of all packages of the root: those, what is essential, and what they depend on."""
+    """Paths of all packages of the root: the requested packages, essential packages, and all dependencies."""
     source = apt.Apt(SUITE)
     source.update()
     archives, empty = source.root / f"debian-{arch}", source.root / "empty"
@@ -50,7 +50,7 @@ def packages(arch):
 
 
 def unpack(debs, root):
-    """Files, and dpkg's list of what is installed, by which ./check knows that nothing is missing."""
+    """Unpacks the files and writes dpkg's status file, in which ./check looks for missing packages."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -67,7 +67,7 @@ def unpack(debs, root):
 
 
 def installed(control):
-    """A package's control data as dpkg's list has it."""
+    """Control data of a package in the format of dpkg's status file."""
     first, rest = control.split("\n", 1)
     return f"{first}\nStatus: install ok installed\n{rest}"
 
@@ -90,18 +90,19 @@ def settle(root, kernel):
     write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
     write(root / "usr/local/bin/ninja", NINJA, 0o755)
     shutil.copy(INIT, root / "usr/sbin/subtick-init")
-    # As each package would when it is configured: emulated, a test else compiles for a minute before it begins.
+    # Compile Python as the packages' scripts do. Otherwise an emulated test compiles for a minute at its
+    # start.
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", "-s", root, "-p", "/", *root.glob("usr/lib/python3*")], check=False)
     shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)
     subprocess.run(["depmod", "-b", root, kernel.release], check=True)
 
 
 def disk(folder, image, spare_mb=1024):
-    """An ext4 image with what is in the folder, written under another name until it is whole."""
+    """Makes an ext4 image of the folder, written under a temporary name until complete."""
     used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
     part = image.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Without checksums of metadata, for which a kernel without an initrd lacks a module.
+    # Disable metadata checksums, which need a module that is missing without an initrd.
     done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -111,7 +112,7 @@ def disk(folder, image, spare_mb=1024):
 
 
 def image(kernel):
-    """The root disk; made once for each set of packages and kernel."""
+    """Root disk, made once for each set of packages and kernel."""
     debs = packages(kernel.arch)
     made_of = [deb.name for deb in debs] + [kernel.release, INIT.read_text(), Path(__file__).read_text()]
     name = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:12]

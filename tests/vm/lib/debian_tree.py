@@ -12,12 +12,12 @@ import debian_root
 import userspace
 
 TOP = userspace.TOP
-# Where suites look for what npm fetched: folder of the build, what pins it.
+# npm packages that suites need: folder in the build, and folder of the lock file.
 FETCHED = {"web-test": "tests/web", "grafana-test": "tests/grafana", "kubernetes-test": "tests/kubernetes"}
 
 
 def check_builds():
-    """(directory, options of meson) of each build that ./check makes with gcc, from its own text."""
+    """(directory, options of meson) of each gcc build of ./check, parsed from the script."""
     text = (TOP / "check").read_text()
     for name in ("RELEASE", "ASAN", "TSAN"):
         directory, _, *options = shlex.split(re.search(rf"^BUILD_{name}=\(([^)]*)\)", text, re.M)[1])
@@ -25,7 +25,7 @@ def check_builds():
 
 
 def copy(tree):
-    """The files of this tree as they are now; the builds of the last time stay and go on from there."""
+    """Copies the current files of this tree. Earlier builds are kept and updated incrementally."""
     tree.mkdir(parents=True, exist_ok=True)
     for old in tree.iterdir():
         if not old.name.startswith("build-"):
@@ -47,24 +47,25 @@ def build(arch, tree, directory, options):
     if not (path / "build.ninja").exists():
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
-        # Programs with a sanitizer do not run under user emulation, and their builds need not.
+        # Builds with a sanitizer get no emulation wrapper: sanitizers do not run under user emulation.
         wrapper = () if "sanitize" in " ".join(options) else userspace.emulator(arch)
         cross = userspace.cross_file(arch, path, userspace.shared_sysroot(arch), compile=[], link=[], wrapper=wrapper)
-        # Where a build of that machine's own would install libraries.
+        # Use the library directory of a native build.
         userspace.quietly(["meson", "setup", path, tree, "--cross-file", cross, *options,
                            f"-Dlibdir=lib/{userspace.TRIPLET[arch]}", f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
     userspace.quietly(["ninja", "-C", path])
 
 
 def fetch(tree):
-    """What suites take from npm: the guest has no network. Without it they are skipped there, and say so."""
+    """Copies npm packages of suites, because the guest has no network. Suites without their packages are
+    skipped with a reason."""
     npm = shutil.which("npm")
     for folder, source in FETCHED.items() if npm else ():
         subprocess.run(["python3", "-B", "tests/web/fetch.py", npm, source, tree / "build-release" / folder], cwd=tree, check=False)
 
 
 def image(arch, tree, command, suites):
-    """The disk, with the builds that the suites need; its .vm-command is what the guest runs."""
+    """Makes the disk with the builds that the suites need. The guest runs the file .vm-command of the disk."""
     with apt.locked("debian-tree"):
         copy(tree)
         for directory, options in check_builds():

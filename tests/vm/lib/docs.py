@@ -12,10 +12,10 @@ BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
 RUNS = "<!-- tests/vm/run --suite NAME or --test NAME, with --write-docs, writes from here -->"
 MATRIX = "<!-- tests/vm/run --write-docs writes from here -->"
 END = "<!-- to here -->"
-# Marks a row of a run from before figures were left unjudged under emulation.
+# Mark of a row from an old run, in which emulated figures were judged with relaxed bounds.
 OLD_RULE = "relaxed bounds"
 COMMANDS = ("load", "runq", "noise", "trace", "wake", "crit", "audit", "findings")
-# Title of the column and the suite that proves it.
+# Title of a column, and its suite.
 OTHERS = (("doctor", "doctor"), ("CPU hotplug", "hotplug"), ("refused without BTF", "nobtf"),
           ("refused without privileges", "noprivilege"), ("verifier", "verifier"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What git says about this tree."""
+"""Queries git about this tree."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def git(*words):
-    """One line, or nothing where there is no git or no repository, as in a release's archive."""
+    """One line of git's output, or "" without git or a repository, as in a release archive."""
     if not shutil.which("git"):
         return ""
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent)

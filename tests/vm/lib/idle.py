@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Gives an emulated arm64 guest idle states: WFI and two more, through its device tree."""
+"""Adds idle states to an emulated arm64 guest through its device tree: WFI and two more states."""
 
 import re
 import shutil
@@ -7,8 +7,8 @@ import subprocess
 
 import apt
 
-# Retention states (bit 16 of the parameter clear): QEMU's PSCI accepts them and returns at
-# the next interrupt, so that entering and leaving is real and the latencies are claims.
+# Retention states (bit 16 of the parameter is 0). QEMU's PSCI accepts them and returns at the next
+# interrupt: idle entry and exit are real, and the latencies are only claims.
 STATES = """
 	idle-states {
 		entry-method = "psci";
@@ -31,7 +31,7 @@ STATES = """
 
 
 def device_tree(command, smp, scratch):
-    """QEMU's own tree for this very command line, with the states added."""
+    """QEMU's device tree for this command line, with the idle states added."""
     dtc = shutil.which("dtc")
     if not dtc:
         raise apt.Unavailable("no dtc; install device-tree-compiler")

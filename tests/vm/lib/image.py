@@ -12,8 +12,8 @@ import kbuild
 import kernels
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
-# Modules of the distribution that capabilities use; what a kernel lacks or has built in is
-# left out, and the test that needed it skips with its own reason.
+# Modules of the distribution that tests need. Missing and built-in modules are skipped; a test without its
+# module is skipped with a reason.
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
            "ptp", "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
@@ -32,7 +32,7 @@ def busybox(arch):
 
 
 def module_depends(path):
-    """The names a module says it depends on, from its .modinfo strings."""
+    """Dependencies of a module, from its .modinfo strings."""
     data = path.read_bytes()
     if path.suffix == ".xz":
         data = lzma.decompress(data)
@@ -42,7 +42,7 @@ def module_depends(path):
 
 
 def add_distribution_modules(root, entry, others):
-    """Copies MODULES, the others and what they need, and indexes them for modprobe."""
+    """Copies MODULES, additional modules and their dependencies, and indexes them for modprobe."""
     source = entry.modules_dir()
     index = {p.name.split(".ko")[0].replace("_", "-"): p for p in source.rglob("*.ko*")}
     target = root / "lib/modules" / entry.release
@@ -62,12 +62,12 @@ def add_distribution_modules(root, entry, others):
         if (source / name).exists():
             shutil.copy(source / name, target)
     depmod = shutil.which("depmod") or "/sbin/depmod"
-    # It warns of every index that a kernel does not ship; those are for other uses.
+    # Ignore depmod's warnings about index files that the kernel package lacks.
     subprocess.run([depmod, "-b", root, entry.release], check=True, stderr=subprocess.DEVNULL)
 
 
 def add_configuration(root, entry):
-    """Where a distribution's kernel keeps it; subtick asks it what the kernel was built with."""
+    """Copies the kernel configuration to /boot, where subtick reads it."""
     names = (f"boot/config-{entry.release}", f"usr/lib/modules/{entry.release}/config",
              f"lib/modules/{entry.release}/config")
     for name in names if entry.select("image") else ():
@@ -78,7 +78,7 @@ def add_configuration(root, entry):
 
 
 def strip(arch, programs):
-    """Debug information is half of a static program; where no strip fits, it stays."""
+    """Removes debug information, half of a static program, if a suitable strip exists."""
     prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
     tool = shutil.which(f"{prefix}strip")
     files = [p for p in programs if p.is_file() and not p.is_symlink()

@@ -14,24 +14,24 @@ import kernels
 TOP = Path(__file__).resolve().parents[3]
 CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
 CROSS_PACKAGE = {"arm64": "gcc-aarch64-linux-gnu", "amd64": "gcc-x86-64-linux-gnu"}
-# What a module build runs beside kbuild's own programs.
+# Packages that a module build needs in addition to kbuild's programs.
 ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
                  "grep", "mawk", "make", "binutils", "gcc", "pahole", "libelf1t64",
                  "libssl3t64", "perl-base", "xz-utils"]
 
 
 def repository(directory):
-    """The top of the tree that the directory is in; git itself may be missing here."""
+    """Top of the source tree that contains the directory. Does not use git, which may be missing."""
     found = [p for p in directory.parents if p == TOP or (p / ".git").exists()]
     return found[0] if found else None
 
 
 def stage(entry, directory):
-    """Copies the module (and the headers it shares with user space) so that building for many
-    kernels neither litters the source nor mixes objects of two kernels."""
+    """Copies the module and its shared headers. Builds for several kernels then do not write into the source
+    tree or mix objects."""
     directory = Path(directory).resolve()
     top = repository(directory)
-    # One per source directory: two work trees may build at the same time.
+    # One copy per source directory, because two work trees may build at the same time.
     digest = hashlib.sha256(str(directory).encode()).hexdigest()[:8]
     base = apt.cache_dir() / "modules" / f"{entry.name}-{digest}"
     target = base / (directory.relative_to(top) if top else directory.name)
@@ -60,12 +60,12 @@ def compiler(prefix):
 
 
 def build_tree(entry):
-    """The directory that make -C wants: unpacked headers, or the custom kernel's own tree."""
+    """Directory for make -C: unpacked headers, or the tree of the custom kernel."""
     if "custom" in entry.flags:
         entry.build()
         return entry.tree
     root, headers = headers_root(entry)
-    # Absolute in the package; the cache may also have been moved since.
+    # Fix absolute paths of the package, because the cache may have moved.
     makefile = headers / "Makefile"
     text = makefile.read_text()
     placed = re.sub(r"\S*/usr/src/linux-headers", f"{root}/usr/src/linux-headers", text)
@@ -89,8 +89,8 @@ def make_on_host(entry, target):
 
 
 def toolchain_root(entry):
-    """A root of the kernel's own suite, with the compiler its headers ask for; checked by
-    apt's signatures rather than pinned, since a compiler's dependencies change daily."""
+    """Root of the kernel's Debian suite, with the compiler that its headers require. Packages are verified by
+    apt's signatures instead of pinned, because a compiler's dependencies change daily."""
     foreign = entry.arch != kernels.MACHINE
     name = f"{entry.suite}-{entry.version}" + (f"-for-{entry.arch}" if foreign else "")
     root = apt.cache_dir() / "roots" / name
@@ -105,7 +105,7 @@ def toolchain_root(entry):
         raise apt.Unavailable(f"cannot fetch a toolchain of {entry.suite}: "
                               f"{done.stderr.strip().splitlines()[-1]}")
     root.mkdir(parents=True, exist_ok=True)
-    # base-files first: it makes /bin and /lib links into /usr, as every other package expects.
+    # Unpack base-files first, which makes /bin and /lib links into /usr.
     for deb in sorted(archives.glob("*.deb"), key=lambda d: not d.name.startswith("base-files_")):
         subprocess.run(["dpkg-deb", "-x", deb, root], check=True)
         deb.unlink()
@@ -127,8 +127,7 @@ def make_in_root(entry, base, target):
     for mount in ("dev", "module", "proc"):
         (root / mount).mkdir(exist_ok=True)
     inside = f"/module/{target.relative_to(base)}"
-    # A mount namespace of its own: whatever way this ends, no mount is left behind. objtool, which
-    # runs for x86, reads its limits in /proc.
+    # Use a separate mount namespace, so that no mount remains. objtool for x86 needs /proc.
     script = f"""set -e
 mount --bind {base} {root}/module
 mount --rbind /dev {root}/dev
@@ -141,7 +140,7 @@ exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
 
 
 def build(entry, directory):
-    """(the .ko files, what make said)"""
+    """Returns (the .ko files, output of make)."""
     base, target = stage(entry, directory)
     if entry.toolchain == "host":
         done = make_on_host(entry, target)

@@ -17,7 +17,7 @@ Deb = namedtuple("Deb", "role arch package version sha256")
 
 
 class Entry:
-    """One section of the list: a kernel, or packages the suite needs beside kernels."""
+    """One section of the list: a kernel, or other packages of the suite."""
 
     def __init__(self, name, section):
         self.name = name
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def release(self):
-        """What uname -r says: Debian names the package after it."""
+        """Output of uname -r, which is part of Debian's package name."""
         for deb in self.select("image"):
             found = re.fullmatch(r"linux-(?:image|binary)-(\d.*)", deb.package)
             if found:
@@ -48,7 +48,7 @@ class Entry:
         return next((d.version for d in self.debs), "")
 
     def fingerprint(self):
-        """Changes whenever a pinned package does; names what is made from all of them."""
+        """Hash of the pinned packages, used in names of files made from the packages."""
         text = "\n".join(" ".join(d) for d in self.debs)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -85,7 +85,7 @@ def read(path=LIST):
     return {name: Entry(name, parser[name]) for name in parser.sections()}
 
 
-# ---- refresh: follow the distribution's own metapackages to what is there now
+# ---- refresh: update pinned versions from the distribution's metapackages
 
 IMAGE = r"linux-(image|binary|modules|base)-\d+\.\d+\.\d.*"
 HEADERS = r"linux-(headers|base)-\d+\.\d+\.\d.*"
@@ -99,7 +99,7 @@ def newest(source, package, arch):
 
 
 def closure(source, package, arch, pattern):
-    """The package and those of its dependencies whose names match, each once."""
+    """The package and its dependencies with matching names, each once."""
     todo, seen = [package], {}
     while todo:
         name = todo.pop()
@@ -128,7 +128,7 @@ def resolve_kernel(entry):
     debs += [pin("headers", r) for r in headers if "-base-" not in r["Package"]]
     needs = " ".join(r.get("Depends", "") for r in headers)
     for name in sorted(set(re.findall(r"linux-kbuild-[\w.+]+", needs))):
-        # kbuild's programs run on the machine that builds, whatever the kernel's architecture.
+        # kbuild's programs run on the build machine, independent of the kernel's architecture.
         for arch in ("arm64", "amd64"):
             if source.show(name, arch):
                 debs.append(pin("kbuild", newest(source, name, arch)))
@@ -141,7 +141,7 @@ def resolve_packages(entry):
 
 
 def refresh(only=()):
-    """Rewrites the pinned versions and checksums in place; returns what changed."""
+    """Rewrites the pinned versions and checksums in place. Returns the changes."""
     text, changes = LIST.read_text(), []
     for entry in read().values():
         if only and entry.name not in only:

@@ -18,10 +18,10 @@ from pathlib import Path
 DEVICE = "/dev/kvm"
 LIMIT_S = 20
 MARKER = "subtick-vm: the probe runs"
-# One verdict for all processes of one ./check, which puts it here.
+# Environment variable with the result for all processes of one ./check.
 VARIABLE = "SUBTICK_KVM"
 WORKS, ABSENT = "KVM: works", "KVM: absent; emulation instead"
-# What QEMU says when KVM gave up on a guest, whatever the guest was doing.
+# Messages of QEMU after a failure of KVM.
 BROKE = re.compile(r"KVM internal error|KVM: entry failed|kvm run failed")
 PROBE = Path(__file__).resolve().parent.parent / "probe"
 TARGET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
@@ -31,7 +31,7 @@ _verdict = None
 
 
 def image(arch, scratch):
-    """The guest of probe/, flat. clang assembles for either architecture."""
+    """Flat binary of the guest in probe/. clang assembles for both architectures."""
     thing, flat = Path(scratch) / "probe.o", Path(scratch) / "probe.bin"
     for command in (["clang", f"--target={TARGET[arch]}", "-c", "-o", thing, PROBE / f"{arch}.S"],
                     ["llvm-objcopy", "-O", "binary", "--only-section=.text", thing, flat]):
@@ -40,7 +40,7 @@ def image(arch, scratch):
 
 
 def listen(process, limit_s):
-    """What QEMU and the guest said until the marker, the end of QEMU, or the limit."""
+    """Output of QEMU and the guest until the marker, the exit of QEMU, or the timeout."""
     said, end = "", time.monotonic() + limit_s
     with selectors.DefaultSelector() as chooser:
         chooser.register(process.stdout, selectors.EVENT_READ)
@@ -55,7 +55,7 @@ def listen(process, limit_s):
 
 
 def boot(command, arch, limit_s=LIMIT_S):
-    """Why this QEMU command runs no guest; None if it runs one."""
+    """Reason why this QEMU command cannot run a guest, or None."""
     with tempfile.TemporaryDirectory() as scratch:
         try:
             flat = image(arch, scratch)
@@ -83,7 +83,7 @@ def boot(command, arch, limit_s=LIMIT_S):
 
 
 def judge(arch, command, limit_s=LIMIT_S):
-    """The sentence about this machine; command() makes QEMU's, with KVM."""
+    """Sentence about KVM on this machine. command() returns the QEMU command with KVM."""
     if not os.path.exists(DEVICE):
         return ABSENT
     if not os.access(DEVICE, os.R_OK | os.W_OK):
@@ -94,7 +94,7 @@ def judge(arch, command, limit_s=LIMIT_S):
 
 
 def verdict(arch, command):
-    """The same for every guest of this process and of one ./check; whoever finds it says it."""
+    """Cached result for all guests of this process and of one ./check. Printed once, when determined."""
     global _verdict
     with _lock:
         if not _verdict:
@@ -106,7 +106,7 @@ def verdict(arch, command):
 
 
 def disproved(line):
-    """A guest of the suite fell over KVM although the small one ran: no other shall."""
+    """Disables KVM after a guest of the suite failed because of KVM although the probe guest ran."""
     global _verdict
     with _lock:
         _verdict = f"KVM: ran a small guest but not this one: \"{line}\"; emulation instead"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Other tools of Debian, with their libraries beside them, for a guest of any architecture."""
+"""Packs other tools of Debian with their libraries for a guest of any architecture."""
 
 import re
 import shutil
@@ -10,11 +10,11 @@ from pathlib import Path
 import apt
 import kernels
 
-# A program of Debian: the package, the file in it, and what follows it on the command line.
+# A program of Debian: package, file in the package, and arguments.
 Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
-# Only for scripts of a program.
+# Packages that only scripts of a program need.
 NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
@@ -36,19 +36,19 @@ def unpacked(package, arch):
 
 
 def needed(path):
-    """The sonames an ELF file asks for."""
+    """Sonames that an ELF file needs."""
     text = subprocess.run(["readelf", "-d", path], capture_output=True, text=True).stdout
     return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
 
 
 def libraries(root, pattern):
-    """{name: file}. Some are links to absolute paths, which would be this machine's."""
+    """Dict from library name to file. Resolves absolute links, which would point to files of this machine."""
     return {p.name: p.resolve() for p in root.rglob(pattern)
             if p.is_file() and p.resolve().is_relative_to(root.resolve())}
 
 
 def copy_libraries(program, root, target):
-    """Each library once, under the name it is asked for by. Names what none of the packages has."""
+    """Copies each library once, under its soname. Returns libraries that no package has."""
     index = libraries(root, "*.so*")
     todo, missing = needed(program), []
     while todo:
@@ -71,14 +71,14 @@ def copy_loader(root, target):
 
 
 def add_header(target):
-    """bpftrace's script includes it for one constant, and the kernel's type information has no macros."""
+    """Header that bpftrace's script includes for one constant, because BTF has no macros."""
     header = target / "share/include/linux/sched.h"
     header.parent.mkdir(parents=True, exist_ok=True)
     header.write_text("#define TASK_RUNNING 0x00000000\n")
 
 
 def stage(peers, arch, target):
-    """Puts them below target. Returns ([(name, command line in the guest)], {name: why not},
+    """Copies the tools below target. Returns ([(name, command line in the guest)], {name: reason if missing},
     {package: version})."""
     for name in ("bin", "lib", "share"):
         (target / name).mkdir(parents=True, exist_ok=True)

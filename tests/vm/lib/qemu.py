@@ -21,19 +21,18 @@ QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
 MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
-# no_timer_check: at boot an x86 kernel waits for ten ticks by a loop that it takes for 100 ms, and
-# panics if they do not come ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is
-# late. Under KVM the kernel leaves this check out by itself.
+# no_timer_check: at boot an x86 kernel waits for ten ticks in a calibrated loop of 100 ms, and panics
+# without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
+# kernel skips this check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Longer than a suite may take (guest/lib/tap.sh, LIMIT_S of run): one that prints only at its end
-# is no hang.
+# Console silence that counts as a hang. Longer than the limit of a suite (guest/lib/tap.sh, LIMIT_S of run),
+# because a suite may print only at its end.
 SILENCE_S = 360
-VIRTUAL_BEGIN_S = 1767225600  # at which a guest in virtual time begins: 2026-01-01
+VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
-# What a firmware sends to clear a terminal; a kernel's first line may follow in the same one.
+# Escape sequences of firmware, which may precede the kernel's first line.
 ESCAPES = re.compile(r"\x1b(c|\[[0-9;?]*[A-Za-z])")
-# What a kernel says when it dies or is about to; none of these may appear in a good run.
-# The prefix keeps a test's own sentence that mentions one of them from counting.
+# Fatal kernel messages. The timestamp prefix excludes test output that contains such a message.
 FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle kernel|"
                    r"general protection fault|kernel BUG at|invalid opcode|"
                    r"blocked for more than|soft lockup|hard LOCKUP)")
@@ -58,7 +57,7 @@ def plain_arguments(arch, boot):
     program = shutil.which(QEMU[arch])
     if not program:
         raise apt.Unavailable(f"no {QEMU[arch]}; install {PACKAGE[arch]}")
-    # The default interrupt controller of "virt" is for 8 processors.
+    # The default interrupt controller of "virt" supports only 8 processors.
     machine = "virt,gic-version=3" if arch == "arm64" and boot.smp > 8 else MACHINE_TYPE[arch]
     smp = str(boot.smp)
     if boot.threads > 1:
@@ -74,23 +73,23 @@ def kvm_arguments(arch, boot=Boot("base")):
 
 
 def emulation_arguments(arch, boot=Boot("base")):
-    # pauth-impdef: the architected pointer authentication is so slow to emulate that it
-    # alone makes an arm64 guest two to four times slower.
+    # pauth-impdef: emulating the architected pointer authentication makes an arm64 guest two to four times
+    # slower.
     cpu = "max,pauth-impdef=on" if arch == "arm64" else "max"
     return plain_arguments(arch, boot) + ["-accel", "tcg", "-cpu", cpu]
 
 
 def seed(initrd):
-    """All that is chance in a guest in virtual time: a checksum of what it runs. So what fails on one machine fails on
-    every other with the same compilers and QEMU, and a change of the programs is another throw of the dice."""
+    """Random seed of a guest in virtual time: a checksum of its programs. A failure is reproducible on every
+    machine with the same compilers and QEMU, and changed programs get another seed."""
     return int(os.environ.get("SUBTICK_VM_SEED") or zlib.crc32(Path(initrd).read_bytes()))
 
 
 def virtual_time_arguments(arch, boot):
-    # sleep=off: an idle guest jumps to its next timer. The clock chip must neither begin with the host's time nor follow it.
+    # sleep=off: an idle guest jumps to its next timer. The RTC must not depend on the host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
-    # A model that is the same in every QEMU, with a counter of 62.5 MHz: `max` changes both.
+    # Use a CPU model that is equal in every QEMU, with a counter of 62.5 MHz; `max` varies.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
@@ -99,7 +98,7 @@ def virtual_time_arguments(arch, boot):
 
 
 def kvm_usable(arch):
-    """True if a small guest ran with KVM; tried once (kvm.py)."""
+    """True if a small guest ran with KVM; tested once (kvm.py)."""
     return (arch == kernels.MACHINE
             and kvm.verdict(arch, lambda: kvm_arguments(arch)) == kvm.WORKS)
 
@@ -114,8 +113,8 @@ def command_line(entry, boot, initrd, settings, scratch):
     command = machine_arguments(entry.arch, boot)
     if boot.idle_states:
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
-    # Only what a dying kernel says may share the console: a lesser message could come in the
-    # middle of a result. An oops raises the level itself; the suite `log` reads the rest.
+    # Show only fatal kernel messages on the console, because other messages could split a result line. An
+    # oops raises the log level itself. The suite `log` reads the other messages.
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
     words += boot.words
@@ -125,7 +124,7 @@ def command_line(entry, boot, initrd, settings, scratch):
         command += ["-seed", str(seed(initrd))]
         words += [f"SUBTICK_VIRTUAL_TIME={1 << boot.icount}"]
     elif kvm_usable(entry.arch):
-        # What takes long, and is left out for that, does so only where it is emulated.
+        # Slow tests are omitted only under emulation.
         settings = {k: v for k, v in settings.items() if k != "omit"}
     else:
         words += ["SUBTICK_EMULATED=1"]
@@ -143,12 +142,12 @@ def shell(entry, boot, initrd):
 
 
 STOPPED, KVM_BROKE = "stopped from outside", "KVM gave up on the guest"
-# Set when someone wants the run to end now: every guest does, and what it said is still told.
+# Set to stop the run: every guest stops, and results so far are still reported.
 stopping = threading.Event()
 
 
 class Outcome:
-    """What came over the console, and why the run must not be trusted (None: it may)."""
+    """Console output, and the reason why the run is invalid, or None."""
 
     def __init__(self, lines, trouble, seconds):
         self.lines, self.trouble, self.seconds = lines, trouble, seconds
@@ -183,13 +182,13 @@ def watch(process, timeout_s, silence_s, on_line):
             if kvm.BROKE.search(line):
                 return KVM_BROKE
             if FATAL.search(line) and not fatal_at:
-                # The trace that follows is what a person needs: read on for a while.
+                # Read on for a while, to include the stack trace.
                 fatal_at = time.monotonic()
     return None
 
 
 def run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line):
-    """(why it cannot be trusted or None, seconds)"""
+    """Returns (reason why the run is invalid or None, seconds)."""
     with tempfile.TemporaryDirectory() as scratch:
         command = command_line(entry, boot, initrd, settings, Path(scratch))
         started = time.monotonic()
@@ -205,7 +204,7 @@ def run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line):
 
 
 def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=False):
-    """Boots once. Never raises for what the guest does; Unavailable if it cannot start."""
+    """Boots once. Failures of the guest raise no exception; Unavailable if the guest cannot start."""
     lines = []
 
     def on_line(line):
@@ -216,7 +215,7 @@ def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=F
     with_kvm = kvm_usable(entry.arch)
     trouble, seconds = run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line)
     if trouble == KVM_BROKE and with_kvm:
-        # QEMU says itself that the guest is not to blame; emulated, it is judged like any other.
+        # QEMU reports a failure of KVM, so the guest runs again under emulation.
         kvm.disproved(lines[-1].strip())
         lines.clear()
         trouble, seconds = run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line)

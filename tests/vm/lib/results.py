@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Turns a guest's console into test results, trusting no line it cannot account for."""
+"""Converts a guest's console output to test results. Unexpected lines are failures."""
 
 import json
 import re
@@ -7,8 +7,8 @@ from collections import namedtuple
 
 import verify
 
-# status: "ok", "not ok", "skip", or "unjudged" for what ran and gave a figure that cannot be judged
-# there (an emulated machine's times are nobody's; tests/live/judge.h)
+# status: "ok", "not ok", "skip", or "unjudged" for a test whose figures cannot be judged, such as times
+# under emulation (tests/live/judge.h).
 Result = namedtuple("Result", "suite status what reason notes")
 
 TEST = re.compile(r"(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)(?:\s*# *(SKIP|TODO)\b\s*(.*))?$", re.I)
@@ -19,7 +19,7 @@ KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 class Suite:
-    """The results of one suite of one boot, while its lines arrive."""
+    """Results of one suite of one boot, updated line by line."""
 
     def __init__(self, name, uptime=0.0):
         self.name, self.begun_s = name, float(uptime)
@@ -72,8 +72,8 @@ class Suite:
 
 
 def parse(lines, seconds=None):
-    """Every result of a boot; a suite that began and never ended is a failure. How long each
-    took, by the guest's clock, goes into seconds."""
+    """All results of a boot. A suite that started and did not end is a failure. seconds gets the duration of
+    each suite by the guest's clock."""
     results, suite = [], None
     seconds = {} if seconds is None else seconds
     for text in lines:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Keeps the results of each boot, so that one table can be made of runs on different days."""
+"""Saves the results of each boot, so that one table can combine runs of different days."""
 
 import json
 
@@ -15,8 +15,8 @@ def directory():
 
 
 def commit():
-    """The tree that was tested: where it left main, as what comes after that may be rebased and
-    renamed before it lands, and how far it had come. A changed tree says so."""
+    """Description of the tested tree: the merge base with main and the number of later commits, which may
+    still be rebased. A modified tree is marked."""
     base = git("merge-base", "HEAD", "main") or git("rev-parse", "HEAD")
     ahead = git("rev-list", "--count", f"{base}..HEAD")
     dirty = ", changed" if git("status", "--porcelain", "--untracked-files=no") else ""
@@ -24,8 +24,8 @@ def commit():
     return name + (f" + {ahead}" if ahead not in ("", "0") else "") + dirty
 
 
-# Results before 2 had bounds twenty times as wide under emulation and counted what kept to them as
-# passed.
+# Version of the judging rules. Before version 2, bounds were twenty times wider under emulation, and results
+# within the bounds counted as passed.
 RULE = 2
 
 
@@ -36,7 +36,7 @@ def write(kernel, boot, tested, results):
 
 
 def read(kernel, boot):
-    """(commit, results, whether by the rule of today) of the last run of that boot, or None."""
+    """(commit, results, True if judged by the current rules) of the last run of that boot, or None."""
     path = directory() / f"{kernel}_{boot}.json"
     if not path.exists():
         return None

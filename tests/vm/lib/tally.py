@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Numbers results as TAP, and sums them up as a table of boots and suites."""
+"""Numbers results as TAP, and makes a table of boots and suites."""
 
 import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# The short of its reason: what disturbed each try is told in figures after the second colon.
+# Short form of a reason. Figures of each attempt follow after the second colon.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
@@ -16,7 +16,7 @@ class Tally:
         self.rows = {}
 
     def report(self, row, result):
-        """One TAP line, with what the guest said above it as comments when it failed."""
+        """One TAP line. After a failure, the guest's output precedes the line as comments."""
         self.count += 1
         where = f"{'/'.join(row)}: {result.suite}: {result.what}"
         self.rows.setdefault(row, []).append(result)
@@ -40,7 +40,7 @@ class Tally:
 
 
 def column(suite):
-    """live/load_duty and live/load_ipi are both about load."""
+    """Command of a live test: live/load_duty and live/load_ipi belong to load."""
     return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 
@@ -50,7 +50,7 @@ def cell(results):
 
 
 def columns_of(rows):
-    """In the order in which suites run, whichever boot came first; live tests by name."""
+    """Sort key: suites in the order of execution, live tests by name."""
     seen = dict.fromkeys(column(r.suite) for results in rows.values() for r in results)
     order = ["events", "doctor", *sorted(c for c in seen if c.startswith("live/")), "idle"]
     return [c for c in order if c in seen] + [c for c in seen if c not in order and c != "end"] + \
@@ -58,7 +58,7 @@ def columns_of(rows):
 
 
 def where(boots, rows, suite):
-    """Names of boots; one word where each that ran the suite is meant."""
+    """Names of boots, or one word for all boots that ran the suite."""
     ran = [row for row, results in rows.items() if any(r.suite == suite for r in results)]
     if len(ran) > 1 and len(boots) == len(ran):
         return "everywhere"
@@ -66,7 +66,7 @@ def where(boots, rows, suite):
 
 
 def unjudged(results):
-    """How many results of a boot ran without being judged, by suite; empty if none."""
+    """Number of unjudged results of a boot by suite; empty if all results were judged."""
     counts = {}
     for result in results:
         if result.status == "unjudged":
@@ -75,11 +75,11 @@ def unjudged(results):
 
 
 def reason_lines(rows):
-    """Each skip, failure and kind of unjudged result with its reason and its boots."""
+    """Lists each skip, failure and kind of unjudged result with its reason and boots."""
     reasons = {}
     for row, results in rows.items():
         for result in (r for r in results if r.status != "ok"):
-            # What ran has a text full of figures, which differ in each boot: the test is enough.
+            # Unjudged results are grouped by test, because their figures differ in each boot.
             ran = result.status == "unjudged"
             what = result.suite if ran else result.what
             reason = WHY.match(result.reason)[1] if ran else result.reason

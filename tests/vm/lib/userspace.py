@@ -12,13 +12,13 @@ import kernels
 
 TOP = Path(__file__).resolve().parents[3]
 TRIPLET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
-# Each live test carries its own copy of every library: only what it calls shall go along.
+# Link only the called functions, because each live test contains a copy of every library.
 SMALL, DROP = ["-ffunction-sections", "-fdata-sections"], "-Wl,--gc-sections"
 FAMILY = {"arm64": "aarch64", "amd64": "x86_64"}
 
 
 def sysroot(arch):
-    """Headers and static libraries of the other architecture, beside the system's own."""
+    """Headers and static libraries of the other architecture, in a separate directory."""
     entry = kernels.read()["sysroot"]
     debs = entry.select("dev", arch=arch)
     root = apt.cache_dir() / "sysroots" / f"{arch}-{entry.fingerprint()}"
@@ -36,7 +36,7 @@ def shared_sysroot(arch):
         for deb in entry.select("dev", "lib", arch=arch):
             apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
     below = root / "usr/lib" / TRIPLET[arch]
-    # Debian has some libraries in /lib still, and links from /usr/lib with absolute targets.
+    # Some Debian libraries are still in /lib, with absolute links from /usr/lib.
     for library in (root / "lib" / TRIPLET[arch]).glob("lib*.so.*"):
         link = below / library.name
         if not os.path.lexists(link):
@@ -50,7 +50,7 @@ def shared_sysroot(arch):
 
 
 def emulator(arch):
-    """What runs a program here that was linked against that root."""
+    """Command that runs a program linked against that root on this machine."""
     program, triplet = f"qemu-{FAMILY[arch]}-static", TRIPLET[arch]
     if not shutil.which(program):
         raise apt.Unavailable(f"no {program}; install qemu-user-static")
@@ -59,7 +59,7 @@ def emulator(arch):
 
 
 def repair_libm(root, triplet):
-    """Debian's cross libm.a is a linker script with the paths of a native system."""
+    """Fixes Debian's cross libm.a, a linker script with paths of a native system."""
     cross = Path("/usr") / triplet / "lib"
     script = cross / "libm.a"
     if not script.exists() or script.stat().st_size > 4096:
@@ -69,7 +69,7 @@ def repair_libm(root, triplet):
 
 
 def links_statically():
-    """Whether this machine's own static libraries are complete: Debian 13's libelf.a is not."""
+    """True if this machine's static libraries are complete. libelf.a of Debian 13 is not."""
     libraries = subprocess.run(["pkg-config", "--static", "--libs", "libbpf"],
                                capture_output=True, text=True)
     program = "int elf_end(void *); int main(void) { return elf_end(0); }"
@@ -88,7 +88,7 @@ def compiler(arch):
 
 
 def cross_file(arch, directory, root=None, compile=SMALL, link=(DROP,), wrapper=()):
-    """Meson's description of a build for arch against root; wrapper is what runs its programs here."""
+    """Meson cross file of a build for arch against root. wrapper is the command that runs its programs here."""
     triplet, root = TRIPLET[arch], root or sysroot(arch)
     include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}", *compile]
     link = [f"-L{root}/usr/lib/{triplet}", *link]
@@ -119,7 +119,7 @@ endian = 'little'
 
 
 def bpf_compiler():
-    """Which clang makes the BPF programs: another one makes other instructions."""
+    """Version of the clang that builds the BPF programs, because other versions generate other instructions."""
     try:
         text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
     except OSError:
@@ -137,7 +137,7 @@ def quietly(command):
 
 
 def build(arch, top=TOP, targets=()):
-    """Directory with the static build of a tree for arch, all targets or these; incremental after the first time."""
+    """Builds all or some targets of a tree statically for arch, incrementally. Returns the build directory."""
     directory = top / f"build-vm-{arch}"
     with apt.locked("build"):
         if not (directory / "build.ninja").exists():
@@ -155,7 +155,7 @@ def build(arch, top=TOP, targets=()):
 
 
 def truth(arch):
-    """(subtick, the program that is all tests in virtual time, chrt; names of the tests by boot)"""
+    """Returns (subtick, program with all tests in virtual time, chrt; names of the tests by boot)."""
     directory = build(arch)
     names = {}
     for line in (directory / "tests/truth/truth_names").read_text().splitlines():
@@ -165,8 +165,8 @@ def truth(arch):
 
 
 def programs(arch):
-    """(subtick, the program that is all live tests and the one that counts what the verifier walks,
-    names of live tests), as paths on this machine."""
+    """Returns (subtick, program with all live tests and program that counts verified instructions, names of
+    live tests), as paths on this machine."""
     directory = build(arch)
     found = [directory / "subtick", directory / "tests/live/live_all",
              directory / "tests/vm/verifier/verifier", directory / "tests/api/gtp-guard-program"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How many instructions the verifier walked: judged by the file of limits, and its table for the docs."""
+"""Compares the number of instructions that the BPF verifier processed with a file of limits, and writes the
+table for the docs."""
 
 import re
 from pathlib import Path
@@ -9,31 +10,32 @@ import userspace
 
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
-MOST = 1_000_000  # of the kernel, since 5.2
-# Growth shows the change that caused it; a share of the kernel's limit would show the last of many.
+MOST = 1_000_000  # limit of the kernel since 5.2
+# Allowed growth per change. A limit relative to the kernel's limit would blame only the last of many
+# changes.
 GROWTH = 1.1
-# Of a program of 30 instructions 10 % are three, and nothing to look at.
+# Minimum growth that is reported, in instructions.
 GRAIN = 100
 HEAD = f"""\
 # Instructions that the verifier walks, by kernel (columns) and BPF program (rows); "-": not loaded there.
 # ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
 # `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
 """
-# These serve several options; the others are named after what they are for.
+# Programs that serve several options. All other programs are named after their purpose.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
-# For kernels before 6.6 and some others.
+# Programs for kernels before 6.6 and some others.
 OLD = re.compile(r"_old$")
 
 
 def row(choice, program):
-    """The row of a program that was loaded with these choices, such as "runq --causes, cgroup v2".
-    Those for old and new kernels, of which a machine loads one, have a common name."""
+    """Row name of a program with these options, such as "runq --causes, cgroup v2". Variants for old and new
+    kernels share a name, because a machine loads only one of them."""
     name = OLD.sub("", program)
     return f"{name} for {choice.partition(',')[0]}" if name in SHARED else name
 
 
 def counts(documents):
-    """{row: the most that the verifier walked}, of the brief list: that is the same in every run."""
+    """Dict from row to the maximum of verified instructions, for the short list, which is equal in every run."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -80,27 +82,27 @@ class Limits:
         path.write_text(HEAD + "\n".join(lines) + "\n")
 
     def unfit(self, kernel):
-        """Why nothing can be judged by them, if so."""
+        """Reason why the limits cannot be used, or an empty string."""
         if kernel not in self.kernels():
             return f"there are no limits for {kernel}"
         made_by = userspace.bpf_compiler()
         return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
 
     def excess(self, kernel, found):
-        """Sentences about what is above its limit."""
+        """Sentences about programs above their limit."""
         for name, insns in found.items():
             limit = self.values.get((kernel, name))
             if limit is not None and insns > max(limit * GROWTH, limit + GRAIN):
                 yield f"{name}: {insns} instructions, limit {limit}"
 
     def apart(self, kernel, found):
-        """What has a limit and was not loaded, or the other way round."""
+        """Programs with a limit that were not loaded, and loaded programs without a limit."""
         limited = {name for k, name in self.values if k == kernel}
         return sorted(limited ^ set(found))
 
 
 def outcomes(kernel, documents, limits=None):
-    """(status, what, reason) for each thing that is judged."""
+    """Yields (status, what, reason) for each judged item."""
     refused = [f"{d['choice']}: {d['why']}" for d in documents if not d["loaded"]]
     yield ("not ok" if refused or not documents else "ok",
            f"the verifier accepts all {len(documents)} sets of programs", "; ".join(refused))
@@ -122,13 +124,13 @@ def outcomes(kernel, documents, limits=None):
            ", ".join(apart))
 
 
-MEASURED = {}  # by kernel, for --write-limits
+MEASURED = {}  # measured values by kernel, for --write-limits
 
 
 def judge(documents):
-    """documents: the kernel's name, then one for each set of choices."""
+    """documents: the kernel's name, then one document for each set of options."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Figures of a kernel that refuses something are not whole.
+    # Skip figures of a kernel that refused a program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)
@@ -147,7 +149,7 @@ def table(limits):
 
 
 def write():
-    """What this run measured becomes the limits of those kernels, and the table of the docs."""
+    """Writes the values of this run as limits of the tested kernels, and updates the table of the docs."""
     limits = Limits.read()
     limits.made_by = userspace.bpf_compiler()
     for kernel, found in MEASURED.items():

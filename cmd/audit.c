@@ -17,7 +17,7 @@
 #include "output.h"
 #include "present/audit.h"
 #include "run.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 #include "view/svg/audit.h"
 
 struct audit_experiment {

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "opts.h"
 #include "present/audit.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define DEFAULT_WANT 0.001
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
 
 #define COMMAND_NAME(name, summary) #name,
 const char *const command_names[] = {COMMANDS(COMMAND_NAME) NULL};

@@ -11,7 +11,7 @@
 #include "opts.h"
 #include "run.h"
 #include "present/load.h"
-#include "sys/perf.h"
+#include "host/perf.h"
 
 struct load_cmd {
 	struct load_opts load;

@@ -13,9 +13,9 @@
 #include "base/err.h"
 #include "measure/load/sources.h"
 #include "opts.h"
-#include "sys/bpf.h"
-#include "sys/file.h"
-#include "sys/journal.h"
+#include "host/bpf.h"
+#include "host/file.h"
+#include "host/journal.h"
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
 

@@ -9,8 +9,8 @@
 #include "opts.h"
 #include "present/noise.h"
 #include "run.h"
-#include "sys/cgroup.h"
-#include "sys/cpu.h"
+#include "host/cgroup.h"
+#include "host/cpu.h"
 
 struct noise_cmd {
 	struct noise_opts noise;

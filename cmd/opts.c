@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 #include "view/view.h"
 
 /* A parser that printed what was asked for: exit. */

@@ -24,7 +24,7 @@
 #include "report/findings.h"
 #include "report/read_json.h"
 #include "run.h"
-#include "sys/file.h"
+#include "host/file.h"
 #include "view/view.h"
 
 #define MAX_ARGS   12

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "output.h"
 #include "present/present.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 static volatile sig_atomic_t stop_signal;
 static sigset_t mask_outside;

@@ -8,7 +8,7 @@
 
 #include "doctor/doctor.h"
 #include "opts.h"
-#include "serve/server.h"
+#include "serve/web/server.h"
 
 struct serve_cmd {
 	struct opts_state state;

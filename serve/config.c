@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The settings of the exporter: one table for command line, file and SIGHUP. */
-#include "config.h"
+#include "serve/config.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "address.h"
+#include "serve/http/address.h"
 #include "base/clock.h"
 #include "measure/runq/programs.h"
 #include "stats/hist.h"
 #include "stats/runq.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 #define FILE_MAX (64 * 1024)
 

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
-#include "history_file.h"
+#include "serve/history_file.h"
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds and unpacks blocks of windows on disk. */
-#include "history_file.h"
+#include "serve/history_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "history_format.h"
+#include "serve/history_format.h"
 
 /* A block has HISTORY_BLOCK_RAW bytes, or one window that may be larger. */
 #define MAX_RAW (256u << 20)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "body.h"
+#include "serve/http/body.h"
 
 #define HISTORY_DIR "/var/lib/subtick/history"
 /* A block ends after this time or size, whichever is first. kill -9 loses at most this much. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Appends blocks of windows to files, cuts incomplete blocks, deletes old files. */
-#include "history_file.h"
+#include "serve/history_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "history_format.h"
-#include "log.h"
+#include "serve/history_format.h"
+#include "serve/log.h"
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
@@ -202,8 +202,7 @@ int history_files_open(struct history_files *f, const char *path, uint32_t uid, 
 	if (f->dir < 0 || (made && !geteuid() && fchown(f->dir, uid, gid)))
 		return err_set(err, -errno, "history: cannot open the directory %s: %s", path,
 			       strerror(errno));
-	/* The directory sys/ of this project hides sys/file.h, which declares flock(). */
-	if (syscall(SYS_flock, f->dir, LOCK_EX | LOCK_NB))
+	if (flock(f->dir, LOCK_EX | LOCK_NB))
 		return err_set(err, -errno, "history: another exporter writes to %s", path);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes log lines, and notifies systemd without its library. */
-#include "log.h"
+#include "serve/log.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #include "stats/runq.h"
 #include "measure/runq/window.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 /* Upper bound of the size of an options struct. A larger size is an error of the caller. */
 #define OPTS_MAX 4096

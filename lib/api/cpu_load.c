@@ -11,7 +11,7 @@
 #include "api/api.h"
 #include "base/cpuset.h"
 #include "measure/load/sources.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 /* Context. gtp-guard/cpu.h declares the public head; the other members are private. */
 struct context {

@@ -8,7 +8,7 @@
 
 #include "api/api.h"
 #include "measure/load/load.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_MULTIPLEXED == (int)LOAD_MULTIPLEXED &&
 		       (int)SUBTICK_OFFLINE == (int)LOAD_OFFLINE &&

@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "measure/noise/noise.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_NOISE_NMI == (int)NOISE_KIND_NMI &&
 		       (int)SUBTICK_NOISE_SOFTIRQ == (int)NOISE_KIND_SOFTIRQ,

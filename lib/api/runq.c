@@ -8,7 +8,7 @@
 
 #include "api/api.h"
 #include "measure/runq/runq.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 		       (int)SUBTICK_PER_CPU == (int)RUNQ_PER_CPU &&

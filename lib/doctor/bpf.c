@@ -9,9 +9,9 @@
 
 #include "base/cpuset.h"
 #include "measure/crit/module_files.h"
-#include "sys/cpu.h"
-#include "sys/file.h"
-#include "sys/kbtf.h"
+#include "host/cpu.h"
+#include "host/file.h"
+#include "host/kbtf.h"
 
 #define FIX_ROOT "run as root: sudo subtick …"
 

@@ -14,12 +14,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/array.h"
-#include "sys/bpf.h"
-#include "sys/file.h"
-#include "sys/kbtf.h"
-#include "sys/perf.h"
+#include "host/bpf.h"
+#include "host/file.h"
+#include "host/kbtf.h"
+#include "host/perf.h"
 
 /* Text after "\nKEY:\t" in a status file, or NULL. */
 static const char *status_find(const char *status, const char *key)

@@ -8,9 +8,9 @@
 
 #include "base/cpuset.h"
 #include "base/err.h"
-#include "sys/kernel.h"
-#include "sys/machine.h"
-#include "sys/procstat.h"
+#include "host/kernel.h"
+#include "host/machine.h"
+#include "host/procstat.h"
 
 /* Capability numbers of linux/capability.h. Older headers lack the last entries. */
 enum cap_nr {

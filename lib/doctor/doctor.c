@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "doctor/check.h"
 #include "report/report.h"
-#include "sys/bpf.h"
-#include "sys/file.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/file.h"
+#include "host/kbtf.h"
 
 /*
  * Checks. @commands: blank-separated list of commands that need the check, or NULL for all

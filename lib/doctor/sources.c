@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "sys/cgroup.h"
-#include "sys/file.h"
-#include "sys/mountinfo.h"
-#include "sys/perf.h"
-#include "sys/procstat.h"
+#include "host/cgroup.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
+#include "host/perf.h"
+#include "host/procstat.h"
 
 void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/cpuset.h"
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/file.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 /* File on a disk in most installations. The generator only reads this file. */
 #define READ_FILE  "/proc/self/exe"

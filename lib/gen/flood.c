@@ -27,8 +27,8 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/cpuset.h"
-#include "sys/file.h"
-#include "sys/qdisc.h"
+#include "host/file.h"
+#include "host/qdisc.h"
 
 #define FLOOD_TX   "stflood0"
 #define FLOOD_RX   "stflood1"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 static void __attribute__((noreturn))
 child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), void *arg)

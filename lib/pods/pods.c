@@ -14,7 +14,7 @@
 #include "pods/name.h"
 #include "pods/runtime_files.h"
 #include "pods/table.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 /* A pod with the environment of thousands of services has 2 MB; larger files are ignored. */
 #define FILE_MAX (4 << 20)

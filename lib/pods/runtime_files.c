@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 /* How often to look for a directory that is missing, and for a file that is not there yet. */
 #define RETRY_NS (NSEC_PER_SEC / 2)

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "pods/name.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 /* libvirt, Proxmox and Kata put the name of the VM first. Longer command lines are cut. */
 #define CMDLINE_MAX 8192

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 static bool in_ns(const struct crit_engine *engine)
 {

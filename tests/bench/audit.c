@@ -12,7 +12,7 @@
 #include "measure/audit/modes.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define WINDOW_NS (500 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)

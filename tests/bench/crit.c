@@ -8,7 +8,7 @@
 
 #include "bench.h"
 #include "present/crit.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define RUNS 20
 

@@ -20,9 +20,9 @@
 #include "measure/load/slot.h"
 #include "measure/load/sources.h"
 #include "subtick/load.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
-#include "sys/procstat.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
+#include "host/procstat.h"
 
 #define MAX_CPUS      256
 #define UPDATE_ROUNDS 41

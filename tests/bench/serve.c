@@ -9,8 +9,8 @@
 #include "measure/runq/runq.h"
 #include "bench.h"
 #include "measure/runq/window.h"
-#include "serve/body.h"
-#include "serve/collector.h"
+#include "serve/http/body.h"
+#include "serve/export/collector.h"
 #include "view/prom.h"
 
 #define ROUNDS 7

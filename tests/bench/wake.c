@@ -17,9 +17,9 @@
 #include "empty.skel.h"
 #include "measure/wake/probe.h"
 #include "measure/wake/run.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
-#include "sys/cpu.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
+#include "host/cpu.h"
 
 #define IDLE_ROUNDS  25
 #define IDLE_OPS     4000

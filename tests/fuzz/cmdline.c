@@ -2,7 +2,7 @@
 /* Kernel command lines: the value is part of the line, and dashes are underscores. */
 #include "fuzz.h"
 
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 static void fuzz_cmdline(const char *text, size_t len)
 {

@@ -2,7 +2,7 @@
 /* Kernel configurations: a value fits its buffer or is refused, and size changes nothing else. */
 #include "fuzz.h"
 
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 static void fuzz_kconfig(const char *text, size_t len)
 {

@@ -2,7 +2,7 @@
 /* /proc/self/mountinfo: every mount handed out has whole, terminated, non-empty fields. */
 #include "fuzz.h"
 
-#include "sys/mountinfo.h"
+#include "host/mountinfo.h"
 
 static int visit(const struct mount *mount, void *arg)
 {

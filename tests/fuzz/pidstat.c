@@ -2,7 +2,7 @@
 /* /proc/PID/stat: for any name of a task, its times are those after the name. */
 #include "fuzz.h"
 
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 static void fuzz_pidstat(const char *text)
 {

@@ -2,7 +2,7 @@
 /* /proc/stat: how many CPUs the caller has room for changes neither the verdict nor the figures. */
 #include "fuzz.h"
 
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #define MANY 64
 #define FEW  3

@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "../serve/body.h"
+#include "../serve/http/body.h"
 
 /* The first byte sets the size of the pieces and how often the input is repeated. */
 static void fuzz_pack(const char *text, size_t len)

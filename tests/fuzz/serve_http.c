@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-#include "serve/address.h"
-#include "serve/auth.h"
-#include "serve/request.h"
+#include "serve/http/address.h"
+#include "serve/http/auth.h"
+#include "serve/http/request.h"
 #include "view/prom.h"
 #include "view/utf8.h"
 

@@ -14,7 +14,7 @@
 #include "measure/noise/noise.h"
 #include "measure/wake/wake.h"
 #include "measure/runq/runq.h"
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 #include "stats/hist.h"
 #include "view/prom.h"
 

@@ -11,7 +11,7 @@
 
 #include "judge.h"
 #include "live.h"
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 /* Fraction of the true load; below it docs/methods/audit.md calls a load hidden. */
 #define HIDDEN 0.25

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "live.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 #define MAX_MADE 64
 

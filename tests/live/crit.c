@@ -13,7 +13,7 @@
 #include "crit_module.h"
 #include "judge.h"
 #include "live.h"
-#include "sys/meminfo.h"
+#include "host/meminfo.h"
 
 #define COMPARISONS 5
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "live.h"
-#include "sys/meminfo.h"
+#include "host/meminfo.h"
 
 static void check_mode(const char *path, mode_t mode)
 {

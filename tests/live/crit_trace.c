@@ -17,7 +17,7 @@
 #include "crit_module.h"
 #include "judge.h"
 #include "live.h"
-#include "sys/mountinfo.h"
+#include "host/mountinfo.h"
 
 #define TRACEFS "/sys/kernel/tracing/"
 

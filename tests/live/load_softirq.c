@@ -11,7 +11,7 @@
 #include "judge.h"
 #include "live.h"
 #include "runq_window.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 #define LEAST_BUSY 0.05
 #define CLOSURE	   0.005

@@ -11,8 +11,8 @@
 #include "live.h"
 #include "measure/noise/noise.h"
 #include "osnoise.h"
-#include "sys/file.h"
-#include "sys/mountinfo.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
 
 #define WINDOW_MS 2000
 /*

@@ -15,8 +15,8 @@
 #include "live.h"
 #include "measure/noise/noise.h"
 #include "osnoise.h"
-#include "sys/file.h"
-#include "sys/mountinfo.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
 
 /* Options of osnoise: one sample of this run time per period. */
 #define PERIOD_US  "5000000"

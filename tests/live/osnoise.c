@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "live.h"
-#include "sys/file.h"
-#include "sys/mountinfo.h"
-#include "sys/procstat.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
+#include "host/procstat.h"
 
 void osnoise_needed(char *root, size_t size)
 {

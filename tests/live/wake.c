@@ -16,7 +16,7 @@
 #include "measure/wake/run.h"
 #include "stats/hist.h"
 #include "stats/wake.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define POINTS "40"
 #define STEPS  7 /* 300 µs … 531 µs */

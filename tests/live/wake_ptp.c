@@ -9,7 +9,7 @@
 #include "judge.h"
 #include "live.h"
 #include "stats/wake.h"
-#include "sys/txtime.h"
+#include "host/txtime.h"
 
 static bool read_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "live.h"
-#include "sys/qdisc.h"
-#include "sys/journal.h"
+#include "host/qdisc.h"
+#include "host/journal.h"
 #include "gen/flood.h"
 
 struct seen {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/file.h"
-#include "sys/procstat.h"
+#include "host/file.h"
+#include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000u
 #define MOST_DEEP  64 /* a chain of parents longer than that is one that changed under us */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "live.h"
 #include "present/audit.h"
-#include "sys/file.h"
+#include "host/file.h"
 #include "truth.h"
 
 #define AUDITED 1 /* CPU */

@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 
 #include "live.h"
-#include "sys/file.h"
-#include "sys/kernel.h"
+#include "host/file.h"
+#include "host/kernel.h"
 
 static void open_config(struct kconfig *config)
 {

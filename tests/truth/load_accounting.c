@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "duty.h"
 #include "live.h"
-#include "sys/file.h"
+#include "host/file.h"
 #include "truth.h"
 
 #define MEASURED  1   /* CPU */

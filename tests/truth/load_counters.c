@@ -9,7 +9,7 @@
 #include "duty.h"
 #include "instructions.h"
 #include "live.h"
-#include "sys/perf.h"
+#include "host/perf.h"
 #include "truth.h"
 
 /*

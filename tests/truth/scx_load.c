@@ -11,7 +11,7 @@
 
 #include "live.h"
 #include "scx.skel.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 const char *const scx_names[SCX_NR] = {
 	[SCX_FIFO] = "subtick_fifo", [SCX_GROUPS] = "subtick_groups"};

@@ -13,7 +13,7 @@
 #include "measure/trace/trace.h"
 #include "measure/wake/wake.h"
 #include "measured.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 #include "truth.h"
 #include "waits.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gen/loads.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define FAR 5000
 

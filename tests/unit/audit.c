@@ -6,7 +6,7 @@
 
 #include "stats/audit.h"
 #include "stats/quantile.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #define MS 1000000ULL
 

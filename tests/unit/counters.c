@@ -8,14 +8,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
 #include "measure/load/bpf_pmu.h"
 #include "measure/load/sources.h"
 #include "stats/load.h"
 #include "subtick/gtp-guard/cpu.h"
-#include "sys/counters.h"
-#include "sys/cpu.h"
+#include "host/counters.h"
+#include "host/cpu.h"
 
 #define CPUS	 4
 #define EVENTS	 64

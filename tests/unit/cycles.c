@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 uint64_t __wrap_arch_cycles_hz(void);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor on simulated machines: the result of each check, and what it means for the commands. */
 #include "doctor/doctor.h"
-#include "sys/kbtf.h"
+#include "host/kbtf.h"
 
 #include "machines.h"
 #include "test.h"

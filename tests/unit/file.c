@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Small files under a root, and the CPU sets read from them. */
-#include "sys/file.h"
+#include "host/file.h"
 
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
-#include "sys/cpu.h"
-#include "sys/meminfo.h"
+#include "host/cpu.h"
+#include "host/meminfo.h"
 #include "test.h"
 #include "tree.h"
 

@@ -15,8 +15,6 @@
 #define WINDOW_NS 5000000000ULL
 #define NR_CPUS	  4
 
-/* ---- load ---------------------------------------------------------------------------------- */
-
 struct cores {
 	struct load_cpu_window truth[NR_CPUS], stat[NR_CPUS];
 	struct load_vecs vecs[NR_CPUS];
@@ -203,8 +201,6 @@ TEST(stolen_time)
 	assert_first(report, "steal", "the hypervisor takes 12.0 % of the time of CPU 2");
 	report_free(report);
 }
-
-/* ---- runq ---------------------------------------------------------------------------------- */
 
 #define MS 1000000ULL
 
@@ -488,8 +484,6 @@ TEST(pressure)
 	pressed[0].times.waiting_ns[RUNQ_PRESSURE_CONTENTION] = 49 * MS;
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
-
-/* ---- wake ---------------------------------------------------------------------------------- */
 
 /* Four cores whose timers wake them from C1 and C6, ten times a second. */
 static void quiet_wakes(struct wake_window *w, struct wake_state *states)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys/guard.h"
+#include "host/guard.h"
 
 static char done_path[64];
 

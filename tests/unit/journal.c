@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "measure/wake/force.h"
-#include "sys/file.h"
-#include "sys/journal.h"
+#include "host/file.h"
+#include "host/journal.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finding and reading the kernel's configuration. */
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 #include <zlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Command line, lockdown, BPF scheduler, accounting regime, capabilities, idle states, hypervisors. */
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 #include "doctor/check.h"
-#include "sys/cpuidle.h"
-#include "sys/machine.h"
+#include "host/cpuidle.h"
+#include "host/machine.h"
 #include "test.h"
 #include "tree.h"
 

@@ -9,7 +9,7 @@
 
 #include "measure/load/sources.h"
 #include "subtick/load.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 #include "test.h"
 
 #define BURST 40 /* bucket of every burst of the fake source */

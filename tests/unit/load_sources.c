@@ -6,7 +6,7 @@
 #include "measure/load/taskclock.c"
 
 #include "measure/load/sources.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #define CPUS  3
 #define START 5000000ULL

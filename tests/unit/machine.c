@@ -3,7 +3,7 @@
 #include "test.h"
 #include "tree.h"
 
-#include "sys/machine.h"
+#include "host/machine.h"
 
 static const char xeon[] = "processor\t: 0\n"
 			   "vendor_id\t: GenuineIntel\n"

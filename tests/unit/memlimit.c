@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Memory limits of the cgroups above us, in both hierarchies. */
-#include "sys/meminfo.h"
+#include "host/meminfo.h"
 
 #include "test.h"
 #include "tree.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parses mounts, and detects cgroup layouts from them. */
-#include "sys/mountinfo.h"
+#include "host/mountinfo.h"
 
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 #include "test.h"
 #include "tree.h"
 

@@ -6,7 +6,7 @@
 
 #include "measure/noise/cells.h"
 #include "measure/noise/noise.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 #include "tree.h"
 
 TEST(limits_parse)

@@ -8,7 +8,7 @@
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "report/report.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 #include "test.h"
 
 #define MSEC 1000000ULL

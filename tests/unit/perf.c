@@ -4,7 +4,7 @@
 
 #include <linux/perf_event.h>
 
-#include "sys/perf.h"
+#include "host/perf.h"
 #include "tree.h"
 
 #define PMUS "/sys/bus/event_source/devices/"

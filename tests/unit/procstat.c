@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parser of /proc/stat: accepted and refused texts, and a second read of a changed file. */
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #include <errno.h>
 #include <stdio.h>

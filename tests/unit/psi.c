@@ -3,7 +3,7 @@
 #include "test.h"
 #include "tree.h"
 
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 static int read_text(const struct tree *tree, const char *path, const char *text, struct psi *psi)
 {

@@ -5,7 +5,7 @@
 #include <linux/pkt_sched.h>
 #include <time.h>
 
-#include "sys/qdisc.h"
+#include "host/qdisc.h"
 
 static const struct rtattr *find_attr(const struct rtnl_request *request, int type)
 {

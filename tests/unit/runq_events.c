@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "measure/runq/kernel.h"
-#include "sys/cgroup.h"
-#include "sys/kbtf.h"
+#include "host/cgroup.h"
+#include "host/kbtf.h"
 #include "test.h"
 
 /* Two groups, and the number of them that are already known. */

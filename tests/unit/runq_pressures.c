@@ -4,7 +4,7 @@
 
 #include "measure/runq/pressure.h"
 #include "present/runq.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"
 #define LEAF POD "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parser of /proc/schedstat over its versions, and what it refuses. */
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tokens: which are accepted, and which requests they allow. */
-#include "serve/auth.h"
+#include "serve/http/auth.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Collectors of the exporter where programs that count for noise are refused. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include <errno.h>
 #include <string.h>

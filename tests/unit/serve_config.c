@@ -7,9 +7,9 @@
 
 #include "measure/runq/opts.h"
 #include "measure/runq/runq.h"
-#include "serve/address.h"
-#include "serve/request.h"
-#include "serve/resource_limits.h"
+#include "serve/http/address.h"
+#include "serve/http/request.h"
+#include "serve/export/resource_limits.h"
 #include "test.h"
 
 static void check_good(const char *text, struct config *ret_config)

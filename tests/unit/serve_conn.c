@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Connections: responses leave at once and in order, and limits hold. */
-#include "serve/conn.h"
+#include "serve/http/conn.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/address.h"
+#include "serve/http/address.h"
 #include "test.h"
 
 #define BODY_BYTES 1000000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of waits become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include "base/clock.h"
 #include "measure/runq/runq.h"

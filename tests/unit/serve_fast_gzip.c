@@ -3,7 +3,7 @@
  * Compressing and decompressing gives the same text, for pieces of any size and after any other
  * text.
  */
-#include "serve/body.h"
+#include "serve/http/body.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The history keeps ten minutes of windows in bounded memory, whatever their size. */
-#include "serve/history.h"
+#include "serve/export/history.h"
 
 #include <string.h>
 

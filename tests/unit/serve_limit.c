@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The choice of cgroups at --cgroup-limit follows their activity and does not alternate. */
-#include "serve/cgroups.h"
+#include "serve/export/cgroups.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "measure/load/load.h"
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 #include "serve_store.h"
 
 static uint64_t word(enum family_id id, const char *labels, unsigned int nr)

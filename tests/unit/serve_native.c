@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"
 #include "measure/runq/runq.h"

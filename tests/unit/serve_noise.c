@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of noise become counters by source, in a bounded number of series. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include <stdio.h>
 #include <string.h>

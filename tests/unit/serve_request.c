@@ -3,7 +3,7 @@
  * Requests that are answered, and requests that are refused because two parsers might read them
  * differently.
  */
-#include "serve/request.h"
+#include "serve/http/request.h"
 
 #include "test.h"
 

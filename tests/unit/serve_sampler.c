@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/collector.h"
-#include "serve/sampler.h"
+#include "serve/export/collector.h"
+#include "serve/export/sampler.h"
 
 static atomic_bool broken;
 static unsigned int reads; /* of the sampler's thread alone */

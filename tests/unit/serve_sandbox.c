@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The system call filter allows every read of the collectors. */
-#include "serve/sandbox.h"
+#include "serve/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "serve/config.h"
-#include "serve/store.h"
+#include "serve/export/store.h"
 #include "test.h"
 
 static struct config config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Thousands of containers without known names: few series, and none called unknown. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include "measure/runq/runq.h"
 

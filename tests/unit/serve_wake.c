@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of wake latency become counters: each state its own series, sums exact. */
-#include "serve/collector.h"
+#include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"
 

@@ -8,7 +8,7 @@
 
 #include "measure/try/try.h"
 #include "present/try.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 #define EXPERIMENTS 200
 #define PAIRS	    10

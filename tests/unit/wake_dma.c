@@ -11,9 +11,9 @@
 
 #include "measure/wake/dma.h"
 #include "present/wake.h"
-#include "sys/journal.h"
-#include "sys/qdisc.h"
-#include "sys/txtime.h"
+#include "host/journal.h"
+#include "host/qdisc.h"
+#include "host/txtime.h"
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
 int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "measure/wake/nic.h"
-#include "sys/file.h"
-#include "sys/journal.h"
-#include "sys/qdisc.h"
-#include "sys/txtime.h"
+#include "host/file.h"
+#include "host/journal.h"
+#include "host/qdisc.h"
+#include "host/txtime.h"
 
 unsigned int __wrap_if_nametoindex(const char *device);
 int __wrap_journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);

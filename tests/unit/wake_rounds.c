@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "measure/wake/force.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 #define CPU	   "/sys/devices/system/cpu/cpu"
 #define PREFERENCE "/cpufreq/energy_performance_preference"

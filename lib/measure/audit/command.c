@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
-#include "sys/cpu.h"
-#include "sys/perf.h"
+#include "host/cpu.h"
+#include "host/perf.h"
 
 #define NONE UINT64_MAX
 /* Limits of the polling interval, which is a hundredth of the command's run time so far. */

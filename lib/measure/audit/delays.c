@@ -13,10 +13,10 @@
 #include "gen/loads.h"
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
-#include "sys/cpu.h"
-#include "sys/kernel.h"
-#include "sys/machine.h"
-#include "sys/procstat.h"
+#include "host/cpu.h"
+#include "host/kernel.h"
+#include "host/machine.h"
+#include "host/procstat.h"
 
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
 #define SETTLE_NS (30 * NSEC_PER_MSEC)

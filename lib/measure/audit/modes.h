@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_MODES_H
 
 #include "stats/load.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 enum audit_mode {
 	AUDIT_MODE_USER,

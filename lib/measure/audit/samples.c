@@ -10,7 +10,7 @@
 #include "measure/audit/audit.h"
 #include "stats/audit.h"
 #include "stats/quantile.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define LOADAVG_NS 60e9 /* time constant of the load average of one minute */
 

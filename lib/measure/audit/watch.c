@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "gen/loads.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
 #define TRIES	  3 /* attempts, because other tasks may end between them */

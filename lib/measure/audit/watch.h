@@ -5,7 +5,7 @@
 
 #include "measure/audit/audit.h"
 #include "stats/audit.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 #define AUDIT_BUSY_COLS (1u << PROCSTAT_USER | 1u << PROCSTAT_NICE | 1u << PROCSTAT_SYSTEM)
 #define AUDIT_IRQ_COLS	(1u << PROCSTAT_IRQ | 1u << PROCSTAT_SOFTIRQ)

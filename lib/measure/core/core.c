@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "core.skel.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 unsigned int core_blocks(unsigned int nr_cpus)
 {

@@ -14,10 +14,10 @@
 #include "measure/crit/engine.h"
 #include "measure/crit/pinned.h"
 #include "stats/crit.h"
-#include "sys/bpf.h"
-#include "sys/cpu.h"
-#include "sys/kbtf.h"
-#include "sys/meminfo.h"
+#include "host/bpf.h"
+#include "host/cpu.h"
+#include "host/kbtf.h"
+#include "host/meminfo.h"
 
 struct crit_bpf_engine {
 	struct crit_engine engine;

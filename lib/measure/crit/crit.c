@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "sys/kernel.h"
-#include "sys/mountinfo.h"
+#include "host/kernel.h"
+#include "host/mountinfo.h"
 
 static int open_engine(const struct crit_engine_ops *ops, const struct crit_opts *opts,
 		       struct crit_engine **ret_engine, struct err *err)

@@ -11,8 +11,8 @@
 
 #include "measure/crit/engine.h"
 #include "measure/crit/module_files.h"
-#include "sys/cpu.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/file.h"
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 

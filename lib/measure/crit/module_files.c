@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/cpu.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/file.h"
 
 #define POLL_NS	    (2 * NSEC_PER_MSEC)
 #define CPUS_MAX    65536

@@ -12,7 +12,7 @@
 
 #include "abi/hist.h"
 #include "abi/noise.h"
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
 #include "measure/core/core.h"
 #include "core.skel.h"
@@ -20,12 +20,12 @@
 #include "measure/load/lines.h"
 #include "measure/load/slot.h"
 #include "measure/load/tasks.h"
-#include "sys/bpf.h"
-#include "sys/cgroup.h"
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
-#include "sys/file.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cgroup.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/file.h"
+#include "host/kbtf.h"
 
 #define NR_VIEWS 7
 

@@ -7,7 +7,7 @@
 
 #include <bpf/bpf.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
 #include "measure/load/slot.h"
 

@@ -7,7 +7,7 @@
 #include "base/cpuset.h"
 #include "base/err.h"
 #include "stats/load.h"
-#include "sys/counters.h"
+#include "host/counters.h"
 
 /* The counter when it was opened, read from here: one interrupt to the core, at the start only. */
 struct load_bpf_pmu_seed {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "measure/load/source.h"
-#include "sys/topology.h"
+#include "host/topology.h"
 
 struct load_cores {
 	const char *root; /* NULL: the root of this machine */

@@ -11,7 +11,7 @@
 #include "measure/load/cores.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 struct load_meter {
 	struct meter meter;

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
-#include "sys/counters.h"
-#include "sys/cpu.h"
+#include "host/counters.h"
+#include "host/cpu.h"
 
 struct perf_source {
 	struct load_source source;

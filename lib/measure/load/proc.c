@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 struct proc_source {
 	struct load_source source;

@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_LOAD_SOURCES_H
 
 #include "measure/load/source.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_source_perf_tsc,
 	load_source_perf_calibrated, load_source_procidle, load_source_schedstat,

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "stats/load.h"
-#include "sys/procstat.h"
+#include "host/procstat.h"
 
 struct steal {
 	struct procstat stat;

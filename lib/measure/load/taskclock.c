@@ -9,9 +9,9 @@
 
 #include "abi/taskclock.h"
 #include "base/clock.h"
-#include "sys/bpf.h"
-#include "sys/cpu.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cpu.h"
+#include "host/kbtf.h"
 #include "taskclock.skel.h"
 
 #define SLOT_TRIES 1000

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "measure/load/sources.h"
 #include "stats/load.h"
-#include "sys/topology.h"
+#include "host/topology.h"
 
 /* Arrays are indexed by CPU number and belong to the meter, until it is read again. */
 struct load_window {

@@ -5,7 +5,7 @@
 
 #include "base/cpuset.h"
 #include "measure/noise/window.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 struct noise_name {
 	uint64_t id;

@@ -14,9 +14,9 @@
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
 #include "measure/noise/names.h"
-#include "sys/cgroup.h"
-#include "sys/cpu.h"
-#include "sys/kbtf.h"
+#include "host/cgroup.h"
+#include "host/cpu.h"
+#include "host/kbtf.h"
 
 struct noise_meter {
 	struct meter meter;

@@ -11,7 +11,7 @@
 #include "measure/noise/noise.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 struct overview {
 	struct meter meter;

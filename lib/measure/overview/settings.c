@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/file.h"
+#include "host/file.h"
 
 /* A cgroup whose files are read: the first @len bytes of @path below @mount. */
 struct dir {

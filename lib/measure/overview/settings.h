@@ -38,7 +38,7 @@ struct settings_mounts {
 
 /*
  * Reads the settings of @path, and of @cpuset_path, which differs from @path in v1 only. "" for
- * @cpuset_path: unknown. @root as in sys/file.h.
+ * @cpuset_path: unknown. @root as in host/file.h.
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

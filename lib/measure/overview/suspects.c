@@ -12,10 +12,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "sys/cpu.h"
-#include "sys/file.h"
-#include "sys/mountinfo.h"
-#include "sys/procstat.h"
+#include "host/cpu.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
+#include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
 

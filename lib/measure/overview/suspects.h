@@ -42,7 +42,7 @@ struct suspects {
 
 /*
  * Fills @ret_suspects from the tasks of a load window. @v1: cgroup paths of the v1 controllers.
- * @root as in sys/file.h. 0 or -ENOMEM.
+ * @root as in host/file.h. 0 or -ENOMEM.
  */
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);

@@ -11,9 +11,9 @@
 
 #include "abi/runq_avoidable.h"
 #include "runq_avoidable.skel.h"
-#include "sys/bpf.h"
-#include "sys/cpu.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cpu.h"
+#include "host/kbtf.h"
 
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "base/array.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 static size_t nr_cells(const struct runq_blame_table *table)
 {

@@ -9,7 +9,7 @@
 #include <bpf/bpf.h>
 
 #include "measure/core/core.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 /* Free slots to keep: SPARE_MIN, and a quarter of the used slots up to SPARE_MORE. */
 #define SPARE_MIN  256

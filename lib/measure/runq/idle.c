@@ -10,13 +10,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/array.h"
 #include "runq_idle.skel.h"
-#include "sys/bpf.h"
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/kbtf.h"
 
 struct runq_idle {
 	struct runq_idle_bpf *skel;

@@ -20,8 +20,8 @@
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
 #include "measure/runq/window.h"
-#include "sys/bpf.h"
-#include "sys/cpu.h"
+#include "host/bpf.h"
+#include "host/cpu.h"
 #include "pods/pods.h"
 
 /* Limit of the CPU time of a comparison with schedstat in the exporter. */

@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "runq_pressure.skel.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
 
 /* State of a group in user space. */
 struct kept {

@@ -12,7 +12,7 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/window.h"
-#include "sys/cgroup.h"
+#include "host/cgroup.h"
 
 /* State of the cgroup with one number. */
 struct known {

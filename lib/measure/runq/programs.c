@@ -15,8 +15,8 @@
 #include "core.skel.h"
 #include "measure/runq/chunks.h"
 #include "stats/runq.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
 
 static bool samples(double ratio)
 {

@@ -19,10 +19,10 @@
 #include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
 #include "pods/pods.h"
-#include "sys/bpf.h"
-#include "sys/cgroup.h"
-#include "sys/cpu.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cgroup.h"
+#include "host/cpu.h"
+#include "host/kbtf.h"
 
 #define EVENTS_AT_ONCE 1024
 

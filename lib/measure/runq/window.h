@@ -12,7 +12,7 @@
 #include "measure/runq/opts.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/waits.h"
-#include "sys/kernel.h"
+#include "host/kernel.h"
 
 struct runq_blame {
 	struct runq_party victim, culprit;

@@ -12,8 +12,8 @@
 
 #include "base/array.h"
 #include "measure/load/lines.h"
-#include "sys/cpu.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/file.h"
 
 /* Upper bits of kernel data addresses. Edges store only the lower bits. */
 #define KERNEL_ADDRESS 0xffff000000000000ULL

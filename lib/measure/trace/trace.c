@@ -18,12 +18,12 @@
 #include "base/clock.h"
 #include "measure/trace/ring.h"
 #include "stats/quantile.h"
-#include "sys/bpf.h"
-#include "sys/cgroup.h"
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
-#include "sys/file.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/cgroup.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/file.h"
+#include "host/kbtf.h"
 #include "trace.skel.h"
 
 /* Default size of all rings together, and maximum number of kept edges. */

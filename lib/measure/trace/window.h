@@ -134,13 +134,13 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w);
  * that are longer than struct trace_task::allowed in @w->masks. 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
-/* Looks up the names of all interrupts in the edges. @root as in sys/file.h. 0 or -ENOMEM. */
+/* Looks up the names of all interrupts in the edges. @root as in host/file.h. 0 or -ENOMEM. */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 
 /*
  * Finds the address of the first function in /proc/kallsyms whose name is in @names, an array that
  * ends with NULL. -ENOENT if no name is listed, -EPERM if addresses are hidden. @root as in
- * sys/file.h.
+ * host/file.h.
  */
 int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 

@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "sys/cgroup.h"
-#include "sys/file.h"
+#include "host/cgroup.h"
+#include "host/file.h"
 
 #define CONFIDENCE 0.95
 #define NO_USAGE   UINT64_MAX

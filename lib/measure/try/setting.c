@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "sys/cgroup.h"
-#include "sys/file.h"
+#include "host/cgroup.h"
+#include "host/file.h"
 
 /* Allowed files outside cgroups, as patterns for fnmatch() with FNM_PATHNAME. */
 static const char *const machine_files[] = {

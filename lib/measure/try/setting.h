@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "base/err.h"
-#include "sys/journal.h"
+#include "host/journal.h"
 
 struct try_setting {
 	char name[PATH_MAX]; /* as the user wrote it, without the value */
@@ -20,7 +20,7 @@ struct try_setting {
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
  * "/batch/cpu.weight", or an absolute path of such a file, of an interrupt's affinity, of a CPU's
  * latency limit (pm_qos_resume_latency_us) or of an idle state's disable file. Refuses a file that
- * the machine lacks, with the reason. @root as in sys/file.h.
+ * the machine lacks, with the reason. @root as in host/file.h.
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err);

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "measure/runq/runq.h"
-#include "sys/file.h"
-#include "sys/guard.h"
-#include "sys/journal.h"
+#include "host/file.h"
+#include "host/guard.h"
+#include "host/journal.h"
 
 #define COMMAND_POLL_NS (10 * NSEC_PER_MSEC)
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/cpu.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
 /* In PC2 caches and memory stay on; a package that may not sleep deeper reaches it as well. */

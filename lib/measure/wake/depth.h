@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "stats/wake.h"
-#include "sys/cpuidle.h"
-#include "sys/perf.h"
+#include "host/cpuidle.h"
+#include "host/perf.h"
 
 #define CSTATE_MAX	8 /* of the core, and of the package */
 #define CSTATE_COUNTERS (2 * CSTATE_MAX)

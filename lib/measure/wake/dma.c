@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "stats/wake.h"
-#include "sys/journal.h"
-#include "sys/qdisc.h"
-#include "sys/txtime.h"
+#include "host/journal.h"
+#include "host/qdisc.h"
+#include "host/txtime.h"
 
 #define PACKETS	    64
 #define LEAST	    16 /* fewer say little about the spread */

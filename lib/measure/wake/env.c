@@ -9,9 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
-#include "sys/file.h"
+#include "host/file.h"
 
 /* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: no process asked for a limit. */
 #define NO_LIMIT_US 2000000000

@@ -8,8 +8,8 @@
 
 #include "base/cpuset.h"
 #include "base/err.h"
-#include "sys/cpuidle.h"
-#include "sys/machine.h"
+#include "host/cpuidle.h"
+#include "host/machine.h"
 
 struct wake_cpu_env {
 	int nr; /* states; 0 without a driver */

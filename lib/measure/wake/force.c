@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
-#include "sys/file.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/file.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/cpu%u"
 

@@ -8,7 +8,7 @@
 
 #include "base/cpuset.h"
 #include "base/err.h"
-#include "sys/journal.h"
+#include "host/journal.h"
 
 struct wake_force {
 	const char *state;   /* only this one, or NULL */

@@ -15,11 +15,11 @@
 
 #include "base/clock.h"
 #include "measure/wake/dma.h"
-#include "sys/cpuidle.h"
-#include "sys/file.h"
-#include "sys/journal.h"
-#include "sys/qdisc.h"
-#include "sys/txtime.h"
+#include "host/cpuidle.h"
+#include "host/file.h"
+#include "host/journal.h"
+#include "host/qdisc.h"
+#include "host/txtime.h"
 
 /* Longer than any launch distance: the queue hands a packet to the card at once, as in the thesis. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)

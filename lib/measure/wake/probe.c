@@ -11,8 +11,8 @@
 #include <bpf/libbpf.h>
 
 #include "stats/wake.h"
-#include "sys/bpf.h"
-#include "sys/kbtf.h"
+#include "host/bpf.h"
+#include "host/kbtf.h"
 #include "wake.skel.h"
 
 #define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))

@@ -9,7 +9,7 @@
 
 #include "abi/wake.h"
 #include "base/err.h"
-#include "sys/bpf.h"
+#include "host/bpf.h"
 
 struct wake_bpf;
 struct bpf_link;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 /* The sender wakes up this long before the launch and spins until then. */
 #define SPIN_NS (60 * NSEC_PER_USEC)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "measure/wake/nic.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 static bool still_here(struct wake_worker *w)
 {

@@ -12,8 +12,8 @@
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
 #include "measure/wake/run.h"
-#include "sys/cpu.h"
-#include "sys/journal.h"
+#include "host/cpu.h"
+#include "host/journal.h"
 
 struct wake_meter {
 	struct meter meter;

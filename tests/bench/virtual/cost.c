@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
 
 /* Until then the kernel still chooses and calibrates its clocks. A sleep costs nothing. */

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
+#include "host/arch.h"
 #include "base/clock.h"
 
 #define WARM_UP 30

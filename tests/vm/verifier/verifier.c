@@ -21,7 +21,7 @@
 #include "measure/runq/programs.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
-#include "sys/cpu.h"
+#include "host/cpu.h"
 
 /* From 5 CPUs on cores share histograms. */
 #define FEW_CPUS  2

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds cgroup hierarchies and cgroups, and parses PSI files. */
+#include "host/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "host/mountinfo.h"
+
+struct cgroup_search {
+	struct cgroup_layout layout;
+	bool any_v1;
+};
+
+static void cgroup_note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
+{
+	/* Use the first mount: later ones are bind mounts for services. */
+	if (point[0])
+		return;
+	strcpy(point, mount->point);
+	if (strcmp(mount->root, "/"))
+		layout->subtree = true;
+}
+
+static int cgroup_visit(const struct mount *mount, void *arg)
+{
+	struct cgroup_search *search = arg;
+
+	if (!strcmp(mount->fstype, "cgroup2"))
+		cgroup_note_mount(&search->layout, mount, search->layout.v2);
+	if (!strcmp(mount->fstype, "cgroup")) {
+		search->any_v1 = true;
+		if (mount_has_option(mount->options, "cpu"))
+			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpu);
+		if (mount_has_option(mount->options, "cpuset"))
+			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpuset);
+	}
+	return 0;
+}
+
+int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
+{
+	struct cgroup_search search = {0};
+	int rc = mountinfo_each(root, cgroup_visit, &search);
+
+	if (rc)
+		return rc;
+	if (search.layout.v2[0])
+		search.layout.mode = search.any_v1 ? CGROUP_HYBRID : CGROUP_V2;
+	else
+		search.layout.mode = search.any_v1 ? CGROUP_V1 : CGROUP_NONE;
+	*ret_layout = search.layout;
+	return 0;
+}
+
+struct v1_search {
+	const char *controller;
+	char *point;
+};
+
+static int find_v1(const struct mount *mount, void *arg)
+{
+	struct v1_search *search = arg;
+
+	if (strcmp(mount->fstype, "cgroup") || !mount_has_option(mount->options, search->controller))
+		return 0;
+	strcpy(search->point, mount->point);
+	return 1;
+}
+
+int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX])
+{
+	int rc = mountinfo_each(root, find_v1, &(struct v1_search){controller, ret_point});
+
+	return rc < 0 ? rc : rc ? 0 : -ENOENT;
+}
+
+static size_t count_at(int dir, const char *name, int depth)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t nr = 1;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(stream)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && depth < 64)
+			nr += count_at(fd, entry->d_name, depth + 1);
+	closedir(stream);
+	return nr;
+}
+
+size_t cgroup_count(const char *path)
+{
+	return count_at(AT_FDCWD, path, 0);
+}
+
+bool cgroup_cpu_is_v1(const struct cgroup_layout *layout)
+{
+	if (!layout->v1_cpu[0] || !layout->v2[0])
+		return layout->v1_cpu[0];
+	return cgroup_count(layout->v1_cpu) > 1 || cgroup_count(layout->v2) <= 1;
+}
+
+const char *cgroup_mode_name(enum cgroup_mode mode)
+{
+	static const char *const names[] = {
+		[CGROUP_NONE] = "none",
+		[CGROUP_V1] = "v1",
+		[CGROUP_V2] = "v2",
+		[CGROUP_HYBRID] = "hybrid",
+	};
+
+	return names[mode];
+}
+
+/* FILEID_KERNFS of the kernel's exportfs.h, which is not for user space. */
+#define HANDLE_KERNFS 0xfe
+
+void cgroup_paths_open(struct cgroup_paths *paths, const char *mount)
+{
+	paths->fd = mount[0] ? open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	paths->prefix = strlen(mount);
+}
+
+void cgroup_paths_close(struct cgroup_paths *paths)
+{
+	if (paths->fd >= 0)
+		close(paths->fd);
+	paths->fd = -1;
+}
+
+int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} of = {.handle = {.handle_bytes = sizeof(id), .handle_type = HANDLE_KERNFS}};
+	char link[32], path[PATH_MAX];
+	ssize_t len;
+	int fd;
+
+	if (paths->fd < 0)
+		return -ENOENT;
+	memcpy(of.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(paths->fd, &of.handle, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ESTALE ? -ENOENT : -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	close(fd);
+	if (len < 0)
+		return -errno;
+	path[len] = '\0';
+	if ((size_t)len < paths->prefix || strstr(path, " (deleted)"))
+		return -ENOENT;
+	snprintf(buf, size, "%s", path[paths->prefix] ? path + paths->prefix : "/");
+	return 0;
+}
+
+static int normalize(const char *mount, const char *name, char ret_path[PATH_MAX])
+{
+	size_t len = strlen(mount);
+
+	if (len && !strncmp(name, mount, len) && (name[len] == '/' || !name[len]))
+		name += len;
+	name += strspn(name, "/");
+	len = strlen(name);
+	while (len && name[len - 1] == '/')
+		len--;
+	if (len + 2 > PATH_MAX)
+		return -ENAMETOOLONG;
+	ret_path[0] = '/';
+	memcpy(ret_path + 1, name, len);
+	ret_path[len + 1] = '\0';
+	return 0;
+}
+
+int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
+		struct err *err)
+{
+	char path[PATH_MAX], full[PATH_MAX];
+	struct stat cgroup;
+
+	if (normalize(mount, name, path))
+		return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
+	if (sys_path(mount, path, full, sizeof(full)) || stat(full, &cgroup))
+		return err_set(err, -ENOENT, "no cgroup %s below %s", path,
+			       mount[0] ? mount : "(no mount)");
+	strcpy(ret_path, path);
+	/* A cgroup's id is the inode number of its directory. */
+	*ret_id = cgroup.st_ino;
+	return 0;
+}
+
+/* Total of the line that begins with @kind. The file has microseconds. */
+static uint64_t total_ns(const char *text, const char *kind)
+{
+	const char *line = strstr(text, kind), *total;
+	unsigned long long us;
+	char *end;
+
+	if (!line)
+		return UINT64_MAX;
+	total = strstr(line, " total=");
+	if (!total || memchr(line, '\n', (size_t)(total - line)))
+		return UINT64_MAX;
+	us = strtoull(total + strlen(" total="), &end, 10);
+	if (end == total + strlen(" total=") || us > UINT64_MAX / NSEC_PER_USEC - 1)
+		return UINT64_MAX;
+	return us * NSEC_PER_USEC;
+}
+
+int psi_read(const char *root, const char *path, struct psi *ret_psi)
+{
+	char text[256];
+	int rc = sys_read_file(root, path, text, sizeof(text));
+	struct psi psi;
+
+	if (rc < 0)
+		return rc;
+	psi.some_ns = total_ns(text, "some ");
+	/* "full" of the whole machine is always 0: a task runs on each CPU where tasks wait. */
+	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
+	if (psi.some_ns == UINT64_MAX)
+		return -EINVAL;
+	*ret_psi = psi;
+	return 0;
+}

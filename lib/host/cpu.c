@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads CPU sets, NUMA nodes, affinity masks of any size, isolated CPUs and the cycle rate. */
+#include "host/cpu.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "host/arch.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "host/file.h"
+
+static const char *const cpu_files[] = {
+	[CPU_ONLINE] = "/sys/devices/system/cpu/online",
+	[CPU_PRESENT] = "/sys/devices/system/cpu/present",
+	[CPU_POSSIBLE] = "/sys/devices/system/cpu/possible",
+};
+
+static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
+			 struct err *err)
+{
+	/* Two pages, more than a sysfs file can have, so that one read gets the whole list. */
+	return sys_text_need(text, root, cpu_files[kind], 8192, "mount -t sysfs sysfs /sys", err);
+}
+
+static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
+{
+	struct cpuset set;
+	int rc = sys_text_read(text, true);
+
+	if (!rc)
+		rc = cpuset_parse(text->buf, &set);
+	/* At least the CPU that runs this exists, so an empty list is a broken file. */
+	if (!rc && !cpuset_count(&set))
+		rc = -EINVAL;
+	if (!rc)
+		*ret_set = set;
+	return rc;
+}
+
+int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err)
+{
+	struct sys_text text;
+	int rc = cpu_file_open(&text, root, kind, err);
+
+	if (rc)
+		return rc;
+	rc = cpu_file_read(&text, ret_set);
+	if (rc)
+		err_set(err, rc, "cannot parse %s: %s", cpu_files[kind], strerror(-rc));
+	sys_text_close(&text);
+	return rc;
+}
+
+int cpu_package(const char *root, unsigned int cpu)
+{
+	char path[96];
+	uint64_t package;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	/* The file contains -1 if the firmware does not report a package. */
+	return sys_read_u64(root, path, &package) || package > INT_MAX ? -1 : (int)package;
+}
+
+int cpu_online_open(struct cpu_online *online, const char *root, struct err *err)
+{
+	int rc = cpu_file_open(&online->text, root, CPU_ONLINE, err);
+
+	if (rc)
+		return rc;
+	rc = cpu_file_read(&online->text, &online->set);
+	return rc ? err_set(err, rc, "cannot read the online CPUs") : 0;
+}
+
+int cpu_online_read(struct cpu_online *online)
+{
+	struct cpuset now;
+	int rc = cpu_file_read(&online->text, &now);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(now.bits); i++)
+		online->returned.bits[i] = now.bits[i] & ~online->set.bits[i];
+	online->set = now;
+	return 0;
+}
+
+void cpu_online_close(struct cpu_online *online)
+{
+	sys_text_close(&online->text);
+}
+
+void node_describe(char *buf, size_t size)
+{
+	struct cpuset possible = {0};
+	struct utsname name;
+
+	if (uname(&name)) {
+		snprintf(buf, size, "unknown");
+		return;
+	}
+	/* Possible CPUs, not online ones: hotplug does not make it another machine. */
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		cpuset_add(&possible, 0);
+	snprintf(buf, size, "%s, %s %s %s, %s, %u CPUs", name.nodename, name.sysname, name.release,
+		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
+}
+
+union mask {
+	cpu_set_t set; /* only for the type that the calls expect; it is smaller */
+	unsigned char room[CPUSET_MAX / 8];
+};
+
+int affinity_get(pid_t pid, struct cpuset *ret_cpus)
+{
+	struct cpuset cpus = {0};
+	union mask mask;
+
+	if (sched_getaffinity(pid, sizeof(mask), &mask.set))
+		return -errno;
+	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++)
+		if (CPU_ISSET_S(cpu, sizeof(mask), &mask.set))
+			cpuset_add(&cpus, cpu);
+	*ret_cpus = cpus;
+	return 0;
+}
+
+int affinity_set(pid_t pid, const struct cpuset *cpus)
+{
+	union mask mask = {.room = {0}};
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, cpus)
+		CPU_SET_S(cpu, sizeof(mask), &mask.set);
+	return sched_setaffinity(pid, sizeof(mask), &mask.set) ? -errno : 0;
+}
+
+int affinity_pin(pid_t pid, unsigned int cpu)
+{
+	struct cpuset one = {0};
+
+	if (cpu >= CPUSET_MAX)
+		return -EINVAL;
+	cpuset_add(&one, cpu);
+	return affinity_set(pid, &one);
+}
+
+static void add_list(const char *root, const char *path, struct cpuset *set)
+{
+	char text[4096];
+	struct cpuset more;
+
+	/* Without nohz_full= the file contains "(null)" or nothing. */
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 || cpuset_parse(text, &more))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(set->bits); i++)
+		set->bits[i] |= more.bits[i];
+}
+
+void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set)
+{
+	char path[PATH_MAX];
+
+	*ret_set = (struct cpuset){0};
+	add_list(root, "/sys/devices/system/cpu/nohz_full", ret_set);
+	add_list(root, "/sys/devices/system/cpu/isolated", ret_set);
+	/* CPUs of all isolated partitions; Linux 6.7 and later. */
+	if (cgroup2[0] &&
+	    snprintf(path, sizeof(path), "%s/cpuset.cpus.isolated", cgroup2) < (int)sizeof(path))
+		add_list(root, path, ret_set);
+}
+
+#define CALIBRATE_NS (20 * NSEC_PER_MSEC)
+
+/* Reads both clocks together: of three tries, the one with the least time in between. */
+static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = clock_mono_ns(), cycles = arch_cycles(), after = clock_mono_ns();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ret_ns = before + best / 2;
+		*ret_cycles = cycles;
+	}
+}
+
+uint64_t cycles_hz(void)
+{
+	struct timespec end;
+	uint64_t ns0 = 0, ns1 = 0, cycles0 = 0, cycles1 = 0;
+
+	if (!ARCH_HAS_CYCLES)
+		return 0;
+	if (arch_cycles_hz())
+		return arch_cycles_hz();
+	read_both(&ns0, &cycles0);
+	end = clock_timespec(ns0 + CALIBRATE_NS);
+	/* A program with timer signals interrupts the sleep; the rate needs all of it. */
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
+	read_both(&ns1, &cycles1);
+	return (double)(cycles1 - cycles0) * 1e9 / (double)(ns1 - ns0);
+}

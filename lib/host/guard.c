@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Forks the guard process and runs it. */
+#include "host/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_span(unsigned int first, unsigned int last)
+{
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+#endif
+	/* Before Linux 5.9: one by one, up to more than the default limit of descriptors. */
+	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
+		close(fd);
+}
+
+/* Closes all descriptors but @a and @b, which may be -1. */
+static void close_others(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (low < 3)
+		low = 2;
+	close_span(3, low - 1);
+	close_span(low + 1, high - 1);
+	close_span(high + 1, ~0U);
+}
+
+/* Waits until the parent dismisses us or dies. */
+static void __attribute__((noreturn))
+guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
+{
+	char byte = 0;
+	ssize_t len;
+
+	/* A new session: the terminal's Ctrl-C and hang-up are meant for our parent. */
+	setsid();
+	for (int sig = 1; sig < 32; sig++)
+		signal(sig, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_NAME, "subtick-guard");
+	close_others(parent_fd, fd);
+	send(parent_fd, &byte, 1, MSG_NOSIGNAL);
+	do
+		len = read(parent_fd, &byte, 1);
+	while (len < 0 && errno == EINTR);
+	_exit(len != 1 && undo(arg) ? 1 : 0);
+}
+
+int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg)
+{
+	int ends[2], rc;
+	ssize_t len;
+	char ready;
+	pid_t pid;
+
+	/* A socket, not a pipe: writing to a pipe whose reader died would kill us with SIGPIPE. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	pid = fork();
+	rc = pid < 0 ? -errno : 0;
+	if (!pid) {
+		close(ends[1]);
+		guard_main(ends[0], fd, undo, arg);
+	}
+	close(ends[0]);
+	/* Until the guard has left our process group, a signal to the group kills both. */
+	do
+		len = rc ? -1 : read(ends[1], &ready, 1);
+	while (!rc && len < 0 && errno == EINTR);
+	if (!rc && len != 1) {
+		waitpid(pid, NULL, 0);
+		rc = -EIO;
+	}
+	if (rc) {
+		close(ends[1]);
+		return rc;
+	}
+	*guard = (struct guard){.pid = pid, .fd = ends[1]};
+	return 0;
+}
+
+static int guard_end(struct guard *guard)
+{
+	int status = -1;
+
+	close(guard->fd);
+	while (waitpid(guard->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	guard->pid = 0;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+}
+
+void guard_dismiss(struct guard *guard)
+{
+	if (!guard->pid)
+		return;
+	if (send(guard->fd, "q", 1, MSG_NOSIGNAL) != 1)
+		kill(guard->pid, SIGKILL);
+	guard_end(guard);
+}
+
+int guard_undo(struct guard *guard)
+{
+	return guard->pid ? guard_end(guard) : -EIO;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses /proc/self/mountinfo; finds tracefs or mounts it for the time of a measurement. */
+#include "host/mountinfo.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/file.h"
+
+static bool mount_field(struct scan *line, struct scan *ret_field)
+{
+	const char *end;
+
+	if (line->pos == line->end)
+		return false;
+	end = memchr(line->pos, ' ', line->end - line->pos);
+	*ret_field = (struct scan){line->pos, end ? end : line->end};
+	line->pos = end ? end + 1 : line->end;
+	return ret_field->pos < ret_field->end;
+}
+
+static bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* The kernel writes blank, tab, newline, backslash and # as \ooo. */
+static int mount_unescape(struct scan field, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	while (field.pos < field.end) {
+		char c = *field.pos++;
+
+		if (c == '\\') {
+			if (field.end - field.pos < 3 || field.pos[0] > '3' ||
+			    !is_octal(field.pos[0]) || !is_octal(field.pos[1]) ||
+			    !is_octal(field.pos[2]))
+				return -EINVAL;
+			c = (field.pos[0] - '0') << 6 | (field.pos[1] - '0') << 3 |
+			    (field.pos[2] - '0');
+			field.pos += 3;
+		}
+		if (!c)
+			return -EINVAL;
+		if (len + 1 >= size)
+			return -ENAMETOOLONG;
+		buf[len++] = c;
+	}
+	buf[len] = '\0';
+	return 0;
+}
+
+/* The next field without its escapes. */
+static int mount_text(struct scan *line, char *buf, size_t size)
+{
+	struct scan field;
+
+	return mount_field(line, &field) ? mount_unescape(field, buf, size) : -EINVAL;
+}
+
+static int mount_parse_line(struct scan line, struct mount *mount)
+{
+	struct scan field;
+	int rc;
+
+	for (int i = 0; i < 3; i++) /* mount id, parent id, device */
+		if (!mount_field(&line, &field))
+			return -EINVAL;
+	rc = mount_text(&line, mount->root, sizeof(mount->root));
+	if (!rc)
+		rc = mount_text(&line, mount->point, sizeof(mount->point));
+	if (rc)
+		return rc;
+	/* Mount options, any number of optional fields, a lone dash. */
+	do
+		if (!mount_field(&line, &field))
+			return -EINVAL;
+	while (field.end - field.pos != 1 || *field.pos != '-');
+	rc = mount_text(&line, mount->fstype, sizeof(mount->fstype));
+	if (rc)
+		return rc;
+	/* The source may be empty: then there are two blanks in a row. */
+	mount_field(&line, &field);
+	if (!mount_field(&line, &field))
+		return -EINVAL;
+	/* Overlays list their layers here; cutting those off does no harm. */
+	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
+		 field.pos);
+	return 0;
+}
+
+int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg)
+{
+	struct scan rest = {text, text + len}, line;
+	struct mount *mount = malloc(sizeof(*mount));
+	bool cut;
+	int rc = 0;
+
+	if (!mount)
+		return -ENOMEM;
+	while (!rc && scan_line(&rest, &line, &cut)) {
+		rc = cut ? -EINVAL : mount_parse_line(line, mount);
+		if (!rc)
+			rc = fn(mount, arg);
+	}
+	free(mount);
+	return rc;
+}
+
+int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
+{
+	struct sys_text text;
+	int rc = sys_text_open(&text, root, "/proc/self/mountinfo", 16384);
+
+	if (rc)
+		return rc;
+	rc = sys_text_read(&text, false);
+	if (!rc)
+		rc = mountinfo_parse(text.buf, text.len, fn, arg);
+	sys_text_close(&text);
+	return rc;
+}
+
+struct mount_search {
+	const char *fstype;
+	char *buf;
+	size_t size;
+};
+
+static int mount_match(const struct mount *mount, void *arg)
+{
+	struct mount_search *search = arg;
+
+	if (strcmp(mount->fstype, search->fstype))
+		return 0;
+	if (snprintf(search->buf, search->size, "%s", mount->point) >= (int)search->size)
+		return -ENAMETOOLONG;
+	return 1;
+}
+
+int mountinfo_find(const char *root, const char *fstype, char *buf, size_t size)
+{
+	struct mount_search search = {fstype, buf, size};
+	int rc = mountinfo_each(root, mount_match, &search);
+
+	return rc > 0 ? 0 : rc ?: -ENOENT;
+}
+
+bool mount_has_option(const char *options, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (;;) {
+		if (!strncmp(options, word, len) && (!options[len] || options[len] == ','))
+			return true;
+		options = strchr(options, ',');
+		if (!options)
+			return false;
+		options++;
+	}
+}
+
+#define BUFFER_KB    "64"
+#define REMOVE_TRIES 200 /* of 10 ms */
+
+int tracefs_find(const char *root, char *buf, size_t size)
+{
+	/* Debugfs mounts tracefs below itself at the first access. */
+	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char path[TRACEFS_PATH];
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		snprintf(path, sizeof(path), "%s/events", usual[i]);
+		if (sys_exists(root, path)) {
+			snprintf(buf, size, "%s", usual[i]);
+			return 0;
+		}
+	}
+	return mountinfo_find(root, "tracefs", buf, size);
+}
+
+int tracefs_root(char *root, size_t size, struct err *err)
+{
+	char path[2 * TRACEFS_PATH];
+
+	if (!tracefs_find(NULL, root, size)) {
+		snprintf(path, sizeof(path), "%s/events", root);
+		if (sys_exists(NULL, path))
+			return 0;
+	}
+	if (geteuid())
+		return err_unsupported(err, -EACCES, "run as root",
+				       "this user may not access tracefs");
+	return err_unsupported(err, -ENOENT, "mount -t tracefs tracefs /sys/kernel/tracing",
+			       "tracefs is not mounted, or this kernel has no CONFIG_TRACING");
+}
+
+bool tracefs_has_event(const char *root, const char *group, const char *event)
+{
+	char path[2 * TRACEFS_PATH];
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s", root, group, event);
+	return sys_exists(NULL, path);
+}
+
+static int check_unused(const char *dir, const char *group, struct err *err)
+{
+	char path[4 * TRACEFS_PATH], text[32];
+
+	snprintf(path, sizeof(path), "%s/events/%s/enable", dir, group);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strcmp(text, "0"))
+		return 0;
+	return err_set(err, -EBUSY, "events %s are already enabled in %.100s", group, dir);
+}
+
+int tracefs_group_unused(const char *root, const char *group, struct err *err)
+{
+	char path[2 * TRACEFS_PATH], tracer[64];
+	struct dirent *entry;
+	DIR *instances;
+	int rc = check_unused(root, group, err);
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "%s/current_tracer", root);
+	if (sys_read_file(NULL, path, tracer, sizeof(tracer)) > 0 && strstr(tracer, "off"))
+		return err_set(err, -EBUSY, "tracer %s is running in %s", tracer, root);
+	snprintf(path, sizeof(path), "%s/instances", root);
+	instances = opendir(path);
+	while (instances && !rc && (entry = readdir(instances))) {
+		char dir[3 * TRACEFS_PATH];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(dir, sizeof(dir), "%.100s/%.250s", path, entry->d_name);
+		rc = check_unused(dir, group, err);
+	}
+	if (instances)
+		closedir(instances);
+	return rc;
+}
+
+static int instance_write(const struct trace_instance *instance, const char *file, const char *text)
+{
+	char path[2 * TRACEFS_PATH];
+
+	snprintf(path, sizeof(path), "%s/%s", instance->path, file);
+	return sys_write_file(NULL, path, text);
+}
+
+static int instance_enable(const struct trace_instance *instance, bool on)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "events/%s/enable", instance->group);
+	return instance_write(instance, file, on ? "1" : "0");
+}
+
+/* Retries: the directory is busy while an event is being switched off or a file is open. */
+static int instance_remove(const struct trace_instance *instance)
+{
+	for (int try = 0; try < REMOVE_TRIES; try++) {
+		instance_enable(instance, false);
+		if (!rmdir(instance->path) || errno == ENOENT)
+			return 0;
+		poll(NULL, 0, 10);
+	}
+	return -errno;
+}
+
+static int undo_instance(const void *arg)
+{
+	return instance_remove(arg);
+}
+
+int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
+			struct err *err)
+{
+	int rc;
+
+	*instance = (struct trace_instance){0};
+	snprintf(instance->path, sizeof(instance->path), "%.60s/instances/subtick-%d", root,
+		 (int)getpid());
+	snprintf(instance->group, sizeof(instance->group), "%s", group);
+	rc = guard_start(&instance->guard, -1, undo_instance, instance);
+	if (rc)
+		return err_set(err, rc,
+			       "cannot start the process that removes the trace instance: %s",
+			       strerror(-rc));
+	if (mkdir(instance->path, 0700)) {
+		rc = -errno;
+		trace_instance_close(instance);
+		return err_set(err, rc, "cannot create trace instance %s: %s", instance->path,
+			       strerror(-rc));
+	}
+	instance_write(instance, "buffer_size_kb", BUFFER_KB);
+	return 0;
+}
+
+int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err)
+{
+	int rc = instance_enable(instance, on);
+
+	if (rc)
+		return err_set(err, rc, "cannot %s events %s: %s", on ? "enable" : "disable",
+			       instance->group, strerror(-rc));
+	return 0;
+}
+
+int trace_instance_close(struct trace_instance *instance)
+{
+	/* The guard removes it; if the guard was killed, we do. */
+	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses /proc/stat, /proc/schedstat and /proc/PID/stat. */
+#include "host/procstat.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cpuset.h"
+#include "host/file.h"
+
+/* Every kernel has user, nice, system and idle; the other columns came later. */
+#define PROCSTAT_MIN_COLS 4
+
+/*
+ * Reads "N column…" of a line that begins with "cpuN". Returns the number of columns, of which the
+ * first @max are stored, or -errno.
+ */
+static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
+{
+	int rc = scan_u64(line, ret_nr);
+
+	if (rc)
+		return rc;
+	if (*ret_nr >= CPUSET_MAX || !scan_char(line, ' '))
+		return -EINVAL;
+	return scan_columns(line, cols, max);
+}
+
+static int procstat_parse_cpu(struct scan *line, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	struct procstat_cpu cpu = {0};
+	uint64_t nr;
+	int cols = parse_cpu(line, &nr, cpu.ticks, PROCSTAT_NR_COLS);
+
+	if (cols < 0)
+		return cols;
+	if (cols < PROCSTAT_MIN_COLS || (nr < nr_cpus && cpus[nr].nr_cols))
+		return -EINVAL;
+	cpu.nr_cols = cols < PROCSTAT_NR_COLS ? cols : PROCSTAT_NR_COLS;
+	if (nr < nr_cpus)
+		cpus[nr] = cpu;
+	return 0;
+}
+
+int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	struct scan rest = {text, text + len}, line;
+	bool cut, any = false;
+	int rc;
+
+	memset(cpus, 0, nr_cpus * sizeof(*cpus));
+	while (scan_line(&rest, &line, &cut)) {
+		/* The CPU lines come first; stop there, before the long intr line. */
+		if (!scan_word(&line, "cpu"))
+			break;
+		if (cut)
+			return -EINVAL;
+		if (scan_char(&line, ' '))
+			continue; /* the sum of all CPUs */
+		rc = procstat_parse_cpu(&line, cpus, nr_cpus);
+		if (rc)
+			return rc;
+		any = true;
+	}
+	return any ? 0 : -EINVAL;
+}
+
+int procstat_open(struct procstat *stat, const char *root, struct err *err)
+{
+	return sys_text_need(&stat->text, root, "/proc/stat", 16384, "mount -t proc proc /proc",
+			     err);
+}
+
+int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	int rc = sys_text_read(&stat->text, true);
+
+	return rc ? rc : procstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);
+}
+
+void procstat_close(struct procstat *stat)
+{
+	sys_text_close(&stat->text);
+}
+
+/*
+ * Versions 15 to 17 differ in the domain lines only; 14 has three more sched_yield counters before
+ * the others (Documentation/scheduler/sched-stats.rst).
+ */
+#define SCHEDSTAT_COLS	   9
+#define SCHEDSTAT_COLS_V14 12
+
+static int schedstat_parse_version(struct scan *rest, int *ret_cols)
+{
+	struct scan line;
+	uint64_t version;
+	bool cut;
+	int rc;
+
+	if (!scan_line(rest, &line, &cut) || cut || !scan_word(&line, "version "))
+		return -EINVAL;
+	rc = scan_u64(&line, &version);
+	if (rc)
+		return rc;
+	if (line.pos != line.end)
+		return -EINVAL;
+	if (version < 14 || version > 17)
+		return -EPROTONOSUPPORT;
+	*ret_cols = version == 14 ? SCHEDSTAT_COLS_V14 : SCHEDSTAT_COLS;
+	return 0;
+}
+
+static int schedstat_parse_cpu(struct scan *line, int nr_cols, struct schedstat_cpu *cpus,
+			       unsigned int nr_cpus)
+{
+	uint64_t cols[SCHEDSTAT_COLS_V14], nr;
+	int rc = parse_cpu(line, &nr, cols, SCHEDSTAT_COLS_V14);
+
+	if (rc < 0)
+		return rc;
+	if (rc != nr_cols || (nr < nr_cpus && cpus[nr].present))
+		return -EINVAL;
+	if (nr < nr_cpus)
+		cpus[nr] = (struct schedstat_cpu){
+			.run_ns = cols[nr_cols - 3],
+			.wait_ns = cols[nr_cols - 2],
+			.slices = cols[nr_cols - 1],
+			.present = true,
+		};
+	return 0;
+}
+
+int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus)
+{
+	struct scan rest = {text, text + len}, line;
+	bool cut, any = false;
+	int nr_cols, rc;
+
+	memset(cpus, 0, nr_cpus * sizeof(*cpus));
+	rc = schedstat_parse_version(&rest, &nr_cols);
+	if (rc)
+		return rc;
+	while (scan_line(&rest, &line, &cut)) {
+		if (cut)
+			return -EINVAL;
+		/* Skip the timestamp and the domain lines. */
+		if (!scan_word(&line, "cpu"))
+			continue;
+		rc = schedstat_parse_cpu(&line, nr_cols, cpus, nr_cpus);
+		if (rc)
+			return rc;
+		any = true;
+	}
+	return any ? 0 : -EINVAL;
+}
+
+int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
+{
+	int rc = sys_text_need(&stat->text, root, "/proc/schedstat", 16384,
+			       "boot a kernel built with CONFIG_SCHEDSTATS=y", err);
+
+	if (rc == -ENOENT)
+		err_prefix(err, "the kernel was built without CONFIG_SCHEDSTATS");
+	return rc;
+}
+
+int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
+{
+	/* The kernel returns at most one page per read. */
+	int rc = sys_text_read(&stat->text, false);
+
+	return rc ? rc : schedstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);
+}
+
+void schedstat_close(struct schedstat *stat)
+{
+	sys_text_close(&stat->text);
+}
+
+int pidstat_parse(const char *text, struct pidstat *ret_stat)
+{
+	/* The name is in parentheses and may contain more of them: only the last one ends it. */
+	const char *rest = strrchr(text, ')');
+	struct pidstat stat = {.cpu = -1};
+	int got;
+
+	if (!rest)
+		return -EINVAL;
+	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime; */
+	/* 23 more; processor */
+	got = sscanf(rest + 1,
+		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+		     &stat.parent, &stat.group, &stat.flags, &stat.user_ticks, &stat.system_ticks,
+		     &stat.cpu);
+	if (got < 5)
+		return -EINVAL;
+	*ret_stat = stat;
+	return 0;
+}
+
+/* The fdinfo of a pidfd has the number of the process in the PID namespace of /proc. */
+static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
+{
+	char path[48], text[512];
+	const char *line;
+	int fd, rc;
+
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	rc = sys_read_file(NULL, path, text, sizeof(text));
+	close(fd);
+	if (rc < 0)
+		return rc;
+	line = strstr(text, "\nPid:");
+	return line && sscanf(line, " Pid: %d", ret_pid) == 1 && *ret_pid > 0 ? 0 : -ESRCH;
+}
+
+/* In our own PID namespace /proc can still be the host's, which numbers processes differently. */
+static int pid_in_proc(pid_t pid, pid_t *ret_pid)
+{
+	char self[16];
+	ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (len < 0)
+		return -errno;
+	self[len] = '\0';
+	*ret_pid = pid;
+	return atoi(self) == getpid() ? 0 : pid_by_descriptor(pid, ret_pid);
+}
+
+int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat)
+{
+	char path[32], text[1024];
+	int rc = root ? 0 : pid_in_proc(pid, &pid);
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	rc = sys_read_file(root, path, text, sizeof(text));
+	return rc < 0 ? rc : pidstat_parse(text, ret_stat);
+}

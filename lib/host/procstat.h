@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CPU and task times of /proc: stat, schedstat, PID/stat. */
+#ifndef SUBTICK_SYS_PROCSTAT_H
+#define SUBTICK_SYS_PROCSTAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "host/file.h"
+
+enum procstat_col {
+	PROCSTAT_USER, /* includes guest */
+	PROCSTAT_NICE, /* includes guest_nice */
+	PROCSTAT_SYSTEM,
+	PROCSTAT_IDLE,
+	PROCSTAT_IOWAIT, /* may go backwards */
+	PROCSTAT_IRQ,
+	PROCSTAT_SOFTIRQ,
+	PROCSTAT_STEAL,
+	PROCSTAT_GUEST,
+	PROCSTAT_GUEST_NICE,
+	PROCSTAT_NR_COLS,
+};
+
+/* In units of 1/USER_HZ s: sysconf(_SC_CLK_TCK). */
+struct procstat_cpu {
+	uint64_t ticks[PROCSTAT_NR_COLS];
+	uint8_t nr_cols; /* how many columns the kernel has; 0: no line, the CPU is offline */
+};
+
+struct procstat {
+	struct sys_text text;
+};
+
+/*
+ * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
+ * is not /proc/stat, is cut off, or has a CPU twice; -ERANGE for a number beyond 64 bits. On
+ * failure the content of @cpus is undefined.
+ */
+int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
+
+int procstat_open(struct procstat *stat, const char *root, struct err *err);
+/* Reads the open file with one pread() and parses it. */
+int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+void procstat_close(struct procstat *stat);
+
+struct schedstat_cpu {
+	uint64_t run_ns;  /* time that tasks other than idle ran, including interrupts on top */
+	uint64_t wait_ns; /* time that tasks waited to run, summed over tasks */
+	uint64_t slices;
+	bool present; /* false: the CPU has no line, it is offline */
+};
+
+struct schedstat {
+	struct sys_text text;
+};
+
+/*
+ * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
+ * is not /proc/schedstat or is cut off, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE
+ * for a number beyond 64 bits. On failure the content of @cpus is undefined.
+ */
+int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
+
+int schedstat_open(struct schedstat *stat, const char *root, struct err *err);
+int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
+void schedstat_close(struct schedstat *stat);
+
+struct pidstat {
+	uint64_t user_ticks; /* in units of 1/USER_HZ s */
+	uint64_t system_ticks;
+	pid_t parent;
+	pid_t group;
+	uint32_t flags; /* PF_ of the kernel's sched.h */
+	int cpu;	/* the last one it ran on; -1 if the line lacks it */
+};
+
+/* -EINVAL for text that is not such a line; the name in it may contain any character. */
+int pidstat_parse(const char *text, struct pidstat *ret_stat);
+/* @pid is a number of our own PID namespace, whichever /proc shows. */
+int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* PTP clocks, SO_TXTIME on a packet socket, and transmit timestamps by SO_TIMESTAMPING. */
+#include "host/txtime.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/errqueue.h>
+#include <linux/ethtool.h>
+#include <linux/if_packet.h>
+#include <linux/net_tstamp.h>
+#include <linux/ptp_clock.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "host/qdisc.h"
+
+const char *ptp_method_name(enum ptp_method method)
+{
+	static const char *const names[] = {"precise", "extended", "basic"};
+
+	return names[method];
+}
+
+int ptp_index(const char *device)
+{
+	struct ethtool_ts_info info = {.cmd = ETHTOOL_GET_TS_INFO};
+	int rc = netdev_ioctl(device, SIOCETHTOOL, &info);
+
+	if (rc)
+		return rc;
+	return info.phc_index < 0 ? -EOPNOTSUPP : info.phc_index;
+}
+
+void ptp_disciplines(const char *root, char *buf, size_t size)
+{
+	/* As in /proc/PID/comm, which has 15 characters at most. */
+	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
+	char path[PATH_MAX], comm[32];
+	struct dirent *entry;
+	unsigned int found = 0;
+	size_t used = 0;
+	DIR *dir = sys_path(root, "/proc", path, sizeof(path)) ? NULL : opendir(path);
+
+	buf[0] = '\0';
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", entry->d_name);
+		if (sys_read_file(root, path, comm, sizeof(comm)) < 0)
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			found |= !strcmp(comm, names[i]) << i;
+	}
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < size; i++)
+		if (found >> i & 1)
+			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "", names[i]);
+}
+
+int ptp_open(int index, struct err *err)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/ptp%d", index);
+	/* Read-only: phc2sys sets the clock, not we. */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_unsupported(
+			err, -errno,
+			"run as root on a kernel with CONFIG_PTP_1588_CLOCK and devtmpfs",
+			"cannot open the hardware clock %s: %s", path, strerror(errno));
+	return fd;
+}
+
+static int64_t ptp_ns(const struct ptp_clock_time *t)
+{
+	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
+}
+
+/* The read_ functions store before_ns and after_ns of CLOCK_REALTIME; ptp_read() converts them. */
+static int read_precise(int fd, struct ptp_reading *readings)
+{
+	struct ptp_sys_offset_precise precise = {0};
+
+	if (ioctl(fd, PTP_SYS_OFFSET_PRECISE, &precise))
+		return -errno;
+	readings[0].before_ns = readings[0].after_ns = ptp_ns(&precise.sys_realtime);
+	readings[0].device_ns = ptp_ns(&precise.device);
+	return 1;
+}
+
+static int read_extended(int fd, struct ptp_reading *readings)
+{
+	struct ptp_sys_offset_extended extended = {.n_samples = PTP_MAX_READINGS};
+
+	if (ioctl(fd, PTP_SYS_OFFSET_EXTENDED, &extended))
+		return -errno;
+	for (int i = 0; i < PTP_MAX_READINGS; i++)
+		readings[i] = (struct ptp_reading){
+			.before_ns = ptp_ns(&extended.ts[i][0]),
+			.device_ns = ptp_ns(&extended.ts[i][1]),
+			.after_ns = ptp_ns(&extended.ts[i][2]),
+		};
+	return PTP_MAX_READINGS;
+}
+
+static int read_basic(int fd, struct ptp_reading *readings)
+{
+	struct ptp_sys_offset basic = {.n_samples = PTP_MAX_READINGS};
+
+	if (ioctl(fd, PTP_SYS_OFFSET, &basic))
+		return -errno;
+	for (int i = 0; i < PTP_MAX_READINGS; i++)
+		readings[i] = (struct ptp_reading){
+			.before_ns = ptp_ns(&basic.ts[2 * i]),
+			.device_ns = ptp_ns(&basic.ts[2 * i + 1]),
+			.after_ns = ptp_ns(&basic.ts[2 * i + 2]),
+		};
+	return PTP_MAX_READINGS;
+}
+
+int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method)
+{
+	static int (*const ways[])(int, struct ptp_reading *) = {
+		[PTP_PRECISE] = read_precise,
+		[PTP_EXTENDED] = read_extended,
+		[PTP_BASIC] = read_basic,
+	};
+	int64_t width, offset;
+	int rc = -EOPNOTSUPP;
+
+	for (enum ptp_method method = PTP_PRECISE; method <= PTP_BASIC && rc < 0; method++) {
+		rc = ways[method](fd, readings);
+		*ret_method = method;
+	}
+	/* Both clocks run at the same rate; a step of CLOCK_REALTIME after the reading shows here. */
+	offset = clock_offset_ns(CLOCK_REALTIME, &width);
+	for (int i = 0; i < rc; i++) {
+		readings[i].before_ns -= offset + width / 2;
+		readings[i].after_ns -= offset - width / 2;
+	}
+	return rc;
+}
+
+/* IEEE 802.1 local experimental EtherType 1: no protocol uses it. */
+#define TXTIME_ETHERTYPE 0x88b5
+
+int txtime_open(int ifindex, int priority, struct err *err)
+{
+	struct sock_txtime txtime = {.clockid = CLOCK_TAI, .flags = SOF_TXTIME_REPORT_ERRORS};
+	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
+	/* Protocol 0: the socket only sends; receiving would wake a core. */
+	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
+
+	if (fd < 0 && errno == EPERM)
+		return err_unsupported(err, -errno, "run as root, or with CAP_NET_RAW",
+				       "not permitted to open a packet socket");
+	if (fd < 0)
+		return err_set(err, -errno, "cannot open a packet socket: %s", strerror(errno));
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_TXTIME, &txtime, sizeof(txtime))) {
+		rc = err_set(err, -errno, "cannot set up SO_TXTIME: %s", strerror(errno));
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
+{
+	/* Locally administered and unassigned: a switch floods it, a host drops it. */
+	struct sockaddr_ll to = {.sll_family = AF_PACKET,
+				 .sll_protocol = htons(TXTIME_ETHERTYPE),
+				 .sll_ifindex = ifindex,
+				 .sll_halen = 6,
+				 .sll_addr = {0x02, 0x73, 0x75, 0x62, 0x74, 0x6b}};
+	char payload[46] = "subtick wake", control[CMSG_SPACE(sizeof(uint64_t))] = {0};
+	struct iovec part = {payload, sizeof(payload)};
+	struct msghdr message = {.msg_name = &to,
+				 .msg_namelen = sizeof(to),
+				 .msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_TXTIME;
+	c->cmsg_len = CMSG_LEN(sizeof(launch_tai_ns));
+	memcpy(CMSG_DATA(c), &launch_tai_ns, sizeof(launch_tai_ns));
+	return sendmsg(fd, &message, 0) < 0 ? -errno : 0;
+}
+
+int txtime_missed(int fd)
+{
+	char payload[64], control[256];
+	int missed = 0;
+
+	for (;;) {
+		struct iovec part = {payload, sizeof(payload)};
+		struct msghdr message = {.msg_iov = &part,
+					 .msg_iovlen = 1,
+					 .msg_control = control,
+					 .msg_controllen = sizeof(control)};
+
+		if (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+			return missed;
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+			struct sock_extended_err error;
+
+			if (c->cmsg_len < CMSG_LEN(sizeof(error)))
+				continue;
+			memcpy(&error, CMSG_DATA(c), sizeof(error));
+			missed += error.ee_origin == SO_EE_ORIGIN_TXTIME;
+		}
+	}
+}
+
+bool txstamp_can(const char *device)
+{
+	struct ethtool_ts_info info = {.cmd = ETHTOOL_GET_TS_INFO};
+
+	return !netdev_ioctl(device, SIOCETHTOOL, &info) && info.tx_types >> HWTSTAMP_TX_ON & 1 &&
+	       info.so_timestamping & SOF_TIMESTAMPING_TX_HARDWARE;
+}
+
+int txstamp_get(const char *device)
+{
+	struct hwtstamp_config config = {0};
+	int rc = netdev_ioctl(device, SIOCGHWTSTAMP, &config);
+
+	return rc ? rc : config.tx_type;
+}
+
+int txstamp_set(const char *device, int tx_type)
+{
+	struct hwtstamp_config config = {0};
+	int rc = netdev_ioctl(device, SIOCGHWTSTAMP, &config);
+
+	config.tx_type = tx_type;
+	return rc ? rc : netdev_ioctl(device, SIOCSHWTSTAMP, &config);
+}
+
+int txstamp_ask(int fd)
+{
+	int flags = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE |
+		    SOF_TIMESTAMPING_OPT_TSONLY;
+
+	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
+}
+
+/* 0 if this message has no stamp: it says that a packet was dropped. */
+static int64_t stamp_of(struct msghdr *message)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		struct scm_timestamping stamps;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPING ||
+		    c->cmsg_len < CMSG_LEN(sizeof(stamps)))
+			continue;
+		memcpy(&stamps, CMSG_DATA(c), sizeof(stamps));
+		/* The third is the card's own. */
+		return stamps.ts[2].tv_sec * (int64_t)NSEC_PER_SEC + stamps.ts[2].tv_nsec;
+	}
+	return 0;
+}
+
+int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
+{
+	uint64_t until = clock_mono_ns() + patience_ns;
+
+	do {
+		char payload[64], control[256];
+		struct iovec part = {payload, sizeof(payload)};
+		struct msghdr message = {.msg_iov = &part,
+					 .msg_iovlen = 1,
+					 .msg_control = control,
+					 .msg_controllen = sizeof(control)};
+
+		if (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
+			if (errno != EAGAIN && errno != EINTR)
+				return -errno;
+			continue;
+		}
+		*ret_ns = stamp_of(&message);
+		if (*ret_ns)
+			return 0;
+	} while (clock_mono_ns() < until);
+	return -ETIME;
+}

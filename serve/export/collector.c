@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opens meters, adds their windows to the counters, builds the report of a window on request. */
+#include "serve/export/collector.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "serve/log.h"
+
+#define COLLECTOR_ENTRY(name) &collector_##name,
+static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
+
+size_t collector_count(void)
+{
+	return CONFIG_NR_COLLECTORS;
+}
+
+int collector_index(const char *name)
+{
+	for (int i = 0; i < CONFIG_NR_COLLECTORS; i++)
+		if (!strcmp(entries[i]->name, name))
+			return i;
+	return -1;
+}
+
+static int open_one(struct collector *c, enum config_collect id, const struct config *config,
+		    struct meter *load, struct err *err)
+{
+	int rc;
+
+	if (!config_collects(config, id))
+		return err_unsupported(err, -ENOMEM, "raise the memory limit",
+				       "all maps and series would take more than half of the memory");
+	rc = c->ops->open(config, load, &c->meter, err);
+	if (!rc)
+		rc = c->meter->ops->start(c->meter, err);
+	if (rc && c->meter)
+		c->meter->ops->close(c->meter);
+	if (rc)
+		c->meter = NULL;
+	return rc;
+}
+
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
+{
+	int rc = 0;
+
+	memset(collectors, 0, CONFIG_NR_COLLECTORS * sizeof(*collectors));
+	for (size_t i = 0; !rc && i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &collectors[i];
+
+		c->ops = entries[i];
+		pthread_mutex_init(&c->lock, NULL);
+		if (!(config->collect >> i & 1))
+			continue;
+		/* load is the first in the list, so it is open before the others. */
+		rc = open_one(c, i, config, collectors[CONFIG_COLLECT_load].meter, err);
+		if (rc && c->ops->optional && config->collect != 1u << i) {
+			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,
+				 err->fix[0] ? "; fix: " : "", err->fix);
+			c->refused = *err;
+			*err = (struct err){0};
+			rc = 0;
+		}
+		if (rc)
+			err_prefix(err, "%s", c->ops->name);
+	}
+	if (rc)
+		collectors_close(collectors);
+	return rc;
+}
+
+void collectors_close(struct collector *collectors)
+{
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		if (collectors[i].meter)
+			collectors[i].meter->ops->close(collectors[i].meter);
+		collector_forget_report(&collectors[i]);
+		collectors[i].meter = NULL;
+	}
+}
+
+void collectors_add_refused(const struct collector *collectors, struct store *store)
+{
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		const struct label name = LABEL("collector", entries[i]->name);
+
+		if (collectors[i].refused.code)
+			store_sample(store, store_row(store, F_UP, &name, 1), F_UP, 0)->u64 = 0;
+	}
+}
+
+int collector_update(struct collector *c, struct store *store, struct err *err)
+{
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct series_row *row;
+	int rc;
+
+	pthread_mutex_lock(&c->lock);
+	rc = c->meter->ops->read(c->meter, err);
+	c->readable = !rc;
+	c->window_seq += !rc;
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&store->lock);
+	row = store_row(store, F_UP, &(struct label)LABEL("collector", c->ops->name), 1);
+	store_sample(store, row, F_UP, 0)->u64 = !rc;
+	if (!rc) {
+		store_sample(store, row, F_UPDATES, 0)->u64++;
+		c->ops->absorb(store, c->meter);
+	}
+	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
+		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+	store_window_added(store);
+	pthread_mutex_unlock(&store->lock);
+	return rc;
+}
+
+const struct report *collector_report(struct collector *c)
+{
+	struct report *report = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->readable && (!c->report || c->report_seq != c->window_seq) &&
+	    !c->ops->present(c->meter, &report)) {
+		report_free(c->report);
+		c->report = report;
+		c->report_seq = c->window_seq;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return c->report;
+}
+
+void collector_forget_report(struct collector *c)
+{
+	report_free(c->report);
+	c->report = NULL;
+}

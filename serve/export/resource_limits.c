@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Refuses settings that need more memory or descriptors than the machine or a limit allows. */
+#include "serve/export/resource_limits.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "abi/noise.h"
+#include "measure/runq/avoidable.h"
+#include "measure/runq/pressure.h"
+#include "measure/runq/runq.h"
+#include "stats/hist.h"
+#include "host/cpu.h"
+#include "host/cpuidle.h"
+#include "host/meminfo.h"
+
+/* Measured; docs/methods/serve.md has the figures. */
+#define BASE_BYTES   (8ULL << 20)
+#define CGROUP_BYTES 4096
+/* The counters and the copy that is rendered. */
+#define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
+/* Eight counters of a cgroup, and the copy. */
+#define PRESSURE_BYTES 4096
+#define CPU_BYTES    (16ULL << 10)
+/* Three series of each source of a core, with labels, and the copy; the lists of a window. */
+#define NOISE_BYTES (64ULL << 10)
+/* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
+#define MORE_FILES 32
+/* More than we ever have open beside connections and the counters of idle states. */
+#define OWN_FILES 512
+/* Collector wake keeps usage and time of each idle state of a core open. */
+#define CPU_FILES (2 * CPUIDLE_MAX_STATES)
+
+void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs)
+{
+	struct resources needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
+
+	if (config_collects(config, CONFIG_COLLECT_noise)) {
+		needs.map_bytes += cpus * sizeof(struct noise_cpu);
+		needs.heap_bytes += cpus * (sizeof(struct noise_cpu) + NOISE_BYTES);
+	}
+	if (config_collects(config, CONFIG_COLLECT_runq)) {
+		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
+		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
+		if (config->avoidable)
+			needs.map_bytes += RUNQ_AVOIDABLE_BYTES;
+		if (config->pressure) {
+			needs.map_bytes += RUNQ_PRESSURE_BYTES;
+			needs.heap_bytes += config->cgroup_limit * PRESSURE_BYTES;
+		}
+		if (config->native_histograms && config->fine)
+			needs.heap_bytes += config->cgroup_limit * NATIVE_BYTES;
+	}
+	*ret_needs = needs;
+}
+
+/* Available memory, or the memory limit of our cgroups if that is lower. */
+static uint64_t memory_bytes(uint64_t *ret_limit)
+{
+	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
+
+	/* Unknown: then the kernel decides, as it always does. */
+	meminfo_available(NULL, &available);
+	*ret_limit = limit;
+	return limit < available ? limit : available;
+}
+
+uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes)
+{
+	uint64_t low = config->cgroup_limit, high = RUNQ_NR_SLOTS, fixed;
+	struct resources needs;
+
+	resources_compute(config, cpus, &needs);
+	fixed = needs.map_bytes + needs.heap_bytes -
+		runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
+	while (low < high) {
+		uint64_t middle = (low + high + 1) / 2;
+
+		if (fixed + runq_memory_bytes(middle, cpus, config->fine) <= bytes / 2)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+uint64_t resources_most_cgroups_here(const struct config *config)
+{
+	struct cpuset possible;
+	struct err err = {0};
+	uint64_t limit;
+
+	/* Cannot fail: the collectors have read the same list. */
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
+		return config->cgroup_limit;
+	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
+}
+
+bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes)
+{
+	struct resources needs;
+
+	resources_compute(config, cpus, &needs);
+	return needs.map_bytes + needs.heap_bytes <= bytes / 2;
+}
+
+int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err)
+{
+	const uint32_t noise = 1u << CONFIG_COLLECT_noise;
+	uint64_t limit, bytes = memory_bytes(&limit), all;
+	struct cpuset possible;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		return rc;
+	if (config->collect & noise && config->collect != noise &&
+	    !resources_have_room(config, cpuset_end(&possible), bytes))
+		config->no_room = noise;
+	resources_compute(config, cpuset_end(&possible), ret_needs);
+	all = ret_needs->map_bytes + ret_needs->heap_bytes;
+	if (all <= bytes)
+		return 0;
+	return err_set(err, -ENOMEM,
+		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
+		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
+		       (unsigned long long)config->cgroup_limit, RESOURCES_MIB(all),
+		       RESOURCES_MIB(ret_needs->map_bytes),
+		       limit == bytes ? "the memory limit of the cgroup is" : "the machine has",
+		       RESOURCES_MIB(bytes));
+}
+
+void resources_raise_files(const struct config *config)
+{
+	rlim_t want = config->max_connections + OWN_FILES;
+	struct cpuset possible;
+	struct rlimit limit;
+
+	if (config_collects(config, CONFIG_COLLECT_wake) &&
+	    !cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		want += cpuset_end(&possible) * CPU_FILES;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int resources_check_files(const struct config *config, struct err *err)
+{
+	rlim_t used, left;
+	struct rlimit limit;
+	int next = dup(STDERR_FILENO);
+
+	/* The lowest free number: those below it are in use. */
+	used = (next < 0 ? OWN_FILES : (rlim_t)next) + MORE_FILES;
+	if (next >= 0)
+		close(next);
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return err_set(err, -errno, "cannot read the limit of file descriptors");
+	if (limit.rlim_cur <= used)
+		return err_set(err, -EMFILE,
+			       "%llu file descriptors are needed without a connection, the limit is "
+			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n)",
+			       (unsigned long long)used, (unsigned long long)limit.rlim_cur);
+	left = limit.rlim_cur - used;
+	if (left < config->max_connections)
+		return err_set(err, -EMFILE,
+			       "--max-connections %llu needs %llu file descriptors, the limit is "
+			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n), or set "
+			       "--max-connections to %llu or less",
+			       (unsigned long long)config->max_connections,
+			       (unsigned long long)(used + config->max_connections),
+			       (unsigned long long)limit.rlim_cur, (unsigned long long)left);
+	return 0;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Adds run-queue windows to the counters. */
+#include <stdio.h>
+#include <string.h>
+
+#include "serve/export/cgroups.h"
+#include "serve/export/collector.h"
+#include "serve/log.h"
+#include "measure/runq/runq.h"
+#include "present/present.h"
+#include "serve/export/resource_limits.h"
+#include "serve/sandbox/sandbox.h"
+#include "stats/hist.h"
+
+/* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
+static struct cgroup_series *special(struct store *store, const struct runq_party *party)
+{
+	return cgroups_get(store, runq_party_path(party), party->kind);
+}
+
+/* The row that has the party's counters: its own if it has a place. NULL if out of memory. */
+static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
+{
+	const struct runq_group *group = party->group;
+	struct cgroup_series *cgroup = group ? cgroups_placed(store, group) : special(store, party);
+
+	if (group && !cgroup)
+		return cgroups_other(store);
+	if (group)
+		cgroups_set_names(store, cgroup, group);
+	return cgroup;
+}
+
+static void add_histogram(const struct series *series, struct series_row *row,
+			  const struct runq_window *w, const struct runq_group_window *group)
+{
+	union word *words = series_sample(series, row, 0);
+
+	/* Both lists come from the same settings. */
+	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
+		if (w->le_ns[i] == series->le_ns[i])
+			words[i].u64 += group->le_count[i];
+	words[series->nr_le].u64 += group->count;
+	words[series->nr_le + 1].u64 += group->sum_ns;
+	if (series->native.at)
+		native_fold(&group->hist, w->sample_ratio, &words[series->native.at].u64);
+}
+
+static void absorb_group(struct store *store, const struct runq_window *w,
+			 const struct runq_group_window *group)
+{
+	const struct runq_group *own = group->party.group;
+	struct cgroup_series *cgroup = NULL;
+
+	/* A cgroup that ended without a wait, and has no place that it could lose. */
+	if (!group->count && !(own && cgroups_placed(store, own)))
+		return;
+	if (own)
+		cgroup = cgroups_admit(store, group, w->time_mono_ns);
+	if (cgroup) {
+		cgroups_set_names(store, cgroup, own);
+	} else if (own) {
+		cgroup = cgroups_other(store);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_WAITS)->u64 += group->count;
+	} else {
+		cgroup = special(store, &group->party);
+	}
+	if (!cgroup)
+		return;
+	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
+	/* A cause that this kernel does not report has no series, not one of zeros. */
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		if (w->causes_known >> i & 1)
+			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
+				group->cause_ns[i];
+	if (!w->has_avoidable || group->avoidable_ns == UINT64_MAX)
+		return;
+	store_sample(store, &cgroup->row, F_RUNQ_AVOIDABLE, 0)->u64 += group->avoidable_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_AVOIDABLE, 1)->u64 += group->avoidable_most_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
+}
+
+static void absorb_blame(struct store *store, const struct runq_blame *blame)
+{
+	struct cgroup_series *victim = party_row(store, &blame->victim);
+	struct cgroup_series *culprit = party_row(store, &blame->culprit);
+	struct blame_series *pair;
+
+	if (!victim || !culprit)
+		return;
+	if (store->tables[F_RUNQ_BLAME].nr >= store->config->blame_limit &&
+	    !blame_find(store, victim, culprit)) {
+		victim = culprit = cgroups_other(store);
+		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME)->u64 += blame->count;
+	}
+	pair = victim ? blame_get(store, victim, culprit) : NULL;
+	if (pair)
+		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
+}
+
+/* The number of an idle state; STORE_IDLE_STATES if there are too many. */
+static unsigned int idle_state(struct store *store, const char *name)
+{
+	unsigned int i = 0;
+
+	while (i < store->nr_idle_states && strcmp(store->idle_names[i], name))
+		i++;
+	if (i == store->nr_idle_states && i < STORE_IDLE_STATES) {
+		snprintf(store->idle_names[i], sizeof(store->idle_names[i]), "%s", name);
+		store->nr_idle_states++;
+	}
+	return i;
+}
+
+static void absorb_idle(struct store *store, const struct runq_idle_state *s)
+{
+	struct cgroup_series *cgroup = party_row(store, &s->party);
+	unsigned int state = idle_state(store, s->name);
+
+	if (!cgroup || state == STORE_IDLE_STATES)
+		return;
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE, state)->u64 += s->wait_ns;
+	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
+}
+
+/* Wall times do not add up, so (other) has no pressure. */
+static void absorb_pressure(struct store *store, const struct runq_pressed *pressed)
+{
+	const struct runq_group *group = pressed->group;
+	bool machine = !strcmp(group->path, "/");
+	struct cgroup_series *cgroup = machine ? cgroups_get(store, group->path, group->key)
+					       : cgroups_placed(store, group);
+
+	if (!cgroup)
+		return;
+	cgroups_set_names(store, cgroup, group);
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		store_sample(store, &cgroup->row, F_RUNQ_WAITING, i)->u64 +=
+			pressed->times.waiting_ns[i];
+		store_sample(store, &cgroup->row, F_RUNQ_STALLED, i)->u64 +=
+			pressed->times.stalled_ns[i];
+	}
+}
+
+/* Cgroups that wait in this window are not silent: noted before any of them loses its place. */
+static void note_known(struct store *store, const struct runq_window *w)
+{
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		const struct runq_group *group = w->groups[i].party.group;
+
+		if (group && cgroups_placed(store, group))
+			cgroups_admit(store, &w->groups[i], w->time_mono_ns);
+	}
+}
+
+static bool is_outside(const struct runq_group_window *group)
+{
+	return !group->party.group || !group->party.group->pod_uid;
+}
+
+void runq_absorb(struct store *store, const struct runq_window *w)
+{
+	cgroups_expire(store, w->time_mono_ns);
+	if (store->nr_cgroups >= store->config->cgroup_limit)
+		note_known(store, w);
+	/* Pods first: no cgroup outside gets a place that a pod then takes. */
+	for (int outside = 0; outside < 2; outside++)
+		for (size_t i = 0; i < w->nr_groups; i++)
+			if (is_outside(&w->groups[i]) == (bool)outside)
+				absorb_group(store, w, &w->groups[i]);
+	for (size_t i = 0; i < w->nr_blame; i++)
+		absorb_blame(store, &w->blame[i]);
+	for (size_t i = 0; i < w->nr_idle_states; i++)
+		absorb_idle(store, &w->idle_states[i]);
+	for (size_t i = 0; i < w->nr_pressed; i++)
+		absorb_pressure(store, &w->pressed[i]);
+	store_single(store, F_RUNQ_GROUPS, 0)->u64 = store->nr_cgroups;
+#define LOSS(member, key, from) store_loss(store, "runq", #key, w->losses.member);
+#define IDLE_LOSS(member, key)	   store_loss(store, "runq", #key, w->member);
+#define PRESSURE_LOSS(member, key) store_loss(store, "runq", #key, w->pressure_losses.member);
+	RUNQ_LOSSES(LOSS)
+	if (w->has_idle_states) {
+		RUNQ_IDLE_LOSSES(IDLE_LOSS)
+	}
+	if (w->has_avoidable) {
+		RUNQ_AVOIDABLE_LOSSES(IDLE_LOSS)
+	}
+	if (w->has_pressure) {
+		RUNQ_PRESSURE_LOSSES(PRESSURE_LOSS)
+	}
+}
+
+/*
+ * Maps for all cgroups are created at the start, because creating maps later needs privileges that
+ * were dropped. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ */
+static int runq_collector_open(const struct config *config, struct meter *load,
+			       struct meter **ret_meter, struct err *err)
+{
+	struct runq_opts opts;
+	int rc;
+
+	config_runq(config, &opts);
+	opts.reserve_most = resources_most_cgroups_here(config);
+	if (!config->no_sandbox) {
+		rc = runtime_fd_helper_start(&opts.names_channel, err);
+		if (rc)
+			return rc;
+	}
+	opts.load = load;
+	rc = runq_open(&opts, ret_meter, err);
+	if (!rc && runq_window(*ret_meter)->separate_err)
+		log_line("runq uses a separate program on sched_switch: %s",
+			 runq_window(*ret_meter)->separate_err->what);
+	return rc;
+}
+
+static void runq_collector_absorb(struct store *store, const struct meter *meter)
+{
+	const struct runq_window *w = runq_window(meter);
+
+	store_window(store, "runq", runq_source_names[w->source], w->time_unix_ns);
+	runq_absorb(store, w);
+}
+
+const struct collector_ops collector_runq = {
+	.name = "runq",
+	.open = runq_collector_open,
+	.absorb = runq_collector_absorb,
+	.present = present_runq,
+};

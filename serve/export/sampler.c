@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One round of windows per interval, at fixed times. */
+#include "serve/export/sampler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/meminfo.h"
+
+#define MAX_FDS 16
+
+/* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
+#define TRIM_ROUNDS	 8
+#define TRIM_ROUNDS_MOST 32
+
+static uint64_t interval(const struct sampler *s)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&s->store->lock);
+	ns = s->config->interval_ns;
+	pthread_mutex_unlock(&s->store->lock);
+	return ns;
+}
+
+static void report_failure(struct sampler *s, struct collector *c, const struct err *err)
+{
+	if (!c->failing)
+		s->log("%s: %s", c->ops->name, err->what);
+	c->failing = true;
+}
+
+/* With thousands of cgroups meminfo_trim() takes a millisecond. */
+static void trim(struct sampler *s)
+{
+	if (++s->rounds < s->trim_rounds)
+		return;
+	s->rounds = 0;
+	if (meminfo_trim())
+		s->trim_rounds = TRIM_ROUNDS;
+	else if (s->trim_rounds < TRIM_ROUNDS_MOST)
+		s->trim_rounds *= 2;
+}
+
+static void update_all(struct sampler *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < collector_count(); i++) {
+		struct collector *c = &s->collectors[i];
+		struct err err = {0};
+
+		if (!c->meter)
+			continue;
+		if (collector_update(c, s->store, &err)) {
+			report_failure(s, c, &err);
+			continue;
+		}
+		if (c->failing)
+			s->log("%s works again", c->ops->name);
+		c->failing = false;
+		any = true;
+	}
+	trim(s);
+	atomic_store(&s->round_ns, clock_mono_ns());
+	if (any)
+		atomic_store(&s->window_ns, clock_mono_ns());
+	eventfd_write(s->notify_fd, 1);
+}
+
+static void handle_event(struct sampler *s, struct collector *c)
+{
+	struct err err = {0};
+
+	pthread_mutex_lock(&c->lock);
+	if (c->meter->ops->event(c->meter, &err))
+		report_failure(s, c, &err);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/*
+ * Waits until one interval after @from_ns, which is @ret_until_ns; the interval may change meanwhile.
+ * True when it is time to end.
+ */
+static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
+{
+	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
+	struct collector *owner[MAX_FDS] = {NULL};
+	unsigned int nr = 1;
+
+	for (size_t i = 0; i < collector_count() && nr < MAX_FDS; i++) {
+		struct collector *c = &s->collectors[i];
+
+		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
+			continue;
+		owner[nr] = c;
+		fds[nr++] = (struct pollfd){.fd = c->meter->ops->event_fd(c->meter),
+					    .events = POLLIN};
+	}
+	for (;;) {
+		uint64_t now = clock_mono_ns(), until = from_ns + interval(s);
+		eventfd_t count;
+		struct timespec left;
+
+		if (now >= until) {
+			*ret_until_ns = until;
+			return false;
+		}
+		left = clock_timespec(until - now);
+		if (ppoll(fds, nr, &left, NULL) <= 0)
+			continue;
+		if (fds[0].revents && !eventfd_read(s->wake_fd, &count) &&
+		    atomic_load(&s->stopping))
+			return true;
+		for (unsigned int i = 1; i < nr; i++)
+			if (fds[i].revents)
+				handle_event(s, owner[i]);
+	}
+}
+
+static void *run(void *arg)
+{
+	struct sampler *s = arg;
+	uint64_t from = clock_mono_ns();
+
+	for (;;) {
+		uint64_t until, now;
+
+		if (wait_round(s, from, &until))
+			return NULL;
+		update_all(s);
+		now = clock_mono_ns();
+		/*
+		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. @until and not
+		 * @from plus an interval: SIGHUP may have changed the interval during the read.
+		 */
+		from = now - until < interval(s) ? until : now;
+	}
+}
+
+int sampler_open(struct sampler *s, struct err *err)
+{
+	s->trim_rounds = TRIM_ROUNDS;
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wake_fd < 0 || s->notify_fd < 0)
+		return err_set(err, -errno, "cannot create an eventfd: %s", strerror(errno));
+	return 0;
+}
+
+int sampler_start(struct sampler *s, struct err *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	/* The event loop's thread handles all signals. */
+	s->start_ns = clock_mono_ns();
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = pthread_create(&s->thread, NULL, run, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return err_set(err, -rc, "cannot start the measuring thread: %s", strerror(rc));
+	s->started = true;
+	return 0;
+}
+
+void sampler_wake(struct sampler *s)
+{
+	eventfd_write(s->wake_fd, 1);
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (s->started) {
+		atomic_store(&s->stopping, true);
+		sampler_wake(s);
+		pthread_join(s->thread, NULL);
+	}
+	s->started = false;
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	if (s->notify_fd >= 0)
+		close(s->notify_fd);
+}
+
+static bool is_fresh(const struct sampler *s, uint64_t at_ns)
+{
+	return clock_mono_ns() - at_ns < 3 * interval(s) + NSEC_PER_SEC;
+}
+
+bool sampler_alive(const struct sampler *s)
+{
+	uint64_t round = atomic_load(&s->round_ns);
+
+	return is_fresh(s, round ? round : s->start_ns);
+}
+
+bool sampler_ready(const struct sampler *s)
+{
+	uint64_t window = atomic_load(&s->window_ns);
+
+	return window && is_fresh(s, window);
+}

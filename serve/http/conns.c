@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All connections: accepts them, and closes those that break a limit. */
+#include "serve/http/conn.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serve/http/address.h"
+#include "base/array.h"
+#include "base/clock.h"
+
+/* An idle client may keep its connection for two scrapes at Prometheus' default interval of 1 min. */
+#define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
+/* A client that receives nothing for this long may lose its connection to others. */
+#define GRACE_NS (250 * NSEC_PER_MSEC)
+/*
+ * Time for reading a response when responses being sent use all the memory allowed. If no client
+ * has taken that long, the slowest connection is closed.
+ */
+#define SHED_NS (2 * NSEC_PER_SEC)
+/* A silent stream gets a comment: the kernel then notices a client that has vanished. */
+#define HEARTBEAT_NS (15 * NSEC_PER_SEC)
+/* Connections that are accepted or closed per call: others also get their turn. */
+#define MAX_ACCEPT 64
+
+/* The order in which connections are closed at the limit. */
+enum rank {
+	RANK_SILENT,  /* no complete request, or an unread response */
+	RANK_IDLE,    /* between two requests */
+	RANK_STALLED, /* reads its response, but not in the last GRACE_NS */
+	RANK_NEVER,
+};
+
+static void pause_accepting(struct conns *conns, bool pause)
+{
+	conns->paused = pause;
+	for (size_t i = 0; i < conns->nr_listeners; i++)
+		source_want(conns->loop, &conns->listeners[i].source, pause ? 0 : EPOLLIN);
+}
+
+void conns_reap(struct conns *conns)
+{
+	struct conn *conn, *next;
+
+	if (conns->nr_dead && conns->paused)
+		pause_accepting(conns, false);
+	for (conn = TAILQ_FIRST(&conns->list); conn && conns->nr_dead; conn = next) {
+		next = TAILQ_NEXT(conn, list);
+		if (conn_is_open(conn))
+			continue;
+		TAILQ_REMOVE(&conns->list, conn, list);
+		free(conn);
+		conns->nr_dead--;
+	}
+}
+
+size_t conns_held(const struct conns *conns)
+{
+	return body_total() + conns->nr_blocked * ADDRESS_SEND_MEMORY;
+}
+
+static bool is_idle(const struct conn *conn)
+{
+	return conn->asked && !conn->in_len && !conn->closing;
+}
+
+static int rank(const struct conn *conn, uint64_t now_ns)
+{
+	if (!conn_is_open(conn))
+		return RANK_NEVER;
+	if (conn->stream || conn->nr_out)
+		return now_ns - conn->moved_ns > GRACE_NS ? RANK_STALLED : RANK_NEVER;
+	return is_idle(conn) && !conn->backlog ? RANK_IDLE : RANK_SILENT;
+}
+
+/* A request that lies in its socket unread is not late: the event loop is. */
+static void cut_unless_ready(struct conn *conn, enum conn_cut why)
+{
+	uint64_t since_ns = conn->since_ns;
+
+	if (!conn->nr_out)
+		conn_ready(conn);
+	if (conn->since_ns == since_ns)
+		conn_cut(conn, why);
+}
+
+/*
+ * Closes one connection: of the lowest rank, of the address with most connections, the oldest. If
+ * it has a request after all, that is answered. False if none may be closed.
+ */
+static bool make_room(struct conns *conns)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct conn *conn, *worst = NULL;
+	int worst_rank = RANK_NEVER;
+
+	TAILQ_FOREACH(conn, &conns->list, list) {
+		int its = rank(conn, now_ns);
+
+		if (its < worst_rank || (worst && its == worst_rank &&
+					 conns->peers[conn->peer] > conns->peers[worst->peer])) {
+			worst = conn;
+			worst_rank = its;
+		}
+	}
+	if (worst)
+		cut_unless_ready(worst, CONN_CUT_FULL);
+	return worst;
+}
+
+bool conns_shed(struct conns *conns, const struct conn *asking)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct conn *conn, *slowest = NULL;
+	bool any = false;
+
+	TAILQ_FOREACH(conn, &conns->list, list) {
+		if (conn == asking || conn->stream || !conn->nr_out)
+			continue;
+		if (now_ns - conn->since_ns > SHED_NS) {
+			conn_cut(conn, CONN_CUT_STALLED);
+			any = true;
+		} else if (now_ns - conn->since_ns > GRACE_NS &&
+			   (!slowest || conn->since_ns < slowest->since_ns)) {
+			slowest = conn;
+		}
+	}
+	if (!any && slowest)
+		conn_cut(slowest, CONN_CUT_STALLED);
+	return any || slowest;
+}
+
+static void heartbeat(struct conn *conn)
+{
+	struct body *body = body_new(false, 0);
+
+	if (!body)
+		return;
+	body_append(body, ":\n\n", 3);
+	conn_queue(conn, body);
+	conn_flush(conn);
+	body_put(body);
+}
+
+static void check(struct conn *conn, uint64_t now_ns)
+{
+	uint64_t timeout_ns = conn->conns->timeout_ns;
+
+	conn_look(conn, now_ns);
+	if (conn->eof && !conn->backlog)
+		conn_close(conn);
+	else if (conn->backlog && now_ns - conn->moved_ns > timeout_ns)
+		conn_cut(conn, CONN_CUT_STALLED);
+	else if (conn->stream && now_ns - conn->sent_ns > HEARTBEAT_NS)
+		heartbeat(conn);
+	else if (!conn->stream && !conn->nr_out &&
+		 now_ns - conn->since_ns > (is_idle(conn) ? KEEP_ALIVE_NS : timeout_ns))
+		cut_unless_ready(conn, CONN_CUT_SLOW);
+}
+
+void conns_sweep(struct conns *conns, uint64_t now_ns)
+{
+	struct conn *conn;
+
+	TAILQ_FOREACH(conn, &conns->list, list)
+		if (conn_is_open(conn))
+			check(conn, now_ns);
+	if (conns->paused)
+		pause_accepting(conns, false);
+	conns->sweep_ns = conns->nr ? now_ns + NSEC_PER_SEC : 0;
+}
+
+/* IPv6 networks of 64 bits belong to one client; all clients of a unix socket count as one. */
+static uint8_t peer_of(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+	uint64_t hash = 0;
+
+	if (address->ss_family == AF_INET)
+		hash = hash_bytes(HASH_START, &in->sin_addr, sizeof(in->sin_addr));
+	else if (address->ss_family == AF_INET6)
+		hash = hash_bytes(HASH_START, &in6->sin6_addr, 8);
+	return (hash ^ hash >> 32) % CONN_PEERS;
+}
+
+static void add(struct conns *conns, int fd, const struct sockaddr_storage *address)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn) {
+		close(fd);
+		return;
+	}
+	conn->conns = conns;
+	conn->source = (struct source){.fd = fd, .ready = conn_ready, .arg = conn};
+	conn->since_ns = conn->moved_ns = clock_mono_ns();
+	conn->peer = peer_of(address);
+	conns->peers[conn->peer]++;
+	TAILQ_INSERT_TAIL(&conns->list, conn, list);
+	conns->nr++;
+	if (!conns->sweep_ns)
+		conns->sweep_ns = conn->since_ns + NSEC_PER_SEC;
+	/* Most requests are there when their connection is accepted. */
+	conn_ready(conn);
+}
+
+static void on_accept(void *arg)
+{
+	const struct listener *listener = arg;
+	struct conns *conns = listener->conns;
+	/* For one: more clients need not be waiting. */
+	bool room = conns->nr < conns->max || make_room(conns);
+	struct sockaddr_storage address;
+	int fd = 0;
+
+	for (int i = 0; fd >= 0 && i < MAX_ACCEPT && conns->nr < conns->max; i++) {
+		socklen_t len = sizeof(address);
+
+		fd = accept4(listener->source.fd, (struct sockaddr *)&address, &len,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			add(conns, fd, &address);
+	}
+	if (room && (fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+		return;
+	/* Too many connections, or no descriptors: until one is closed, or the next sweep. */
+	pause_accepting(conns, true);
+	conns->sweep_ns = clock_mono_ns() + GRACE_NS;
+}
+
+int conns_listen(struct conns *conns, int fd)
+{
+	struct listener *listener = &conns->listeners[conns->nr_listeners];
+
+	if (conns->nr_listeners == CONN_MAX_LISTEN)
+		return -ENOSPC;
+	*listener = (struct listener){
+		.conns = conns, .source = {.fd = fd, .ready = on_accept, .arg = listener}};
+	conns->nr_listeners++;
+	return source_want(conns->loop, &listener->source, EPOLLIN);
+}
+
+void conns_init(struct conns *conns, int loop)
+{
+	conns->loop = loop;
+	TAILQ_INIT(&conns->list);
+}
+
+void conns_free(struct conns *conns)
+{
+	struct conn *conn;
+
+	TAILQ_FOREACH(conn, &conns->list, list)
+		conn_close(conn);
+	conns_reap(conns);
+	while (conns->nr_listeners)
+		source_close(&conns->listeners[--conns->nr_listeners].source);
+}

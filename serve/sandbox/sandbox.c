@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* User, capabilities, no_new_privs and the system call filter. */
+#include "serve/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/bpf.h>
+#include <linux/sockios.h>
+#include <pwd.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "serve/history_file.h"
+#include "serve/log.h"
+#include "pods/runtime_files.h"
+
+#define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
+
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+/* Reads /etc/passwd only: a static binary has no name service. */
+int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd *entry;
+	int rc = -ENOENT;
+
+	while (file && rc && (entry = fgetpwent(file))) {
+		if (strcmp(entry->pw_name, name))
+			continue;
+		*ret_uid = entry->pw_uid;
+		*ret_gid = entry->pw_gid;
+		rc = 0;
+	}
+	if (file)
+		fclose(file);
+	if (rc && !strcmp(name, "nobody")) {
+		*ret_uid = *ret_gid = 65534;
+		rc = 0;
+	}
+	if (rc)
+		return err_set(err, rc, "user %s is not in /etc/passwd; set --user", name);
+	if (!*ret_uid)
+		return err_set(err, -EINVAL, "--user %s has uid 0; use an unprivileged user", name);
+	return 0;
+}
+
+static int become(const char *user, bool keep_bpf, struct err *err)
+{
+	uid_t uid = 0;
+	gid_t gid = 0;
+	int rc;
+
+	if (geteuid() && getuid())
+		return 0;
+	rc = sandbox_user(user, &uid, &gid, err);
+	if (rc)
+		return rc;
+	/* Another uid takes all capabilities, unless they are kept until drop_caps(). */
+	if (keep_bpf && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+		return err_unsupported(err, -errno, FIX, "cannot keep CAP_BPF: %s", strerror(errno));
+	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return err_unsupported(err, -errno, FIX, "cannot become user %s: %s", user,
+				       strerror(errno));
+	return 0;
+}
+
+/*
+ * Drops the bounding set, which exec could regain. Without CAP_SETPCAP it stays, but no_new_privs
+ * makes it useless.
+ */
+static void drop_bounding(void)
+{
+	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+		if (cap_drop_bound(cap))
+			return;
+}
+
+/* All but one, or all with -1. */
+static int drop_caps(cap_value_t keep, struct err *err)
+{
+	cap_t want = cap_init();
+	cap_t now;
+	int rc = 0;
+
+	if (!want)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (keep >= 0 && (cap_set_flag(want, CAP_PERMITTED, 1, &keep, CAP_SET) ||
+			  cap_set_flag(want, CAP_EFFECTIVE, 1, &keep, CAP_SET)))
+		rc = err_set(err, -errno, "cannot keep capability %d: %s", keep, strerror(errno));
+	cap_reset_ambient();
+	if (!rc && cap_set_proc(want))
+		rc = err_unsupported(err, -errno, FIX, "cannot drop capabilities: %s",
+				     strerror(errno));
+	now = cap_get_proc();
+	if (!rc && (!now || cap_compare(want, now)))
+		rc = err_unsupported(err, -EPERM, FIX,
+				     "some capabilities are still set after dropping all");
+	cap_free(now);
+	cap_free(want);
+	return rc;
+}
+
+int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
+{
+	int rc;
+
+	drop_bounding();
+	rc = become(user, keep_bpf, err);
+	if (!rc)
+		rc = drop_caps(keep_bpf ? CAP_BPF : -1, err);
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
+	/* uid 0 without capabilities still owns most files. */
+	if (!rc && (!getuid() || !geteuid()))
+		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
+	return rc;
+}
+
+/* By name, because not every architecture has all of them. */
+static const char *const allowed[] = {
+	/* descriptors */
+	"read",
+	"readv",
+	"pread64",
+	"write",
+	"writev",
+	"close",
+	"lseek",
+	"fstat",
+	"newfstatat",
+	"statx",
+	"dup",
+	/* names of pods, in directories that appear later */
+	"getdents64",
+	"inotify_add_watch",
+	/* sockets */
+	"accept4",
+	"sendto",
+	"sendmsg",
+	"recvfrom",
+	"recvmsg",
+	"shutdown",
+	"setsockopt",
+	/* waiting and time */
+	"epoll_ctl",
+	"epoll_wait",
+	"epoll_pwait",
+	"epoll_pwait2",
+	"poll",
+	"ppoll",
+	"timerfd_settime",
+	"clock_gettime",
+	"clock_nanosleep",
+	"nanosleep",
+	"gettimeofday",
+	"time",
+	"restart_syscall",
+	/* memory and threads */
+	"munmap",
+	"mremap",
+	"madvise",
+	"brk",
+	"futex",
+	"sched_yield",
+	"exit",
+	"exit_group",
+	"set_robust_list",
+	"rseq",
+	"membarrier",
+	/* signals */
+	"rt_sigaction",
+	"rt_sigprocmask",
+	"rt_sigreturn",
+	"sigaltstack",
+	/* the process that opens files of container runtimes has ended */
+	"wait4",
+	/* identity and usage */
+	"getpid",
+	"gettid",
+	"getuid",
+	"geteuid",
+	"getrusage",
+	"getrandom",
+	"sched_getaffinity",
+	"sched_getcpu",
+	"getcpu",
+};
+
+static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
+		 const struct scmp_arg_cmp *args)
+{
+	int number = seccomp_syscall_resolve_name(name), rc;
+
+	if (number == __NR_SCMP_ERROR)
+		return 0;
+	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
+	/* A call that this architecture lacks needs no rule. */
+	return rc == -EDOM ? 0 : rc;
+}
+
+/* Absolute paths ignore the directory: sandbox_confine() refuses those. */
+static int allow_history(scmp_filter_ctx filter, int dir)
+{
+	struct scmp_arg_cmp append[] = {
+		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW,
+			HISTORY_OPEN & ~O_CLOEXEC)};
+	struct scmp_arg_cmp files[] = {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
+				       SCMP_A2(SCMP_CMP_EQ, 0, 0)};
+	int rc = allow(filter, "openat", 2, append);
+
+	if (!rc)
+		rc = allow(filter, "unlinkat", 2, files);
+	return rc ? rc : allow(filter, "ftruncate", 0, NULL);
+}
+
+static int allow_with_args(scmp_filter_ctx filter, int history_dir)
+{
+	static const unsigned int bpf[] = {
+		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
+		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+		/* Starts the iterator over tasks that is loaded already, for the comparison with schedstat. */
+		BPF_ITER_CREATE,
+	};
+	/* No executable memory, no files open for writing. */
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+	/* For abort(): signals to ourselves only, not to other processes of the same user. */
+	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
+	struct scmp_arg_cmp outq = SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0);
+	/* Not F_SETOWN and F_SETSIG, which send signals to other processes of the same user. */
+	struct scmp_arg_cmp fcntls[] = {SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0),
+					SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0),
+					/* fdopendir() sets FD_CLOEXEC. */
+					SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)};
+	int rc = allow(filter, "mmap", 1, &no_exec);
+
+	if (!rc)
+		rc = allow(filter, "mprotect", 1, &no_exec);
+	if (!rc)
+		rc = allow(filter, "openat", 1, &reading);
+	if (!rc)
+		rc = allow(filter, "tgkill", 1, &self);
+	if (!rc)
+		rc = allow(filter, "ioctl", 1, &outq);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(fcntls); i++)
+		rc = allow(filter, "fcntl", 1, &fcntls[i]);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(bpf); i++) {
+		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
+
+		rc = allow(filter, "bpf", 1, &command);
+	}
+	return rc || history_dir < 0 ? rc : allow_history(filter, history_dir);
+}
+
+/* What runtime_files.c calls, and what ends a process. */
+static const char *const reader_allowed[] = {
+	"read",	     "pread64",	      "close",	   "lseek",	 "fstat",	  "newfstatat",
+	"getdents64", "inotify_add_watch", "sendmsg",	   "poll",	 "ppoll",	  "clock_gettime",
+	"munmap",    "brk",	      "exit_group", "rt_sigreturn", "restart_syscall",
+};
+
+static int allow_reading(scmp_filter_ctx filter, int none)
+{
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+	int rc = allow(filter, "mmap", 1, &no_exec);
+
+	return rc ? rc : allow(filter, "openat", 1, &reading);
+}
+
+static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx, int dir),
+		       int dir, struct err *err)
+{
+	/* A refused call returns EPERM, which its caller reports; it does not kill the service. */
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int rc;
+
+	if (!filter)
+		return err_set(err, -ENOMEM, "cannot create the seccomp filter: out of memory");
+	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = allow(filter, calls[i], 0, NULL);
+	if (!rc)
+		rc = more(filter, dir);
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	if (rc)
+		return err_unsupported(err, rc,
+				       "use a kernel with CONFIG_SECCOMP_FILTER, or accept "
+				       "the risk with --no-sandbox",
+				       "cannot install the seccomp filter: %s", strerror(-rc));
+	return 0;
+}
+
+int sandbox_filter(int history_dir, struct err *err)
+{
+	return filter_load(allowed, ARRAY_SIZE(allowed), allow_with_args, history_dir, err);
+}
+
+int sandbox_confine(int dir, struct err *err)
+{
+	/* From linux/landlock.h, which older systems lack. The numbers are the same on all architectures. */
+	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
+	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
+	/* Writing, removing and making of everything; reading is not restricted. */
+	const uint64_t handled = write_file | 0x1ff0;
+	const struct {
+		uint64_t allowed;
+		int32_t dir;
+	} __attribute__((packed)) rule = {write_file | remove_file | make_file, dir};
+	int rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0), rc = 0;
+
+	/* EPERM: a filter of the service manager or of the container. */
+	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)) {
+		log_line("no Landlock here (%s): only the permissions of the user restrict where the "
+			 "history can be written", strerror(errno));
+		return 0;
+	}
+	if (rules < 0 || syscall(ADD_RULE, rules, PATH_BENEATH, &rule, 0) ||
+	    syscall(RESTRICT_SELF, rules, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot restrict writing by Landlock: %s",
+				     strerror(errno));
+	if (rules >= 0)
+		close(rules);
+	return rc;
+}
+
+/*
+ * Sandbox of the process that opens files of container runtimes. It stays root, the owner of these
+ * files, without capabilities; if it is not root it keeps CAP_DAC_READ_SEARCH. It can open files for
+ * reading, list and watch directories, and send.
+ */
+static int sandbox_reader(struct err *err)
+{
+	cap_t now = cap_get_proc();
+	cap_flag_value_t has = CAP_CLEAR;
+	int rc;
+
+	if (now)
+		cap_get_flag(now, CAP_DAC_READ_SEARCH, CAP_PERMITTED, &has);
+	cap_free(now);
+	drop_bounding();
+	rc = drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err);
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
+	return rc ? rc : filter_load(reader_allowed,
+				     ARRAY_SIZE(reader_allowed),
+				     allow_reading, -1, err);
+}
+
+static void forward(void *arg, unsigned int place, const char *id, int fd)
+{
+	int rc = runtime_channel_send(*(const int *)arg, place, id, fd);
+
+	if (fd >= 0)
+		close(fd);
+	/* Too many descriptors on their way, or no memory: that name stays unknown. */
+	if (rc == -EPIPE || rc == -ECONNRESET)
+		_exit(0);
+}
+
+#define CHANNEL (STDERR_FILENO + 1)
+
+/* BPF maps, sockets and files of the exporter are none of its business. */
+static int close_others(int channel)
+{
+	if (channel != CHANNEL && dup2(channel, CHANNEL) < 0)
+		return -errno;
+	/* Before Linux 5.9 one by one. */
+	if (close_range(CHANNEL + 1, ~0U, 0))
+		for (int fd = CHANNEL + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
+			close(fd);
+	return 0;
+}
+
+static _Noreturn void keep(int channel)
+{
+	struct runtime_files *files;
+	struct err err = {0};
+	bool all = false;
+
+	prctl(PR_SET_NAME, "subtick-names", 0, 0, 0);
+	/* It ends with the exporter, whatever a terminal sends to both. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (close_others(channel) || chdir("/") || runtime_files_open(NULL, &files))
+		_exit(1);
+	channel = CHANNEL;
+	if (sandbox_reader(&err)) {
+		log_line("no names from container runtimes: %s", err.what);
+		_exit(1);
+	}
+	for (;;) {
+		runtime_files_step(files, forward, &channel);
+		if (!all && runtime_channel_send(channel, RUNTIME_NR_PLACES, NULL, -1))
+			_exit(0);
+		all = true;
+		if (!runtime_files_wait(files, channel))
+			_exit(0);
+	}
+}
+
+int runtime_fd_helper_start(int *ret_channel, struct err *err)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		keep(pair[1]);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return err_set(err, -errno, "cannot create a process: %s", strerror(errno));
+	}
+	*ret_channel = pair[0];
+	return 0;
+}

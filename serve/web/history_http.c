@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Keeps windows, and sends them and the description of the machine. */
+#include "serve/web/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "serve/export/collector.h"
+
+/* The largest response with windows of the files. A browser unpacks it to about 100 MB. */
+#define HISTORY_SENT (8u << 20)
+
+static uint64_t boot_unix_ns(void)
+{
+	struct timespec up;
+
+	/* CLOCK_BOOTTIME includes the time that the machine was suspended. */
+	if (clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
+}
+
+int history_http_open(struct server *server)
+{
+	struct report *report = report_new("host");
+	struct utsname name;
+
+	if (!report || uname(&name)) {
+		report_free(report);
+		return -ENOMEM;
+	}
+	report->time_unix_ns = clock_unix_ns();
+	value_str(report_field(report, M_HOSTNAME), name.nodename);
+	value_str(report_field(report, M_KERNEL_RELEASE), name.release);
+	value_u64(report_field(report, M_BOOT_UNIX_NS), boot_unix_ns());
+	value_str(report_field(report, M_VERSION), SUBTICK_VERSION);
+	for (int gzip = 0; gzip < 2 && !report->failed; gzip++)
+		server->host[gzip] = api_render(report, gzip);
+	report_free(report);
+	snprintf(server->machine, sizeof(server->machine), "%s, %s %s, %s; measured by subtick %s",
+		 name.nodename, name.sysname, name.release, name.machine, SUBTICK_VERSION);
+	return server->host[0] && server->host[1] ? 0 : -ENOMEM;
+}
+
+void history_http_close(struct server *server)
+{
+	history_free(&server->history);
+	history_files_close(&server->files);
+	body_put(server->past.body);
+	body_put(server->host[0]);
+	body_put(server->host[1]);
+}
+
+static size_t cells(const struct report *report)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		nr += report->tables[i]->nr_rows * report->tables[i]->nr_cols;
+	return nr;
+}
+
+/* Adds the last window of each collector to the files. */
+static void save(struct server *server, uint64_t now_ns)
+{
+	struct history_files *files = &server->files;
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (!history_files_afford(files, now_ns))
+		return;
+	for (unsigned int i = 0; i < collector_count(); i++) {
+		struct collector *c = &server->collectors[i];
+		struct body *body = c->meter ? api_body(server, i, false) : NULL;
+
+		if (!body || c->report_seq == server->files_seq[i])
+			continue;
+		/* Windows in between: too costly, or this thread was late. */
+		files->left_out += c->report_seq - server->files_seq[i] - 1;
+		server->files_seq[i] = c->report_seq;
+		history_files_add(files, i,
+				  &(struct history_line){.collector = c->ops->name,
+							 .json = body->data,
+							 .len = body->len,
+							 .unix_ns = c->report->time_unix_ns,
+							 .now_ns = now_ns,
+							 .interval_ns = server->config.interval_ns});
+	}
+	history_files_spend(files, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+}
+
+void history_http_update(struct server *server)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (server->files.dir >= 0)
+		save(server, now_ns);
+	if (server->conns.nr_streams)
+		server->history.watched_ns = now_ns;
+	if (!history_due(&server->history, now_ns))
+		return;
+	for (unsigned int i = 0; i < collector_count(); i++) {
+		struct collector *c = &server->collectors[i];
+		const struct report *report;
+		struct body *body = NULL;
+
+		if (!c->meter || (c->history_skip && c->history_skip--))
+			continue;
+		report = collector_report(c);
+		if (report && cells(report) > HISTORY_CELLS)
+			c->history_skip = HISTORY_SKIP;
+		else
+			body = api_body(server, i, true);
+		if (body)
+			history_add(&server->history, now_ns, c->report->time_unix_ns, i, body);
+	}
+}
+
+bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns)
+{
+	char text[32], *end;
+	double seconds;
+
+	*ret_ns = 0;
+	if (!request_query(query, name, text, sizeof(text)))
+		return true;
+	seconds = strtod(text, &end);
+	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
+	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
+		return false;
+	*ret_ns = (uint64_t)(seconds * 1e9);
+	return true;
+}
+
+/* Blocks of the files that a response is made of. */
+struct copied {
+	struct body *body;
+	unsigned int collectors;
+};
+
+static int copy_block(void *arg, int fd, const struct history_member *member)
+{
+	struct copied *copied = arg;
+	int index = collector_index(member->collector);
+	char *data;
+	int rc = 0;
+
+	if (index < 0 || !(copied->collectors & 1u << index))
+		return 0;
+	if (copied->body->len + member->size > HISTORY_SENT)
+		return -EFBIG;
+	data = malloc(member->size);
+	if (!data || pread(fd, data, member->size, (off_t)member->at) != (ssize_t)member->size)
+		rc = data ? -EIO : -ENOMEM;
+	else
+		body_append(copied->body, data, member->size);
+	free(data);
+	return rc;
+}
+
+/* Entries of the last ten minutes. */
+static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
+			 struct copied *copied)
+{
+	for (size_t i = 0; i < history->nr; i++) {
+		const struct history_entry *entry = &history->entries[i];
+
+		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
+		    entry->unix_ns <= to_ns)
+			body_append(copied->body, entry->slab->data + entry->at, entry->len);
+	}
+}
+
+/* Sends the blocks with windows of that time as they are: answering costs no decompression. */
+static void answer_range(struct server *server, struct request *request, unsigned int collectors,
+			 uint64_t at_ns, uint64_t for_ns)
+{
+	struct copied copied = {body_new(false, HISTORY_SENT / 16), collectors};
+	int rc = copied.body ? 0 : -ENOMEM;
+
+	if (!rc && server->files.dir >= 0)
+		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
+				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
+	else if (!rc)
+		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
+	if (!rc)
+		rc = body_finish(copied.body);
+	if (rc == -EFBIG)
+		answer_text(server, request, HTTP_ENTITYTOOLARGE,
+			    "more than 8 MiB: ask for a shorter time, or for fewer collectors");
+	else if (rc)
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    rc == -ENOMEM ? "out of memory" : "cannot read the history");
+	else
+		answer_body(server, request, "application/gzip", copied.body);
+	body_put(copied.body);
+}
+
+/* One body for all clients, until the next window is kept. */
+static struct body *history_body(struct server *server, unsigned int collectors)
+{
+	const struct history *history = &server->history;
+	struct cached *cached = &server->past;
+	struct body *body;
+
+	if (cached->body && cached->generation == history->last_ns &&
+	    server->past_collectors == collectors)
+		return cached->body;
+	body_put(cached->body);
+	cached->body = NULL;
+	body = body_new(false, history->bytes);
+	for (size_t i = 0; body && i < history->nr; i++)
+		if (collectors & 1u << history->entries[i].collector)
+			body_append(body, history->entries[i].slab->data + history->entries[i].at,
+				    history->entries[i].len);
+	if (body && body_finish(body)) {
+		body_put(body);
+		body = NULL;
+	}
+	*cached = (struct cached){.body = body, .generation = history->last_ns};
+	server->past_collectors = collectors;
+	return body;
+}
+
+void history_http_history(struct server *server, struct request *request, const char *query)
+{
+	unsigned int collectors;
+	uint64_t at_ns, for_ns;
+	struct body *body;
+
+	if (!history_http_seconds(query, "at", &at_ns) || !history_http_seconds(query, "for", &for_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
+		return;
+	}
+	if (!api_collectors(server, request, query, &collectors))
+		return;
+	if (at_ns) {
+		answer_range(server, request, collectors, at_ns, for_ns);
+		return;
+	}
+	server->history.watched_ns = clock_mono_ns();
+	body = history_body(server, collectors);
+	if (body)
+		answer_body(server, request, "application/gzip", body);
+	else
+		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
+}
+
+void history_http_host(struct server *server, struct request *request)
+{
+	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
+}

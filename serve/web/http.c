@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Routes requests. */
+#include "serve/web/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "serve/http/address.h"
+#include "base/array.h"
+#include "serve/log.h"
+#include "view/html/assets.h"
+
+static const struct web_asset *find_asset(const char *path)
+{
+	for (const struct web_asset *asset = web_assets; asset->path; asset++)
+		if (!strcmp(asset->path, path))
+			return asset;
+	return NULL;
+}
+
+static void asset_answer(struct server *server, struct request *request,
+			 const struct web_asset *asset)
+{
+	uint64_t hash = hash_bytes(HASH_START, asset->data, asset->size);
+	struct body *body;
+	char etag[24], line[40];
+
+	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
+	snprintf(line, sizeof(line), "ETag: %s\r\n", etag);
+	request->extra = line;
+	if (request->if_none_match && strstr(request->if_none_match, etag)) {
+		answer_send(server, request, HTTP_NOTMODIFIED, asset->type, "no-cache", NULL);
+		return;
+	}
+	body = body_wrap(asset->data, asset->size);
+	if (body)
+		answer_send(server, request, HTTP_OK, asset->type, "no-cache", body);
+	body_put(body);
+}
+
+static void ready_answer(struct server *server, struct request *request)
+{
+	/* noise is the only optional collector. */
+	bool no_noise = server->collectors[CONFIG_COLLECT_noise].refused.code;
+
+	if (sampler_ready(&server->sampler))
+		answer_text(server, request, HTTP_OK,
+			    server->degraded
+				    ? "ready; degraded: no names of new containers, see the log"
+			    : no_noise ? "ready; degraded: noise is not collected, see the log"
+				       : "ready");
+	else
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "no window has ended in the last three intervals; see the log");
+}
+
+static void unauthorized(struct server *server, struct request *request)
+{
+	request->extra = "WWW-Authenticate: Bearer realm=\"subtick\"\r\n";
+	answer_text(server, request, HTTP_UNAUTHORIZED, "a bearer token is required");
+}
+
+/*
+ * Without a token the Host must be ours. With one it may be any: the page of another site does not
+ * have the token.
+ */
+static bool host_refused(const struct server *server, const struct request *request)
+{
+	return !server->auth.needed && !host_allowed(server->config.hosts, request->host);
+}
+
+/* Paths whose responses may be large: they count against the memory limit. */
+static void route_figures(struct server *server, struct request *request)
+{
+	static const char api[] = "/api/v1/", traces[] = "/api/v1/traces/";
+	const char *path = request->path;
+	bool scrape = !strcmp(path, "/metrics");
+
+	if (!answer_has_room(server, request, scrape ? ANSWER_HELD_SCRAPES : ANSWER_HELD_OTHERS))
+		return;
+	if (scrape)
+		scrape_answer(server, request);
+	else if (!strcmp(path, "/api/v1/stream"))
+		stream_answer(server, request);
+	else if (!strcmp(path, "/api/v1/history"))
+		history_http_history(server, request, request->query);
+	else if (!strcmp(path, "/api/v1/report"))
+		history_http_report(server, request, request->query);
+	else if (!strcmp(path, "/api/v1/host"))
+		history_http_host(server, request);
+	else if (!strcmp(path, "/api/v1/traces"))
+		traces_list(server, request);
+	else if (!strncmp(path, traces, sizeof(traces) - 1))
+		traces_answer(server, request, path + sizeof(traces) - 1);
+	else if (!strncmp(path, api, sizeof(api) - 1))
+		api_answer(server, request, path + sizeof(api) - 1);
+	else
+		answer_text(server, request, HTTP_NOTFOUND,
+			    "no such path; the page at / names them");
+}
+
+static void route(struct server *server, struct request *request)
+{
+	const struct web_asset *asset = find_asset(request->path);
+
+	/* No token: the page's files contain no figures, and service managers check health. */
+	if (!strcmp(request->path, "/healthz"))
+		answer_text(server, request, HTTP_OK, "ok");
+	else if (!strcmp(request->path, "/readyz"))
+		ready_answer(server, request);
+	else if (host_refused(server, request))
+		answer_text(server, request, HTTP_FORBIDDEN,
+			    "Host not allowed: use the IP address, or start with --host NAME");
+	else if (asset)
+		asset_answer(server, request, asset);
+	else if (!auth_allows(&server->auth, request->authorization))
+		unauthorized(server, request);
+	else
+		route_figures(server, request);
+}
+
+static void on_request(void *arg, struct request *request, int code)
+{
+	if (code == HTTP_BADMETHOD)
+		request->extra = "Allow: GET, HEAD\r\n";
+	if (code)
+		answer_text(arg, request, code,
+			    "expected GET or HEAD without a body, at most 8 KiB");
+	else
+		route(arg, request);
+}
+
+static int listen_on(struct server *server, const char *text, struct err *err)
+{
+	int fd, rc;
+
+	rc = address_listen(text, &fd, err);
+	if (rc)
+		return rc;
+	if (conns_listen(&server->conns, fd))
+		return err_set(err, -ENOMEM, "cannot listen on %s", text);
+	log_line("listening on %s", text);
+	return 0;
+}
+
+void http_warn_open(const struct server *server)
+{
+	struct address address;
+
+	for (size_t i = 0; !server->auth.needed && i < server->config.nr_listen; i++)
+		if (!address_parse(server->config.listen[i], &address) &&
+		    !address_is_local(&address))
+			log_line("warning: other machines can reach %s without a token; set "
+				 "--token-file",
+				 server->config.listen[i]);
+}
+
+int http_open(struct server *server, struct err *err)
+{
+	int rc = 0;
+
+	_Static_assert(CONFIG_MAX_LISTEN <= CONN_MAX_LISTEN, "a place for each address");
+	server->conns.handle = on_request;
+	server->conns.arg = server;
+	conns_init(&server->conns, server->loop);
+	for (size_t i = 0; !rc && i < server->config.nr_listen; i++)
+		rc = listen_on(server, server->config.listen[i], err);
+	if (!rc)
+		http_warn_open(server);
+	return rc;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /api/v1/report: windows embedded in the page, as one HTML file. */
+#include "serve/web/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/clock.h"
+#include "view/html/html.h"
+
+/* Windows of the files that are further away from a moment, and from a window at it, are not in its report. */
+#define NEAR_NS (10 * NSEC_PER_SEC)
+
+/* Windows as the report embeds them: JSON objects, separated by commas. */
+struct windows {
+	FILE *out;
+	char *text;
+	size_t size, nr;
+};
+
+static void windows_add(struct windows *w, const char *json, size_t size)
+{
+	fputs(w->nr++ ? "," : "", w->out);
+	fwrite(json, 1, size, w->out);
+}
+
+static int windows_unpack(struct windows *w, const struct history_entry *entry)
+{
+	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
+		      .avail_in = entry->len};
+	char *text = malloc(entry->raw_len + 1);
+	int rc = -ENOMEM;
+
+	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		goto out;
+	z.next_out = (unsigned char *)text;
+	z.avail_out = entry->raw_len + 1;
+	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
+	if (!rc)
+		windows_add(w, text, z.total_out);
+	inflateEnd(&z);
+out:
+	free(text);
+	return rc;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The windows in the files that ended nearest to @at_ns. */
+struct nearest {
+	uint64_t at_ns;
+	struct {
+		char *line;
+		uint64_t distance_ns;
+	} found[SERVER_MAX_COLLECTORS];
+};
+
+static int nearest_block(void *arg, int fd, const struct history_member *member)
+{
+	struct nearest *n = arg;
+	int index = collector_index(member->collector);
+	size_t len;
+	char *text = index < 0 ? NULL : history_unpack(fd, member, &len), *rest = text;
+
+	/* A damaged block is left out. */
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		uint64_t window_ns, away = distance(history_line_time(line, &window_ns), n->at_ns);
+
+		if (!*line || (n->found[index].line && away >= n->found[index].distance_ns))
+			continue;
+		free(n->found[index].line);
+		n->found[index].line = strdup(line);
+		n->found[index].distance_ns = away;
+	}
+	free(text);
+	return 0;
+}
+
+/* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
+static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
+{
+	uint64_t near_ns = NEAR_NS + server->config.interval_ns;
+	struct nearest near = {.at_ns = at_ns};
+	int rc = 0;
+
+	if (at_ns && server->files.dir >= 0)
+		rc = history_walk(server->files.dir,
+				  at_ns > near_ns ? (at_ns - near_ns) / NSEC_PER_SEC : 0,
+				  (at_ns + near_ns) / NSEC_PER_SEC, nearest_block, &near);
+	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
+		const struct history_entry *entry;
+		struct body *body;
+
+		if (!server->collectors[i].meter)
+			continue;
+		entry = at_ns ? history_find(&server->history, i, at_ns) : NULL;
+		if (near.found[i].line &&
+		    (!entry || distance(entry->unix_ns, at_ns) > near.found[i].distance_ns)) {
+			windows_add(w, near.found[i].line, strlen(near.found[i].line));
+		} else if (at_ns) {
+			rc = entry ? windows_unpack(w, entry) : 0;
+		} else if ((body = api_body(server, i, false))) {
+			windows_add(w, body->data, body->len);
+		}
+	}
+	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+		free(near.found[i].line);
+	if (w->nr && server->doctor[0])
+		windows_add(w, server->doctor[0]->data, server->doctor[0]->len);
+	return rc;
+}
+
+/* NULL without memory, or if there is no window: then *@ret_nr is 0. */
+static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
+{
+	struct html_doc doc = {.machine = server->machine};
+	struct windows windows = {0};
+	struct body *body = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int rc = -ENOMEM;
+
+	windows.out = open_memstream(&windows.text, &windows.size);
+	if (windows.out) {
+		rc = windows_gather(&windows, server, at_ns);
+		if (fclose(windows.out))
+			rc = -ENOMEM;
+	}
+	*ret_nr = windows.nr;
+	doc.windows = windows.text;
+	doc.windows_size = windows.size;
+	if (!rc && out && windows.nr)
+		rc = html_write(out, &doc);
+	if (out && !fclose(out) && !rc && windows.nr)
+		body = body_new(false, len);
+	if (body) {
+		body_append(body, text, len);
+		if (body_finish(body)) {
+			body_put(body);
+			body = NULL;
+		}
+	}
+	free(windows.text);
+	free(text);
+	return body;
+}
+
+void history_http_report(struct server *server, struct request *request, const char *query)
+{
+	struct body *body;
+	uint64_t at_ns;
+	size_t nr;
+
+	if (!history_http_seconds(query, "at", &at_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
+		return;
+	}
+	body = render(server, at_ns, &nr);
+	if (!body) {
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    nr ? "out of memory" : "no window of that time is kept");
+		return;
+	}
+	request->extra =
+		"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
+	answer_body(server, request, "text/html; charset=utf-8", body);
+	body_put(body);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Responses to /metrics, and the metrics about the exporter itself. */
+#include "serve/web/http.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "host/file.h"
+#include "view/prom.h"
+
+static uint64_t number(const char *text, const char *key, int base)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+}
+
+/* The size of all maps that are mapped, also those without an open descriptor. */
+static uint64_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	uint64_t bytes = 0, from, to;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "anon_inode:bpf-map") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2)
+			bytes += to - from;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/* Adds the size of one map to @mappable if it can be mapped into memory. */
+static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
+{
+	char path[288], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
+		return;
+	if (number(text, "map_flags:", 16) & BPF_F_MMAPABLE)
+		*mappable += number(text, "memlock:", 10);
+	else
+		own->map_bytes += number(text, "memlock:", 10);
+}
+
+void self_bpf_find(struct own_bpf *own)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint64_t mappable = 0, mapped = mapped_bytes();
+	struct dirent *entry;
+	char target[64];
+	ssize_t len;
+
+	*own = (struct own_bpf){0};
+	while (dir && (entry = readdir(dir))) {
+		len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		if (!strcmp(target, "anon_inode:bpf-prog") && own->nr_progs < BPF_OWN_MAX)
+			own->progs[own->nr_progs++] = atoi(entry->d_name);
+		else if (!strcmp(target, "anon_inode:bpf-map"))
+			add_map(own, entry->d_name, &mappable);
+	}
+	/* A mapped map needs no descriptor: runq closes those of its slots. */
+	own->map_bytes += mapped > mappable ? mapped : mappable;
+	if (dir)
+		closedir(dir);
+}
+
+static void collect_memory(struct server *server)
+{
+	unsigned long long size = 0, resident = 0;
+	long page = sysconf(_SC_PAGESIZE);
+	char text[128];
+	ssize_t len = pread(server->statm_fd, text, sizeof(text) - 1, 0);
+
+	if (len <= 0)
+		return;
+	text[len] = '\0';
+	if (sscanf(text, "%llu %llu", &size, &resident) != 2)
+		return;
+	store_single(&server->own, F_PROC_VIRTUAL, 0)->u64 = size * page;
+	store_single(&server->own, F_PROC_RSS, 0)->u64 = resident * page;
+}
+
+/*
+ * kernel.bpf_stats_enabled=0: no series. Reading a program's info needs CAP_BPF before Linux 5.19.
+ */
+static void collect_bpf(struct server *server)
+{
+	for (size_t i = 0; i < server->bpf.nr_progs; i++) {
+		struct bpf_prog_info info = {0};
+		__u32 len = sizeof(info);
+		struct series_row *row;
+
+		if (bpf_obj_get_info_by_fd(server->bpf.progs[i], &info, &len) || !info.run_cnt)
+			continue;
+		row = store_row(&server->own, F_BPF_TIME,
+				&(struct label)LABEL("program", info.name), 1);
+		store_sample(&server->own, row, F_BPF_TIME, 0)->u64 = info.run_time_ns;
+		store_sample(&server->own, row, F_BPF_RUNS, 0)->u64 = info.run_cnt;
+	}
+}
+
+static void collect_build(struct server *server)
+{
+	/* The node's name in a cluster; the host name would be the pod's. */
+	const char *node = getenv("NODE_NAME");
+	struct utsname name;
+	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
+				      LABEL("kernel", name.release), LABEL("machine", name.machine),
+				      LABEL("node", node)};
+	struct series_row *row;
+
+	if (server->own.tables[F_BUILD].nr || uname(&name))
+		return;
+	row = store_row(&server->own, F_BUILD, pairs, node && *node ? 4 : 3);
+	store_sample(&server->own, row, F_BUILD, 0)->u64 = 1;
+}
+
+void self_metrics_collect(struct server *server)
+{
+	struct store *own = &server->own;
+	struct series_row *cuts = store_row(own, F_HTTP_CUT, NULL, 0);
+	const struct history_files *files = &server->files;
+	uint64_t responses;
+
+	collect_build(server);
+	collect_memory(server);
+	collect_bpf(server);
+	if (server->bpf.map_bytes)
+		store_single(own, F_BPF_MEMORY, 0)->u64 = server->bpf.map_bytes;
+	store_single(own, F_PROC_CPU, 0)->u64 = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	store_single(own, F_PROC_START, 0)->u64 = server->start_unix_ns;
+	store_single(own, F_HISTORY, 0)->u64 = server->history.bytes;
+	if (server->files.dir >= 0) {
+		const uint64_t windows[] = {files->written, files->lost, files->left_out};
+
+		store_single(own, F_HISTORY_FILES, 0)->u64 = files->total;
+		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
+			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
+	}
+	/* body_total() includes the kept windows. */
+	responses = body_total() - server->history.bytes;
+	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
+		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
+	store_single(own, F_HTTP_RESPONSES, 0)->u64 = responses;
+	store_single(own, F_HTTP_CONNECTIONS, 0)->u64 = server->conns.nr;
+	for (int i = 0; i < CONN_NR_CUTS; i++)
+		store_sample(own, cuts, F_HTTP_CUT, i)->u64 = server->conns.cut[i];
+}
+
+static int sink(void *arg, const char *data, size_t len)
+{
+	struct body *body = arg;
+
+	body_append(body, data, len);
+	return body->failed ? -ENOMEM : 0;
+}
+
+static struct body *render(struct server *server, enum prom_format format, bool gzip, size_t room)
+{
+	struct body *body = body_new(gzip, room + room / 16);
+	struct prom *prom = malloc(sizeof(*prom));
+	int rc = body && prom ? 0 : -ENOMEM;
+
+	if (!rc) {
+		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
+		/* A table has rows either of the measurement or of the event loop. */
+		for (int id = 0; id < FAMILY_NR; id++) {
+			const struct series *series = &server->store.series[id];
+			const struct series_table *copy = &server->copy[series->table];
+
+			prom_write(prom, series,
+				   copy->nr ? copy : &server->own.tables[series->table]);
+		}
+		rc = prom_end(prom);
+	}
+	if (!rc)
+		rc = body_finish(body);
+	free(prom);
+	if (!rc)
+		return body;
+	body_put(body);
+	return NULL;
+}
+
+static int refresh(struct server *server, enum prom_format format, bool gzip)
+{
+	struct cached *cached = &server->metrics[format][gzip];
+	uint64_t generation;
+
+	/* The copy is cheap and shows whether there is a new window. */
+	if (store_copy(&server->store, server->copy, &generation))
+		return -ENOMEM;
+	if (!cached->body || cached->generation != generation) {
+		/* Drop the old one before rendering the next: the cache keeps at most one. */
+		body_put(cached->body);
+		self_metrics_collect(server);
+		cached->body = render(server, format, gzip, cached->room);
+		cached->generation = generation;
+		if (cached->body)
+			cached->room = cached->body->len;
+	}
+	store_copy_done(&server->store);
+	return cached->body ? 0 : -ENOMEM;
+}
+
+void scrape_answer(struct server *server, struct request *request)
+{
+	enum prom_format format = prom_accept(request->accept, server->config.native_histograms);
+	bool gzip = answer_wants_gzip(request);
+
+	if (refresh(server, format, gzip))
+		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
+	else
+		answer_body(server, request, prom_content_type(format),
+			    server->metrics[format][gzip].body);
+}
+
+void scrape_forget(struct server *server)
+{
+	for (int format = 0; format < PROM_NR_FORMATS; format++)
+		for (int gzip = 0; gzip < 2; gzip++) {
+			body_put(server->metrics[format][gzip].body);
+			server->metrics[format][gzip].body = NULL;
+		}
+}

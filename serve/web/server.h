@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The state of a running exporter. */
+#ifndef SUBTICK_SERVE_SERVER_H
+#define SUBTICK_SERVE_SERVER_H
+
+#include <stdint.h>
+
+#include "serve/http/auth.h"
+#include "serve/http/body.h"
+#include "serve/export/collector.h"
+#include "serve/config.h"
+#include "serve/http/conn.h"
+#include "serve/export/history.h"
+#include "serve/history_file.h"
+#include "serve/export/sampler.h"
+#include "serve/log.h"
+#include "serve/export/store.h"
+#include "view/prom.h"
+
+#define SERVER_MAX_COLLECTORS 8
+#define SERVER_MAX_STREAMS    64
+
+/* BPF programs and maps of this process. */
+#define BPF_OWN_MAX 64
+
+struct own_bpf {
+	int progs[BPF_OWN_MAX]; /* descriptors, owned by others */
+	size_t nr_progs;
+	uint64_t map_bytes;
+};
+
+/* A response that is valid until the next window. */
+struct cached {
+	struct body *body;
+	uint64_t generation;
+	size_t room; /* size of the last one: the estimate for the next */
+};
+
+struct server {
+	struct config config;
+	struct auth auth;
+	struct store store;
+	struct collector collectors[SERVER_MAX_COLLECTORS];
+	struct sampler sampler;
+	struct notify notify;
+	struct own_bpf bpf;
+	int statm_fd; /* /proc/self/statm, opened while we still may: later we are another user */
+	uint64_t start_unix_ns;
+
+	int loop; /* epoll descriptor */
+	bool stopped;
+	bool degraded; /* names of new containers stay unknown */
+	struct conns conns;
+	struct source signals, updated;
+
+	struct series_table copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
+	struct store own;	       /* counters of the event loop's thread */
+	struct cached metrics[PROM_NR_FORMATS][2]; /* by gzip */
+	struct cached json[SERVER_MAX_COLLECTORS][2];
+	struct body *doctor[2];
+	struct body *host[2];
+	char machine[512]; /* one line for the report */
+	struct history history;
+	struct history_files files;
+	uint64_t files_seq[SERVER_MAX_COLLECTORS]; /* last window of each collector that was handled */
+	struct cached past; /* the response of /api/v1/history */
+	unsigned int past_collectors; /* bits of collectors in it */
+	int traces_fd; /* directory of recordings; -1 for none */
+
+	/* Reads the settings again; set by the command. */
+	int (*reload)(void *arg, struct config *ret_config, struct err *err);
+	void *reload_arg;
+	int (*doctor_report)(struct report **ret_report, struct err *err);
+};
+
+/* Runs until SIGTERM or SIGINT; owns and frees server->config. */
+int server_run(struct server *server, struct err *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * /api/v1/stream: sends each window as a server-sent event to all clients. A stream ends with its
+ * connection, so the response needs neither Content-Length nor chunks.
+ */
+#include "serve/web/http.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* A client with this many unsent bytes is disconnected: it will not catch up. */
+#define MAX_UNSENT (8 * 1024 * 1024)
+/* At the limit of streams, one whose client has received nothing for this long is closed. */
+#define STALLED_NS (1 * NSEC_PER_SEC)
+
+/* Closes the stream whose client has received nothing for longest; false if all of them receive. */
+static bool make_room(struct server *server)
+{
+	struct conn *conn, *worst = NULL;
+	uint64_t now_ns = clock_mono_ns();
+
+	TAILQ_FOREACH(conn, &server->conns.list, list) {
+		if (!conn->stream || !conn_is_open(conn))
+			continue;
+		conn_look(conn, now_ns);
+		if (!worst || conn->moved_ns < worst->moved_ns)
+			worst = conn;
+	}
+	if (!worst || now_ns - worst->moved_ns < STALLED_NS)
+		return false;
+	conn_cut(worst, CONN_CUT_STALLED);
+	return true;
+}
+
+/* The whole window as one event: the JSON's only line break is at its end. */
+static struct body *event_of(struct server *server, size_t index)
+{
+	struct body *json = api_body(server, index, false);
+	const char *name = server->collectors[index].ops->name;
+	struct body *body = json ? body_new(false, json->len + strlen(name) + 16) : NULL;
+
+	if (!body)
+		return NULL;
+	body_append(body, "event: ", 7);
+	body_append(body, name, strlen(name));
+	body_append(body, "\ndata: ", 7);
+	body_append(body, json->data, json->len);
+	body_append(body, "\n", 1);
+	if (!body_finish(body))
+		return body;
+	body_put(body);
+	return NULL;
+}
+
+/* Queues the last windows for @only, or for all streams with NULL. */
+static void queue(struct server *server, struct conn *only)
+{
+	for (size_t i = 0; i < collector_count(); i++) {
+		struct body *body = NULL;
+		struct conn *conn;
+
+		TAILQ_FOREACH(conn, &server->conns.list, list) {
+			if (!(conn->stream & 1u << i) || !conn_is_open(conn) ||
+			    (only && conn != only))
+				continue;
+			if (!body)
+				body = event_of(server, i);
+			if (!body)
+				break;
+			if (conn->out_bytes > MAX_UNSENT || !conn_queue(conn, body))
+				conn_cut(conn, CONN_CUT_STALLED);
+		}
+		body_put(body);
+	}
+}
+
+void stream_update(struct server *server)
+{
+	struct conn *conn;
+
+	if (!server->conns.nr_streams)
+		return;
+	queue(server, NULL);
+	TAILQ_FOREACH(conn, &server->conns.list, list)
+		if (conn->stream)
+			conn_flush(conn);
+}
+
+void stream_answer(struct server *server, struct request *request)
+{
+	unsigned int collectors;
+
+	if (request->head) {
+		answer_text(server, request, HTTP_BADMETHOD, "use GET for a stream");
+		return;
+	}
+	if (!api_collectors(server, request, request->query, &collectors))
+		return;
+	if (server->conns.nr_streams >= SERVER_MAX_STREAMS && !make_room(server)) {
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "too many streams are open; try again later");
+		return;
+	}
+	request->conn->keep = false;
+	answer_send(server, request, HTTP_OK, "text/event-stream", "no-store", NULL);
+	conn_stream(request->conn, collectors);
+	queue(server, request->conn);
+}
+
+void stream_close(struct server *server)
+{
+	struct conn *conn;
+
+	TAILQ_FOREACH(conn, &server->conns.list, list)
+		if (conn->stream)
+			conn_close(conn);
+}

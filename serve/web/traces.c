@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lists and sends files of one directory. The exporter opens them as an unprivileged user and follows
+ * no links. Responses are attachments: a browser saves them and does not show them as a page of this
+ * site.
+ */
+#include "serve/web/http.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "report/report.h"
+
+#define MAX_LISTED 200
+/* Entries of the directory that a request looks at: they take 8 ms of the event loop. */
+#define MAX_FILES 4000
+/* A file of 200,000 slices has some 3 MB. */
+#define MAX_BYTES (16u << 20)
+#define ENDING	  ".html"
+#define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
+
+struct trace_file {
+	char *name;
+	uint64_t written_ns, bytes;
+};
+
+struct trace_files {
+	struct trace_file *list;
+	size_t nr;
+	bool cut; /* the directory has more than MAX_FILES */
+};
+
+int traces_open(struct server *server, struct err *err)
+{
+	const char *path = server->config.traces;
+
+	if (!path)
+		return 0;
+	server->traces_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (server->traces_fd < 0)
+		return err_set(err, -errno, "traces: cannot open the directory %s: %s", path,
+			       strerror(errno));
+	return 0;
+}
+
+void traces_close(struct server *server)
+{
+	if (server->traces_fd >= 0)
+		close(server->traces_fd);
+	server->traces_fd = -1;
+}
+
+static bool is_name(const char *name)
+{
+	size_t len = strlen(name), end = sizeof(ENDING) - 1;
+
+	return name[0] != '.' && !strchr(name, '/') && len > end &&
+	       !strcmp(name + len - end, ENDING);
+}
+
+/* A descriptor or -errno. -ENOENT: not a regular file; links are not followed. */
+static int open_file(const struct server *server, const char *name, struct stat *ret_st)
+{
+	/* O_NONBLOCK: opening a FIFO would wait for its writer. */
+	int fd = openat(server->traces_fd, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -ENOENT : -errno;
+	if (fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+static int add_file(const struct server *server, struct trace_files *files, const char *name)
+{
+	struct trace_file *list, *file;
+	struct stat st = {0};
+
+	/* The directory may be unsearchable: its files are listed as unreadable. */
+	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
+									 !S_ISREG(st.st_mode))
+		return 0;
+	list = grow(files->list, files->nr, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	files->list = list;
+	file = &list[files->nr];
+	*file = (struct trace_file){.name = strdup(name),
+				    .written_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
+						  (uint64_t)st.st_mtim.tv_nsec,
+				    .bytes = (uint64_t)st.st_size};
+	if (!file->name)
+		return -ENOMEM;
+	files->nr++;
+	return 0;
+}
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct trace_file *a = left, *b = right;
+
+	if (a->written_ns != b->written_ns)
+		return a->written_ns < b->written_ns ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+static int read_dir(const struct server *server, struct trace_files *files)
+{
+	/* The directory was opened at the start: listing it needs no permission now. */
+	int fd = fcntl(server->traces_fd, F_DUPFD_CLOEXEC, 0), rc = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t seen = 0;
+
+	if (!dir) {
+		rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	rewinddir(dir);
+	while (!rc && !files->cut && (entry = readdir(dir))) {
+		files->cut = ++seen > MAX_FILES;
+		if (!files->cut && is_name(entry->d_name))
+			rc = add_file(server, files, entry->d_name);
+	}
+	closedir(dir);
+	if (files->nr)
+		qsort(files->list, files->nr, sizeof(*files->list), newest_first);
+	return rc;
+}
+
+static void free_files(struct trace_files *files)
+{
+	while (files->nr)
+		free(files->list[--files->nr].name);
+	free(files->list);
+}
+
+/* A file without read permission is listed: the administrator can change that. */
+static bool is_readable(const struct server *server, const char *name)
+{
+	struct stat st;
+	int fd = open_file(server, name, &st);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static struct report *make_report(const struct server *server, const struct trace_files *files)
+{
+	struct report *report = report_new("traces");
+	struct table *table;
+	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED, name, written, bytes, detail;
+
+	if (!report)
+		return NULL;
+	report->time_unix_ns = clock_unix_ns();
+	value_u64(report_field(report, M_LEFT_OUT_TOTAL), files->nr - nr);
+	table = report_table(report, "traces", "recordings, newest first");
+	name = table_col(table, M_FILE);
+	written = table_col(table, M_WRITTEN_UNIX_NS);
+	bytes = table_col(table, M_SIZE_BYTES);
+	detail = table_col(table, M_DETAIL);
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_file *file = &files->list[i];
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, name), file->name);
+		if (!is_readable(server, file->name)) {
+			value_str(table_cell(table, row, detail), UNREADABLE);
+			continue;
+		}
+		value_u64(table_cell(table, row, written), file->written_ns);
+		value_u64(table_cell(table, row, bytes), file->bytes);
+	}
+	if (report->failed) {
+		report_free(report);
+		return NULL;
+	}
+	return report;
+}
+
+void traces_list(struct server *server, struct request *request)
+{
+	struct trace_files files = {0};
+	struct report *report = NULL;
+	struct body *body = NULL;
+	int rc = server->traces_fd < 0 ? 0 : read_dir(server, &files);
+
+	if (!rc)
+		report = make_report(server, &files);
+	if (report && server->traces_fd < 0)
+		report_note(report, "this exporter was started without --traces DIR, so it has no recordings to show");
+	if (report && files.cut)
+		report_note(report, "the directory has more than 4,000 entries, of which 4,000 were looked at: remove old recordings");
+	if (report)
+		body = api_render(report, answer_wants_gzip(request));
+	if (body)
+		answer_body(server, request, "application/json", body);
+	else
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    rc && rc != -ENOMEM ? "cannot read the directory of recordings" : "out of memory");
+	body_put(body);
+	report_free(report);
+	free_files(&files);
+}
+
+static struct body *read_body(int fd, bool gzip, size_t size)
+{
+	struct body *body = body_new(gzip, gzip ? size / 4 : size);
+	char part[32 * 1024];
+	ssize_t got = 0;
+
+	while (body && body->raw_len < MAX_BYTES && (got = read(fd, part, sizeof(part))) > 0)
+		body_append(body, part, got);
+	if (body && (got < 0 || body_finish(body))) {
+		body_put(body);
+		body = NULL;
+	}
+	return body;
+}
+
+static void send_file(struct server *server, struct request *request, int fd, size_t size)
+{
+	struct body *body = read_body(fd, answer_wants_gzip(request), size);
+
+	if (!body) {
+		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
+		return;
+	}
+	/* A fixed name: that of the file may contain anything. */
+	request->extra =
+		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
+	answer_body(server, request, "application/octet-stream", body);
+	body_put(body);
+}
+
+void traces_answer(struct server *server, struct request *request, const char *name)
+{
+	char plain[NAME_MAX + 1];
+	struct stat st;
+	int fd = -ENOENT;
+
+	if (server->traces_fd >= 0 && request_decode(name, plain, sizeof(plain)) && is_name(plain))
+		fd = open_file(server, plain, &st);
+	if (fd == -EACCES)
+		answer_text(server, request, HTTP_FORBIDDEN, UNREADABLE);
+	else if (fd < 0)
+		answer_text(server, request, HTTP_NOTFOUND, "there is no such recording");
+	else if (st.st_size > MAX_BYTES)
+		answer_text(server, request, HTTP_ENTITYTOOLARGE, "larger than 16 MiB, which no recording is");
+	else
+		send_file(server, request, fd, (size_t)st.st_size);
+	if (fd >= 0)
+		close(fd);
+}

@@ -50,7 +50,7 @@ struct load_slot {
 	 */
 	__u64 moving;
 	__u32 vec;	 /* of the running softirq + 1; 0 outside softirqs, as in LOAD_TASK */
-	__u16 under;	 /* context below it, if that is idle */
+	__u16 under;	 /* interrupted context, if it is an idle context */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of hirq_ns, so that softirq programs need not compute it */
@@ -151,7 +151,8 @@ struct load_task_sum {
 	__u32 sleeps; /* times that it left the core blocked or dead */
 	__u32 parent; /* tgid of its parent */
 	__u32 pad;
-	__u64 cgroup; /* id of its cgroup when it first left the core, as of noise; 0 without noise */
+	/* Id of its cgroup when it first left the core, as of noise; 0 without noise. */
+	__u64 cgroup;
 	char comm[16];
 };
 

@@ -47,7 +47,10 @@ enum runq_cause {
 	RUNQ_NR_CAUSES,
 };
 
-/* Without causes the whole wait is charged here. The sum over all causes stays right. */
+/*
+ * If causes are not measured, the whole wait counts as this cause. The sum over all causes stays
+ * right.
+ */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
@@ -172,10 +175,12 @@ struct runq_layout {
  * the slot and its cells, so that constant distances to both fit into an instruction.
  */
 #define RUNQ_FAR	 (1U << 24)
-#define RUNQ_FAR_KEY	 (1U << 31) /* inverted in the key of a task's entry, so that the fast path does not match */
+/* Inverted in the key of a task's entry, so that the fast path does not match. */
+#define RUNQ_FAR_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
 #define RUNQ_NEAR_SIZE	 (2U << 20)
-#define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64) /* slots are aligned to cache lines, as atomics require */
+/* Slots are aligned to cache lines, as atomics require. */
+#define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64)
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
 /* The memory: first the table of short waits (RUNQ_QUICK_FIRST), then the slots. */
 #define RUNQ_NEAR_TABLE	 RUNQ_NR_QUICK

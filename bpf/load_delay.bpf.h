@@ -54,7 +54,10 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay(s, now, vec) : 0;
 }
 
-/* The word of the work that @arg points to, and its tag. The verifier allows no arithmetic on @arg. */
+/*
+ * Returns the table entry of the work item at address @arg, and the tag of the item. The verifier
+ * allows no arithmetic on @arg.
+ */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
 	u64 hash;

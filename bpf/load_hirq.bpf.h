@@ -127,7 +127,10 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 		return hirq_leave_other(s, now);
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
-	/* The update in progress has its stamp already: this handler is in the new context. */
+	/*
+	 * The interrupted program has already taken its timestamp, so this handler interrupts the
+	 * new context.
+	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	s->hirq_in_ns += ns;

@@ -134,7 +134,8 @@ static void discard(const struct output_file *file)
 	if (file->part[0])
 		unlink(file->part);
 	else if (file->out != stdout)
-		(void)!truncate(file->path, 0); /* fails for devices and pipes */
+		/* truncate() fails for devices and pipes, which is no error. */
+		(void)!truncate(file->path, 0);
 }
 
 int output_close(struct output_file *file, int rc, struct err *err)

@@ -127,7 +127,10 @@ static bool same_sample(const void *a, const void *b)
 	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
 }
 
-/* Programs count at the boundaries of the start: any of these can be shown. */
+/*
+ * The programs count at the boundaries that were set at the start; SIGHUP can only show or hide
+ * these.
+ */
 static bool same_le(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;

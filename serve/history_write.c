@@ -17,7 +17,7 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/* 1 % of a core, in bursts of up to this CPU time. */
+/* Writing may use 1 % of a core, in bursts of up to this CPU time. */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 

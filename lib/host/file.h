@@ -120,7 +120,7 @@ bool sys_more_descriptors(void);
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /*
  * Reads a file or pipe of at most @max bytes into an allocated string. NULL with the reason in @err:
- * -EFBIG if it is larger.
+ * -EFBIG if the file is larger.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Contents of an open regular file from its start, or NULL. */

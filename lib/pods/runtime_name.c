@@ -57,7 +57,7 @@ static bool is_among(struct pod_text text, const char *others)
 	return text.len > 0;
 }
 
-/* [REGISTRY/]NAME[:TAG][@DIGEST]. Images can lack a name. */
+/* [REGISTRY/]NAME[:TAG][@DIGEST]. The image of a container can lack a name. */
 static struct pod_text image_of(const struct names *names)
 {
 	struct pod_text image = text_of(names, FIELD_IMAGE);
@@ -128,7 +128,7 @@ static void visit(void *arg, const struct json_place *place, struct json_string 
 			set(names, key->field, value);
 }
 
-/* A list of containers: the container that is being read. */
+/* State of the parser for a file that lists containers: the container being read. */
 struct list {
 	struct names names;
 	size_t index; /* of the container in the list */

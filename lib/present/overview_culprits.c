@@ -30,7 +30,10 @@ static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
 					     "taskset -p: allow the tasks more CPUs"};
 static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
 
-/* Real-time tasks with a tenth of the real-time CPU time of @crew: others need no other policy. */
+/*
+ * Lists real-time tasks that use at least a tenth of the real-time CPU time of @crew. The advice
+ * does not change the policy of the others.
+ */
 static bool is_heavy_realtime(const struct suspect *s, const void *crew)
 {
 	return is_realtime(s) && 10 * s->ns >= ((const struct crew *)crew)->realtime_ns;

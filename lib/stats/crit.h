@@ -9,8 +9,8 @@
 
 /*
  * Mean of the middle half of the values. Interrupts are in the upper quarter and do not affect this
- * mean. The resolution is finer than the clock's step, unlike the median's. Sorts @values. NaN if
- * @nr is 0.
+ * mean. The resolution of the mean is finer than the clock's step; the resolution of a median is
+ * not. Sorts @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 

@@ -23,7 +23,10 @@
 /* Eight counters of a cgroup, and the copy. */
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
-/* Three series of each source of a core, with labels, and the copy; the lists of a window. */
+/*
+ * Memory of noise: three series per source and core with labels, their copy for scrapes, and the
+ * lists of a window.
+ */
 #define NOISE_BYTES (64ULL << 10)
 /* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
 #define MORE_FILES 32

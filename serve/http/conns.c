@@ -28,7 +28,7 @@
 
 /* The order in which connections are closed at the limit. */
 enum rank {
-	RANK_SILENT,  /* no complete request, or an unread response */
+	RANK_SILENT,  /* the client has not sent a complete request or not read its response */
 	RANK_IDLE,    /* between two requests */
 	RANK_STALLED, /* reads its response, but not in the last GRACE_NS */
 	RANK_NEVER,

@@ -96,8 +96,8 @@ static void measure_ticks(void *arg, struct verdict *verdict)
 	unlink(plot);
 	verdict_always(verdict, reads > 0.0, "the columns were read %.0f times a second", reads);
 	/*
-	 * A kernel that measures at each switch shows no tick. A later test checks that no task
-	 * hides from it.
+	 * A kernel that measures at each switch shows no tick. A later test checks that no task can
+	 * hide from such a kernel.
 	 */
 	verdict_figure(verdict, !by_tick || !isnan(found->hz),
 		       "the tick of a tick-accounting kernel is found: %.0f Hz", found->hz);

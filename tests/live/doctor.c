@@ -119,8 +119,8 @@ static void test_nothing_stays(json_t *root)
 
 /* Capabilities of this process, found by trying. doctor must report the same. */
 struct tried {
-	bool privileges;     /* by the kernel's own list of ours */
-	bool bpf;	     /* a map and a program */
+	bool privileges;     /* capabilities of this process according to /proc/self/status */
+	bool bpf;	     /* the kernel creates a BPF map and loads a program */
 	bool idle, switches; /* that program on the event */
 	bool counter;	     /* any hardware counter of a core */
 	bool stat, schedstat, sched_info, tracefs;
@@ -258,7 +258,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
 			checks[i].is ? "there" : "not there");
 	}
-	/* BTF lists the events. Permission to use them is another check. */
+	/* BTF lists the events. Another check covers the permission to use the counters. */
 	if (tried->bpf) {
 		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
 			"%s: events: idle \"%s\", a program on cpu_idle %s", who,

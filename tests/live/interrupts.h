@@ -13,7 +13,8 @@
 #define INTERRUPTS_CPUS 64
 
 struct interrupts {
-	uint64_t hardirqs, softirqs; /* all that the kernel counts */
+	/* Sums of all interrupts and softirqs that the kernel counts. */
+	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
 		char label[16], what[128]; /* "11" or "IPI0", and what follows the counts */

@@ -19,8 +19,8 @@
 
 /*
  * Softirqs must have more than half of a busy time of 5 % at least: what takes less than half of
- * that cannot outweigh them. A sender that does not run sends nothing. The interrupts that steer
- * packets to the core are the test's own.
+ * that cannot outweigh them. A sender that does not run sends nothing. The test itself causes the
+ * IPIs by which RPS steers packets to the core.
  */
 static const struct witness_limits limits = {
 	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};

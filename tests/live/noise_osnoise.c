@@ -28,7 +28,10 @@
 #define BETWEEN 2
 #define NAMES	64
 
-/* Events of one name in the trace: inside the two clock reads, and around them. */
+/*
+ * Number of events of one name in the trace: those certainly inside the window, and those possibly
+ * inside.
+ */
 struct seen {
 	char name[48];
 	uint64_t surely, perhaps;

@@ -153,7 +153,10 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/* Windows read until @ends_ns are inside. A machine that pauses has fewer of them. */
+/*
+ * Windows read until @ends_ns are inside. A virtual machine that was stopped for a while has fewer
+ * such windows.
+ */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {
@@ -301,7 +304,7 @@ static void beside_timerlat(struct beside *b)
 	const char *args[] = {"-p", live_emulated() ? "10000" : "1000", NULL, NULL};
 	const char *row;
 
-	/* Newer versions start user threads and count with BPF by default. */
+	/* Newer versions of rtla start user threads and count with BPF by default. */
 	if (!system("rtla timerlat top -h 2>&1 | grep -q -e --kernel-threads"))
 		args[2] = "-k";
 	setenv("RTLA_NO_BPF", "1", 1);

@@ -140,7 +140,7 @@ static void check_holds(int cpu)
 	trace_close(trace);
 }
 
-/* Each tick is inside an interrupt, and a busy core has some. */
+/* Each tick event is inside an interrupt, and a busy core has ticks. */
 static void check_ticks(int cpu)
 {
 	struct trace_opts opts = {.tick = true};

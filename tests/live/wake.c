@@ -249,8 +249,9 @@ static double wakeup_ns(const uint64_t count[HIST_NR], double rank, double total
 }
 
 /*
- * The timer's wake-ups are some of all. How the others lie is not known: with all of them above,
- * the rank of a latency stays as it is, with all of them below, it grows by their number.
+ * The timer's wake-ups are some of all. The latencies of the other wake-ups are unknown. If all of
+ * them are longer, the rank of a latency stays the same; if all are shorter, the rank grows by
+ * their number.
  */
 static void compare(const struct wake_run *run, const uint64_t wakeups[HIST_NR],
 		    struct agreement *ret_agreement)

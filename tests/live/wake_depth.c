@@ -177,7 +177,10 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 	}
 }
 
-/* Each state in turn, then those that were allowed. Whichever the kernel enters will do. */
+/*
+ * Each state in turn, then those that were allowed. The test accepts any state that the kernel
+ * enters.
+ */
 static void test_each_state(void)
 {
 	static const char *const names[FORCED] = {"S0", "S1", "S2", "S3"};

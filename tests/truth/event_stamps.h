@@ -13,7 +13,10 @@
 
 #include "witness.h"
 
-/* Number of perf events to open on such a tracepoint; its name is as often in the list. */
+/*
+ * Number of perf events to open on one tracepoint. The list of names contains its name this many
+ * times.
+ */
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {

@@ -43,7 +43,7 @@ struct incident {
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* parts of the sentence */
 	bool advised;  /* the finding must have a setting or a command that ends it */
-	bool alone;    /* the machine has one CPU meanwhile */
+	bool alone;    /* only one CPU is online during the incident */
 	bool attached; /* loads run before subtick starts: waits are under way at attach */
 	/* Windows of a running subtick, all without a finding; in the full form. */
 	int windows, windows_full;

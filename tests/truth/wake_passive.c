@@ -191,7 +191,9 @@ int main(void)
 
 	truth_begin(1);
 	witness_begin(&witness, events());
-	/* Timers that were set before this have run by the time that counts. */
+	/*
+	 * Timers that were set before the recording have expired before the measured window begins.
+	 */
 	live_sleep_ms(6000);
 	sleeper->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
 	pid = pinned_start(&task, sleeper);

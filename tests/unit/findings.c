@@ -523,7 +523,7 @@ TEST(wakes)
 
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* 100 us, 500 times a second, on two cores. */
+	/* Wake-ups of 100 us, 500 times a second on two cores. */
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",

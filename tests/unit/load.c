@@ -192,7 +192,7 @@ static void test_clamp_sides(void **state)
 	cur.busy = SEC - SEC / 10000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
-	/* Too much by 5 %. */
+	/* The busy counter grew by 5 % more than the window. */
 	cur.busy = 2 * SEC + SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);

@@ -179,7 +179,10 @@ static void own_slot(void **state)
 	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
 }
 
-/* The walk over the tasks stores the current task of each CPU. A CPU without a task stays empty. */
+/*
+ * The walk over the tasks stores the current task of each CPU. The slot of a CPU without a task
+ * stays empty.
+ */
 static void seeds(void **state)
 {
 	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};

@@ -162,7 +162,7 @@ static inline void step(void)
 	}
 }
 
-/* The first edge defines the state before it: a task. */
+/* Begins with a switch from a task to idle, so that the first event shows what ran before it. */
 static inline void schedule_begin(void **state, u64 seed)
 {
 	reset(state);

@@ -38,7 +38,7 @@ static const struct page *render(void)
 	return &page;
 }
 
-/* Compares the bytes of a page after the name and the help text. */
+/* Compares only those bytes of a page that follow the name and the help text. */
 #define ENDS(page, bytes)                                                                         \
 	do {                                                                                      \
 		assert_true((page)->len >= sizeof(bytes) - 1);                                    \
@@ -66,8 +66,8 @@ TEST(test_counter)
 }
 
 /*
- * A present-day time in nanoseconds is no double. Protobuf has the same value as a parser of the
- * text.
+ * A double cannot represent a present-day time in nanoseconds exactly. Protobuf has the same value
+ * as a parser of the text.
  */
 TEST(test_nearest)
 {

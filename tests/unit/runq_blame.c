@@ -70,8 +70,8 @@ static void test_blame(void **state)
 }
 
 /*
- * One core has taken a row and not written it; another core has written a later row. The later row
- * is read at once, the first one when it is written.
+ * One core has taken a row and not written it; another core has written a later row. The reader
+ * returns the later row at once, and the first row after its core has written it.
  */
 static void test_blame_unwritten(void **state)
 {

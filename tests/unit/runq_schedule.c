@@ -416,7 +416,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* Like user space, counts every wait until the setup is complete. */
+	/* Like user space, sets a sample of all waits until the setup is complete. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)

@@ -249,7 +249,10 @@ static void test_others(void **state)
 	expect("(other)", 2, 140, 70, false);
 }
 
-/* A cgroup ends with all its waits counted. Its slot goes to another cgroup, which begins at 0. */
+/*
+ * A cgroup ends with all its waits counted. The slot goes to another cgroup, whose counters begin
+ * at 0.
+ */
 static void test_slot_changes_hands(void **state)
 {
 	size_t before = nr_free;

@@ -103,7 +103,7 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
-	/* 301,000 bytes, the first and the last slab not full. */
+	/* The windows have 301,000 bytes; the first and the last slab are not full. */
 	assert_true(history.nr_slabs <= 2 * 301 * 500 / HISTORY_SLAB + 2);
 	assert_int_equal(body_total() - before, history.bytes);
 	history_free(&history);

@@ -322,7 +322,7 @@ TEST_WITH(keep_age, setup, teardown)
 	/* When the file of hour 9 began, the last windows of hour 5 may have been young enough. */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
-	/* At a start everything is older by now, but the newest file stays. */
+	/* At the next start all files are older than the limit, and only the newest file stays. */
 	history_files_close(&files);
 	start();
 	assert_int_equal(nr_files(), 1);

@@ -39,7 +39,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	vecs[3].ns[3] = 70;
 	vecs[3].count[3] = 2;
 	load_absorb(&store, &w);
-	/* Same core, measured by a source without parts. */
+	/* The same core measured by a source that only knows busy and idle time. */
 	w.parts = 0;
 	w.nr_shown = 0;
 	w.cpu_vecs = NULL;

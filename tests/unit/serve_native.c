@@ -132,7 +132,9 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/* Wake latency always has a fine histogram, by its growth in each window. */
+/*
+ * Wake latency always has a fine histogram; each window adds the growth of the kernel's histogram.
+ */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Wake points: the card's offset, the sweep, every way to reject a point. */
+/*
+ * Arithmetic of wake points: offset of a network card, sweep of launch distances, and every reason
+ * to reject a point.
+ */
 #include "test.h"
 
 #include <limits.h>

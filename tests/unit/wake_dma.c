@@ -186,7 +186,10 @@ TEST(unknown)
 	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
-	/* Each takes its patience: a card that never stamps is not tried 64 times. */
+	/*
+	 * Each missing timestamp costs a timeout, so a card that never stamps is tried 8 times
+	 * instead of 64.
+	 */
 	assert_int_equal(card.sent, 8);
 	/* A stamp from before the launch, or of another clock, is none; nor are 13 of 64 an answer. */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);

@@ -41,7 +41,7 @@ struct audit_opts {
 enum audit_load {
 	AUDIT_RANDOM, /* runs first: in a brief run only the first load has long windows */
 	AUDIT_SWEPT,
-	AUDIT_LOCKED, /* at the phase of --phase */
+	AUDIT_LOCKED, /* each burn begins at the phase of the tick given by --phase */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
 	AUDIT_NICE,    /* like AUDIT_RANDOM, by a task with a nice value */

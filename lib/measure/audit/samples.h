@@ -47,7 +47,8 @@ struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* means */
 	double bias;			/* mean of shown minus true */
-	double median, p99, max;	/* of the absolute error; NAN without windows */
+	/* Median, p99 and maximum of the absolute error, or NAN without windows. */
+	double median, p99, max;
 	double rms;
 };
 

@@ -16,7 +16,7 @@
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
 #define NICE	    10
 #define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
-#define LONG_NS	    (11 * NSEC_PER_SEC) /* long enough for windows of 10 s */
+#define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load that has windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
 #define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* of a load */
 #define LONGEST_NS  (120 * NSEC_PER_SEC) /* a limit, as all samples are kept in memory */

@@ -59,7 +59,8 @@ struct noise_function {
 	uint64_t executions;	    /* that began in the window */
 	uint64_t ns;		    /* CPU time, without interrupts on top */
 	uint64_t longest_ns;	    /* longest stretch on the core; 0: unknown */
-	struct noise_times delay;   /* from queueing to execution; count: executions with a known delay */
+	/* From queueing to execution; count: executions with a known delay. */
+	struct noise_times delay;
 };
 
 /* A victim: a cgroup, the idle task or kernel threads. Sums over all requested cores. */
@@ -122,7 +123,7 @@ struct noise_window {
 	uint64_t window_ns;
 	const struct noise_core *cores; /* that were asked for, in order */
 	size_t nr_cores;
-	const struct noise_source *sources; /* by core, most time first */
+	const struct noise_source *sources; /* sorted by core, then by time, longest first */
 	size_t nr_sources;
 	const struct noise_hit *hits; /* most time first */
 	size_t nr_hits;

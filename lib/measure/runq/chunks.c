@@ -15,7 +15,8 @@
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
-#define HASH_ELEM_BYTES 64 /* in the kernel, besides key and value: element and bucket */
+/* Kernel memory per map entry beside key and value: hash element and bucket. */
+#define HASH_ELEM_BYTES 64
 #define RING_BYTES	(256 * 1024)
 
 unsigned int runq_stripes(unsigned int cpus)

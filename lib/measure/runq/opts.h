@@ -51,15 +51,16 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	enum runq_rollup_by sum;   /* with per cgroup, or task; NONE becomes ASKED or DEPTH by the members below */
+	/* With per cgroup, or task; NONE becomes ASKED or DEPTH by the members below. */
+	enum runq_rollup_by sum;
 	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
 	const struct runq_rules *rules; /* filter, must outlive the meter; NULL: none */
 	/*
-	 * Culprits that @rules exclude are one party, RUNQ_PARTY_EXCLUDED: then the programs can skip
-	 * excluded cgroups also with causes. Pressure is of all cgroups.
+	 * Culprits that @rules exclude are one party, RUNQ_PARTY_EXCLUDED: then the programs can
+	 * skip excluded cgroups also with causes. Pressure is always measured for all cgroups.
 	 */
 	bool fold_excluded;
 	bool tree; /* a row for each cgroup below @cgroups, instead of their sum */
@@ -76,13 +77,16 @@ struct runq_opts {
 	size_t reserve_most; /* upper bound of reserve plus existing cgroups; 0: none */
 	/* Descriptor that passes files of container runtimes (pods/runtime_files.h). 0: open them. */
 	int names_channel;
-	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
+	/* Count at boundaries only: no fine histogram, which is most of the memory. */
+	bool steps_only;
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	bool idle_states;	 /* waits for idle cores by idle state; loads two more programs */
-	bool avoidable;		 /* waits while an allowed core was idle; loads five more programs */
+	/* Waits while an allowed core was idle; loads five more programs. */
+	bool avoidable;
 	bool pressure;		 /* wall time in which cgroups wait; loads four more programs */
-	struct meter *load; /* its programs and ours share one on sched_switch; NULL: no such meter */
+	/* Its programs and ours share one on sched_switch; NULL: no such meter. */
+	struct meter *load;
 	bool psi_node_only;	 /* read the kernel's PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */

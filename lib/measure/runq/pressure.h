@@ -31,7 +31,8 @@ struct runq_pressure_times {
 struct runq_pressure_row {
 	uint64_t key;  /* as in abi/runq.h; 0: no group has this number */
 	uint32_t up;   /* the row of the cgroup above it; 0: this is the root */
-	bool unstable; /* it changed during every read: the next window has its time */
+	/* The row changed during every read, so its time counts in the next window. */
+	bool unstable;
 	struct runq_pressure_times times;
 };
 

@@ -15,7 +15,9 @@
 #include "host/cpu.h"
 #include "host/file.h"
 
-/* Upper bits of kernel data addresses. Edges store only the lower bits. */
+/*
+ * Upper bits of kernel data addresses. Events of a trace store only the lower bits of an address.
+ */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
 static int by_pid(const void *a, const void *b)

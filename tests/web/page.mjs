@@ -67,7 +67,7 @@ async function small(browser) {
 		/7 points on/.test(await page.textContent("#view-cores .summary")),
 	"page: where /proc/stat is called wrong comes with the figures", await page.textContent("#view-cores"));
 	ok((await page.textContent("#losses")).includes(": waits of groups that got no slot") &&
-		(await page.textContent("#losses")).includes(": samples given up"),
+		(await page.textContent("#losses")).includes(": abandoned samples"),
 	"page: losses are named above every view", await page.textContent("#losses"));
 	await page.waitForFunction(() => document.querySelectorAll("#findings li").length === 2);
 	ok((await page.textContent("#findings li:first-child")).includes("waits <i>640</i> ms per second."),

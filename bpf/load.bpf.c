@@ -35,14 +35,6 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* As idle_notes(), for the idle exit. */
-static __noinline int awake_notes(struct load_slot *s, u64 now)
-{
-	if (base_ctx(s) != LOAD_TAIL)
-		burst_begin(s, now);
-	return FILLED(LOAD_FILLED_CORES) ? smt_awake(s, now) : 0;
-}
-
 /* Out of line: only the first event of a core reads the constant. */
 static __noinline int base_first_idle(struct load_slot *s)
 {
@@ -58,8 +50,8 @@ static __always_inline int idle_exit(struct load_slot *s)
 		/* If the interrupt had no tracepoint, the core is awake now. */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
-		if (FILLED_FLAG(LOAD_FILLED_NOTES))
-			awake_notes(s, 0);
+		if (FILLED_FLAG(LOAD_FILLED_CORES))
+			smt_awake(s, 0);
 		/* The open interval becomes the idle loop, and no clock is read. */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
@@ -72,8 +64,9 @@ static __always_inline int idle_exit(struct load_slot *s)
 	if (before_start(now))
 		return 0;
 	MOVING(s, LOAD_LOOP, if (!s->base) base_first_idle(s); base_move(s, now, LOAD_LOOP));
-	if (FILLED_FLAG(LOAD_FILLED_NOTES))
-		awake_notes(s, now);
+	burst_begin(s, now);
+	if (FILLED_FLAG(LOAD_FILLED_CORES))
+		smt_awake(s, now);
 	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
 }

@@ -36,7 +36,7 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	base_first(s, ctx == LOAD_LOOP ? first_idle : ctx);
 	base_move(s, now, ctx == LOAD_LOOP ? LOAD_TAIL : ctx);
 	burst_begin(s, now);
-	return FILLED(LOAD_FILLED_NOTES) ? hirq_notes(s, now) : 0;
+	return FILLED(LOAD_FILLED_CORES) || FILLED(LOAD_FILLED_PMU) ? hirq_notes(s, now) : 0;
 }
 
 /* @now is CLOCK_MONOTONIC. @action: of no use for vectors. */
@@ -79,7 +79,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			}
 		}
 	}
-	if (FILLED(LOAD_FILLED_NOTES))
+	if (FILLED(LOAD_FILLED_CORES) || FILLED(LOAD_FILLED_PMU))
 		hirq_notes(s, now);
 	return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "live.h"
 
+#define MOST_NESTED 3 /* a task, an interrupt, a pseudo-NMI */
+
 static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 {
 	unsigned int nr = 0;
@@ -16,15 +18,16 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
+/* The next event of the same CPU after all stamps of this one. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
-	uint64_t next_ns[WITNESS_CPUS];
+	for (size_t i = 0; i < nr; i++) {
+		size_t next = i + 1;
 
-	for (int cpu = 0; cpu < WITNESS_CPUS; cpu++)
-		next_ns[cpu] = UINT64_MAX;
-	for (size_t i = nr; i--;) {
-		stamps[i].next_ns = next_ns[stamps[i].cpu];
-		next_ns[stamps[i].cpu] = stamps[i].first_ns;
+		while (next < nr && (stamps[next].cpu != stamps[i].cpu ||
+				     stamps[next].first_ns < stamps[i].low_ns))
+			next++;
+		stamps[i].next_ns = next < nr ? stamps[next].first_ns : UINT64_MAX;
 	}
 }
 
@@ -32,10 +35,14 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 {
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
-	/* Per CPU: the entry that is being filled, and how many of its stamps are still to come. */
+	/*
+	 * Per CPU: entries that lack stamps, with the number of missing ones. Some tracepoints are hit with
+	 * interrupts enabled, so an interrupt may come between two stamps of a hit.
+	 */
 	struct {
-		size_t at;
-		unsigned int left;
+		unsigned int depth;
+		size_t at[MOST_NESTED];
+		unsigned int left[MOST_NESTED];
 	} open[WITNESS_CPUS] = {0};
 
 	if (!stamps)
@@ -44,20 +51,22 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 		const struct witness_hit *hit = &w->hits[i];
 		const char *name = w->names[hit->event];
 		unsigned int all = stamps_per_hit(w, name);
+		unsigned int top = open[hit->cpu].depth;
 		struct event_stamp *t;
 
-		if (!open[hit->cpu].left) {
-			open[hit->cpu].at = nr++;
-			open[hit->cpu].left = all;
-			stamps[open[hit->cpu].at] = (struct event_stamp){.name = name,
-									 .cpu = hit->cpu,
-									 .hit = hit,
-									 .first_ns = hit->time_ns};
+		if (!top || strcmp(stamps[open[hit->cpu].at[top - 1]].name, name)) {
+			if (top == MOST_NESTED)
+				live_fail_all("%s in the middle of %s", name,
+					      stamps[open[hit->cpu].at[top - 1]].name);
+			open[hit->cpu].at[top] = nr++;
+			open[hit->cpu].left[top] = all;
+			open[hit->cpu].depth = ++top;
+			stamps[nr - 1] = (struct event_stamp){
+				.name = name, .cpu = hit->cpu, .hit = hit, .first_ns = hit->time_ns};
 		}
-		t = &stamps[open[hit->cpu].at];
-		if (strcmp(t->name, name))
-			live_fail_all("%s in the middle of %s", name, t->name);
-		open[hit->cpu].left--;
+		t = &stamps[open[hit->cpu].at[top - 1]];
+		if (!--open[hit->cpu].left[top - 1])
+			open[hit->cpu].depth--;
 		t->low_ns = t->high_ns = hit->time_ns;
 		if (all > 1)
 			t->high_ns += (hit->time_ns - t->first_ns) / (all - 1) + own_ns;

@@ -61,7 +61,7 @@ struct subtick_runq_opts {
 	const uint64_t *le_ns; /* boundaries, ascending, 3.2 % apart, at most 32; NULL: default */
 	size_t nr_le;
 	const char *cpus;      /* CPUs whose waits count, "0,2-5"; NULL: all */
-	double sample_ratio;   /* probability with which a wait is counted; 0 or 1: all */
+	double sample_ratio;   /* probability that a wait is counted; 0 and 1 count all waits */
 	uint64_t threshold_ns; /* minimum length of a wait in SUBTICK_LONG_WAITS; 0: no stream */
 };
 

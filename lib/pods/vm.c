@@ -120,7 +120,8 @@ uint32_t vm_vcpu_parse(const char *comm)
 	return UINT32_MAX;
 }
 
-static size_t proc_read(const char *root, const char *path, char *buf, size_t size)
+/* Reads the beginning of a file, as a long command line does not fit. Returns the length. */
+static size_t read_begin(const char *root, const char *path, char *buf, size_t size)
 {
 	int fd = sys_open(root, path);
 	ssize_t len = fd < 0 ? 0 : read(fd, buf, size - 1);
@@ -151,7 +152,7 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 	bool found;
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", tgid);
-	len = proc_read(root, path, text, sizeof(text));
+	len = read_begin(root, path, text, sizeof(text));
 	found = vm_name_parse(text, len, thread.name);
 	cgroup_name_parse(cgroup, &name);
 	if (!thread.name[0] && name.runtime && !strcmp(name.runtime, "libvirt")) {
@@ -166,10 +167,7 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 		snprintf(thread.name, sizeof(thread.name), "pid-%u", tgid);
 	/* The thread sets its name when it starts, later than its first wait ended. */
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, pid);
-	len = proc_read(root, path, text, sizeof(text));
-	if (len)
-		text[strcspn(text, "\n")] = '\0';
-	thread.vcpu = vm_vcpu_parse(len ? text : comm);
+	thread.vcpu = vm_vcpu_parse(sys_read_file(root, path, text, sizeof(text)) > 0 ? text : comm);
 	*ret_thread = thread;
 	return true;
 }

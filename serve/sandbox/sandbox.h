@@ -24,8 +24,8 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
  */
 int sandbox_confine(int dir, struct err *err);
 /*
- * Installs a seccomp filter on all threads: only the system calls that serving makes. @history_dir:
- * directory in which files may be written and removed; -1: none.
+ * Installs a seccomp filter on all threads. It allows only the system calls that serving needs. Files may
+ * be written and removed in the directory @history_dir only, or nowhere if it is -1.
  */
 int sandbox_filter(int history_dir, struct err *err);
 

@@ -26,7 +26,7 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	/* The kernel refuses a mask that is too small for the machine; so does this stub. */
+	/* The kernel refuses a mask that is too small for the machine; so does this replacement. */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
 		return -1;

@@ -85,7 +85,7 @@ struct runq_opts {
 	/* Waits while an allowed core was idle; loads five more programs. */
 	bool avoidable;
 	bool pressure;		 /* wall time in which cgroups wait; loads four more programs */
-	/* Its programs and ours share one on sched_switch; NULL: no such meter. */
+	/* Meter of load that shares one program on sched_switch with runq, or NULL. */
 	struct meter *load;
 	bool psi_node_only;	 /* read the kernel's PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes a timeline as JSON Lines, or as Chrome trace JSON with a row per CPU. */
-#include "view/timeline.h"
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-
-#include "view/view.h"
 
 static void put_task(FILE *out, const struct timeline *t, const char *prefix, uint32_t pid)
 {
@@ -80,16 +78,11 @@ static void line_hold(FILE *out, const struct timeline *t, const struct timeline
 
 int timeline_lines(FILE *out, const struct timeline *timeline)
 {
-	struct output output;
-	int rc = output_begin(&output, out);
-
-	if (rc)
-		return rc;
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		line_event(out, timeline, &timeline->events[i]);
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		line_hold(out, timeline, &timeline->holds[i]);
-	return output_end(&output, 0);
+	return stream_end(out, 0);
 }
 
 #define MAX_DEPTH 16
@@ -234,11 +227,7 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 int timeline_chrome(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
-	struct output output;
-	int rc = output_begin(&output, out);
 
-	if (rc)
-		return rc;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 	for (size_t i = 0; i < timeline->nr_events; i++) {
 		const struct timeline_event *e = &timeline->events[i];
@@ -256,5 +245,5 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		put_hold(&w, &timeline->holds[i]);
 	fputs("\n]}\n", out);
-	return output_end(&output, 0);
+	return stream_end(out, 0);
 }

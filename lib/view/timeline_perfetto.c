@@ -3,14 +3,13 @@
  * Writes a timeline as a Perfetto trace. Field numbers come from trace_packet.proto and ftrace/ in
  * protos/perfetto/trace/ of google/perfetto.
  */
-#include "view/timeline.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 
 #include "view/proto.h"
-#include "view/view.h"
 
 enum { TRACE_PACKET = 1 };
 enum {
@@ -306,11 +305,7 @@ static void put_ticks(struct writer *w)
 int timeline_perfetto(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
-	struct output output;
-	int rc = output_begin(&output, out);
 
-	if (rc)
-		return rc;
 	put_clocks(&w);
 	put_tasks(&w);
 	for (size_t i = 0; i < timeline->nr_events; i++)
@@ -319,7 +314,6 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		put_hold(&w, &timeline->holds[i]);
 	put_ticks(&w);
-	rc = w.m.failed ? -ENOMEM : 0;
 	free(w.m.data);
-	return output_end(&output, rc);
+	return stream_end(out, w.m.failed ? -ENOMEM : 0);
 }

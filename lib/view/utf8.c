@@ -2,7 +2,6 @@
 /* Measures and escapes UTF-8 text of unknown origin. */
 #include "view/utf8.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +136,29 @@ char *utf8_printable(const char *str, size_t max)
 	return out;
 }
 
-/* Start of the longest suffix that fits @max columns. */
+void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes)
+{
+	const char *special = quotes ? "<>&\"'" : "<>&";
+	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+	char *safe = utf8_printable(str, max);
+
+	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
+		const char *at = strchr(special, *p);
+
+		if (at) {
+			fputs(names[at - special], out);
+		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			/* XML 1.0 forbids U+FFFE and U+FFFF. Write U+FFFD. */
+			fputs("\xef\xbf\xbd", out);
+			p += 2;
+		} else {
+			putc(*p, out);
+		}
+	}
+	free(safe);
+}
+
+/* Byte offset of the longest suffix that fits @max columns. */
 static size_t tail_of(const char *str, size_t len, size_t max)
 {
 	size_t width = utf8_width_of(str, len), pos = 0;

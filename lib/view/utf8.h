@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Escapes names of tasks and cgroups, which can contain any byte, for each output format. */
+/* Escapes text that can contain any byte, such as names of tasks and cgroups. */
 #ifndef SUBTICK_VIEW_UTF8_H
 #define SUBTICK_VIEW_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +22,11 @@ char *utf8_printable(const char *str, size_t max);
 char *utf8_printable_path(const char *str, size_t max);
 /* utf8_printable() without a limit, written to a stream. */
 void utf8_print(FILE *out, const char *str);
+/*
+ * Writes utf8_printable() text as HTML or XML content. @quotes: also escape quotes, as attributes
+ * need. Writes "(out of memory)" if memory is exhausted.
+ */
+void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
 /* Width of text on a terminal in columns, by code point, independent of the locale. */
 size_t utf8_width(const char *str);
 /* Width of the first @len bytes of @str in columns. @len must not split a character. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports; the only code in lib/ that writes to a stream. */
+/* Prints reports and timelines. No other code in lib/ writes to a stream. */
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
-#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,16 +10,13 @@
 
 #include "report/columns.h"
 #include "report/report.h"
+#include "report/timeline.h"
 
-struct output {
-	FILE *out;
-	locale_t posix, old;
-};
-
-/* Sets the C locale for numbers in this thread until output_end(). */
-int output_begin(struct output *output, FILE *out);
-/* Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. */
-int output_end(struct output *output, int rc);
+/*
+ * Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. No code of the program
+ * sets LC_NUMERIC, so numbers always have a decimal point.
+ */
+int stream_end(FILE *out, int rc);
 
 enum view_format {
 	VIEW_TEXT,
@@ -91,7 +87,17 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Writes one JSON document. @tables: all lists of the command, NULL-terminated. */
+/* Writers of timelines. Each writer returns 0, -ENOMEM or the -errno of the stream. */
+/* JSON Lines with one object per event, sorted by CPU, then one object per hold. */
+int timeline_lines(FILE *out, const struct timeline *timeline);
+/* JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
+int timeline_chrome(FILE *out, const struct timeline *timeline);
+/* Perfetto's binary format with ftrace events, which fill Perfetto's scheduler tables. */
+int timeline_perfetto(FILE *out, const struct timeline *timeline);
+/* Self-contained HTML page with a zoomable picture of slices and waits. */
+int timeline_html(FILE *out, const struct timeline *timeline);
+
+/* Writes the JSON Schema of a command. @tables: all lists of the command, NULL-terminated. */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

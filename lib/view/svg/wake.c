@@ -2,7 +2,7 @@
 /*
  * The plots of `subtick wake --plot`: points of one run, optionally compared with an earlier run.
  */
-#include "view/svg/wake.h"
+#include "view/svg/plots.h"
 
 #include <errno.h>
 #include <math.h>

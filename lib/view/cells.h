@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cells of a table as text: widths, alignment, and the look of the parts of a bar. */
+/* Formats the cells of a table as text, with widths, alignment and the style of bars. */
 #ifndef SUBTICK_VIEW_CELLS_H
 #define SUBTICK_VIEW_CELLS_H
 
@@ -24,7 +24,10 @@ enum style {
 	STYLE_NR,
 };
 
-/* Parts differ in shape and in colour, for colour-blind people and terminals without colours. */
+/*
+ * Look of one part of a stacked bar. Parts differ in shape and in colour, for colour-blind people and
+ * for terminals without colours.
+ */
 struct bar_style {
 	const char *shape;
 	const char *ascii; /* for terminals without UTF-8 */
@@ -37,7 +40,7 @@ struct bar_style {
  */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
-/* Escape sequence that switches the terminal to @style, or "" for STYLE_PLAIN. */
+/* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
 #define CELLS_GAP 2 /* blanks between two columns */

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "report/findings.h"
-#include "view/cells.h"
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* reports between two headings while reports scroll as one table */
@@ -90,7 +90,7 @@ static void text_head(struct view *view, const struct report *report)
 
 	if (report->window_ns)
 		text_time(view, report, " ");
-	text_put(view, SGR_BOLD, report->command);
+	text_put(view, STYLE_BOLD, report->command);
 	if (report->source) {
 		fprintf(view->out, "%ssource ", between);
 		utf8_print(view->out, report->source);
@@ -115,78 +115,85 @@ static bool has_fields(const struct report *report)
 	return false;
 }
 
+/* Prints a coloured label and text behind the label, escaped and wrapped. */
+__attribute__((format(printf, 3, 4)))
+static int text_say(const struct view *view, const char *label, const char *fmt, ...)
+{
+	char *text, *safe;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return -ENOMEM;
+	safe = utf8_printable(text, 0);
+	free(text);
+	if (!safe)
+		return -ENOMEM;
+	text_put(view, *label ? STYLE_YELLOW : STYLE_PLAIN, label);
+	text_wrap(view, safe, strlen(label));
+	free(safe);
+	return 0;
+}
+
 /* Prints the notes only if they changed since the previous window. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = HASH_START;
+	int rc = 0;
 
 	for (size_t i = 0; i < report->nr_notes; i++)
 		hash = text_hash(hash, report->notes[i]);
 	if (hash == view->seen.notes)
 		return 0;
 	view->seen.notes = hash;
-	for (size_t i = 0; i < report->nr_notes; i++) {
-		char *note = utf8_printable(report->notes[i], 0);
-
-		if (!note)
-			return -ENOMEM;
-		text_wrap(view, note, 0);
-		free(note);
-	}
-	return 0;
+	for (size_t i = 0; i < report->nr_notes && !rc; i++)
+		rc = text_say(view, "", "%s", report->notes[i]);
+	return rc;
 }
 
-/* Prints each finding as a sentence, with the next step below it. Findings are sorted by lost time. */
+/* Prints each finding and its next step as sentences. Findings are sorted by lost time. */
 static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
 	size_t nr = findings ? findings->nr_rows : 0;
 	bool all = view->all || view->top == VIEW_TOP_ALL;
 	size_t shown = all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
+	int rc = 0;
 
-	for (size_t row = 0; row < shown; row++) {
+	for (size_t row = 0; row < shown && !rc; row++) {
 		const char *next = table_str(findings, row, "next");
-		char *text, *line;
-		int len = asprintf(&text, "%s.%s%s", table_str(findings, row, "finding") ?: "",
-				   next ? " Next: " : "", next ?: "");
 
-		if (len < 0)
-			return -ENOMEM;
-		line = utf8_printable(text, 0);
-		free(text);
-		if (!line)
-			return -ENOMEM;
-		text_put(view, SGR_YELLOW, "finding: ");
-		text_wrap(view, line, 9);
-		free(line);
+		rc = text_say(view, "finding: ", "%s.%s%s",
+			      table_str(findings, row, "finding") ?: "", next ? " Next: " : "",
+			      next ?: "");
 	}
 	if (shown < nr)
 		fprintf(view->out, "and %zu findings of less time: %s\n", nr - shown,
 			view->top ? "--top 0 shows them" : "--json has them");
-	return 0;
+	return rc;
 }
 
 /* Prints each loss of this window, and its effect on the figures. */
 static int text_losses(struct view *view, const struct table *quality)
 {
-	for (size_t i = 0; i < quality->nr_cols; i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < quality->nr_cols && !rc; i++) {
 		const struct column *col = &quality->cols[i];
 		const struct value *value = table_cell(quality, 0, i);
 		uint64_t lost;
-		char *text;
 
 		if (col->data_only || !text_is_loss(col, value))
 			continue;
 		lost = text_lost_now(&view->losses, col, value);
-		if (!lost)
-			continue;
-		if (asprintf(&text, "%s %" PRIu64 ": %s", col->title, lost, col->metric->help) < 0)
-			return -ENOMEM;
-		text_put(view, SGR_YELLOW, "lost: ");
-		text_wrap(view, text, 6);
-		free(text);
+		if (lost)
+			rc = text_say(view, "lost: ", "%s %" PRIu64 ": %s", col->title, lost,
+				      col->metric->help);
 	}
-	return 0;
+	return rc;
 }
 
 static bool is_visible(const struct view *view, const struct table *table)
@@ -254,10 +261,8 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 	if (rc)
 		return rc;
 	rc = grid_init(&grid, view, table);
-	if (rc) {
-		free(table->cells);
-		return rc;
-	}
+	if (rc)
+		goto out;
 	if (first) {
 		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
 			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
@@ -284,14 +289,16 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		text_nested(view, &grid);
 	}
 	grid_free(&grid);
+out:
 	free(table->cells);
-	return 0;
+	return rc;
 }
 
 int view_text(struct view *view, const struct report *report)
 {
-	size_t nr = 0, at = 0;
-	int rc;
+	size_t nr = 0;
+	bool first = true;
+	int rc = 0;
 
 	for (size_t i = 0; i < report->nr_tables; i++)
 		nr += is_visible(view, report->tables[i]);
@@ -300,17 +307,12 @@ int view_text(struct view *view, const struct report *report)
 			fputc('\n', view->out);
 		text_head(view, report);
 	}
-	for (size_t i = 0; i < report->nr_tables; i++) {
+	for (size_t i = 0; i < report->nr_tables && !rc; i++) {
 		if (!is_visible(view, report->tables[i]))
 			continue;
-		rc = text_table(view, report, i, at == 0, nr == 1);
-		if (rc)
-			return rc;
-		at++;
+		rc = text_table(view, report, i, first, nr == 1);
+		first = false;
 	}
-	rc = text_findings(view, report);
-	if (rc)
-		return rc;
-	rc = text_losses(view, report->quality);
-	return rc ?: text_notes(view, report);
+	return rc ?: text_findings(view, report) ?: text_losses(view, report->quality) ?:
+	       text_notes(view, report);
 }

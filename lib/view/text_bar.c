@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "view/cells.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40
+#define SGR_RESET  "\033[0m"
 
 static void put_many(const struct view *view, const char *shape, size_t nr)
 {
@@ -69,7 +68,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 			fputs("  ", view->out);
 			at += 2;
 		}
-		text_put(view, style_sgr(look.style), look.shape);
+		text_put(view, look.style, look.shape);
 		fprintf(view->out, " %s", title);
 		at += width;
 	}
@@ -115,8 +114,7 @@ void text_hist(const struct view *view, const struct table *table)
 
 		if (count == 0)
 			continue;
-		if (count > most)
-			most = count;
+		most = fmax(most, count);
 		if (first > i)
 			first = i;
 		end = i + 1;
@@ -142,11 +140,11 @@ void text_hist(const struct view *view, const struct table *table)
 	}
 }
 
-void text_put(const struct view *view, const char *sgr, const char *text)
+void text_put(const struct view *view, enum style style, const char *text)
 {
-	bool paint = view->color && *sgr;
+	bool paint = view->color && style != STYLE_PLAIN;
 
-	fprintf(view->out, "%s%s%s", paint ? sgr : "", text, paint ? SGR_RESET : "");
+	fprintf(view->out, "%s%s%s", paint ? style_sgr(style) : "", text, paint ? SGR_RESET : "");
 }
 
 uint64_t text_hash(uint64_t hash, const char *text)

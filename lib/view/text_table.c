@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/cells.h"
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3
@@ -211,7 +210,7 @@ bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short
 		      size_t max)
 {
 	size_t nr = grid->nr_items < max ? grid->nr_items : max, total = 0;
-	bool kept = grid->nr_items <= max;
+	bool kept = grid->nr_items <= max, fits;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t width = grid->items[i].width;
@@ -219,16 +218,14 @@ bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short
 		kept = kept && width <= widths[i];
 		total += (width > widths[i] ? width : widths[i]) + CELLS_GAP;
 	}
-	if (view->width > 0 && total > (size_t)view->width)
-		kept = false;
+	fits = view->width <= 0 || total <= (size_t)view->width;
 	for (size_t i = 0; i < nr; i++) {
-		/* Columns shrink only if the terminal is too narrow, so that the heading is rarely repeated. */
-		if (grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR &&
-		    (view->width <= 0 || total <= (size_t)view->width))
+		/* Columns shrink only on a narrow terminal, so that the heading is rarely repeated. */
+		if (fits && grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR)
 			grid->items[i].width = widths[i];
 		widths[i] = grid->items[i].width;
 	}
-	return kept;
+	return kept && fits;
 }
 
 static void pad(const struct view *view, size_t nr)
@@ -236,17 +233,20 @@ static void pad(const struct view *view, size_t nr)
 	fprintf(view->out, "%*s", (int)nr, "");
 }
 
-static const char *cell_sgr(const struct grid *grid, size_t col, const char *text)
+static enum style cell_style(const struct grid *grid, size_t col, const char *text)
 {
 	if (grid->table->cols[col].metric != metric_get(M_STATUS))
-		return "";
+		return STYLE_PLAIN;
 	if (!strcmp(text, "ok") || !strcmp(text, "full"))
-		return SGR_GREEN;
-	return strcmp(text, "no") ? SGR_YELLOW : SGR_RED;
+		return STYLE_GREEN;
+	return strcmp(text, "no") ? STYLE_YELLOW : STYLE_RED;
 }
 
-/* @blanks are pending from earlier cells and printed only before text: no line ends in blanks. */
-static void print_cell(const struct grid_item *item, const struct view *view, const char *sgr,
+/*
+ * Prints a cell. @blanks is the number of pending blanks after earlier cells. Blanks are printed
+ * only before text, so that no line ends in blanks.
+ */
+static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)
 {
 	size_t width = utf8_width(text), rest = item->width > width ? item->width - width : 0;
@@ -256,7 +256,7 @@ static void print_cell(const struct grid_item *item, const struct view *view, co
 	if (width) {
 		pad(view, *blanks);
 		*blanks = 0;
-		text_put(view, sgr, text);
+		text_put(view, style, text);
 	}
 	*blanks += item->left ? rest : 0;
 }
@@ -275,7 +275,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 
 		if (!in_block(grid, i, block) || item->col == GRID_BAR)
 			continue;
-		print_cell(item, view, SGR_BOLD,
+		print_cell(item, view, STYLE_BOLD,
 			   item->col == grid->parts ? "mostly"
 						    : grid->table->cols[item->col].title,
 			   &blanks);
@@ -294,7 +294,7 @@ static void print_sentence(const struct grid *grid, const struct view *view, siz
 	text_wrap(view, cells[grid->sentence] ?: "-", indent);
 	if (fix && *fix) {
 		pad(view, indent);
-		text_put(view, SGR_BOLD, "fix: ");
+		text_put(view, STYLE_BOLD, "fix: ");
 		text_wrap(view, fix, indent + strlen("fix: "));
 	}
 }
@@ -321,7 +321,7 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 			break;
 		}
 		text = grid->cells[row * table->nr_cols + item->col];
-		print_cell(item, view, cell_sgr(grid, item->col, text), text, &blanks);
+		print_cell(item, view, cell_style(grid, item->col, text), text, &blanks);
 		blanks += CELLS_GAP;
 		at += item->width + CELLS_GAP;
 	}
@@ -333,7 +333,7 @@ void grid_print(const struct grid *grid, struct view *view, bool heading)
 	const struct table *table = grid->table;
 
 	if (heading && table->title && table->nr_rows) {
-		text_put(view, SGR_BOLD, table->title);
+		text_put(view, STYLE_BOLD, table->title);
 		fputc('\n', view->out);
 	}
 	if (!table->nr_rows) {

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <sys/param.h>
 
 const char *const wake_source_names[] = {"timer", "remote", "nic", "passive", NULL};
 
@@ -81,12 +80,14 @@ double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned 
 
 static uint32_t clamp_u32(uint64_t from, uint64_t to)
 {
-	return !to || to < from ? 0 : MIN(to - from, UINT32_MAX);
+	if (!to || to < from)
+		return 0;
+	return to - from > UINT32_MAX ? UINT32_MAX : to - from;
 }
 
 static int32_t clamp_s32(int64_t ns)
 {
-	return MAX(MIN(ns, INT32_MAX), -INT32_MAX);
+	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
 /* Time at which the core was awake: idle exit or interrupt handler, the earlier of the two. */

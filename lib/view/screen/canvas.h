@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rectangle of character cells in memory: the live screen, independent of a terminal. */
+/* A rectangle of character cells in memory, and the terminal that shows it. */
 #ifndef SUBTICK_VIEW_SCREEN_CANVAS_H
 #define SUBTICK_VIEW_SCREEN_CANVAS_H
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "view/cells.h"
 
 #define CANVAS_CELL 16 /* bytes: a character and its combining marks */
@@ -37,5 +38,26 @@ int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style s
 /* Writes one character @nr times. */
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
+
+/* A terminal that shows canvases and reads keys. */
+struct terminal;
+
+/* True if standard input and output are a terminal that can show a screen; false for TERM=dumb. */
+bool terminal_usable(void);
+
+/*
+ * Opens the terminal. terminal_close() restores its mode. A crash by a signal also restores the
+ * mode, except SIGKILL.
+ */
+int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
+void terminal_close(struct terminal *terminal);
+
+bool terminal_utf8(const struct terminal *terminal);
+/* Current size of the terminal, which may have changed. */
+void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols);
+/* Next key as defined in screen.h, or SCREEN_KEY_NONE if no key is pending. */
+int terminal_key(struct terminal *terminal);
+/* Shows @canvas. @again: write every cell instead of only changed cells. */
+void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Draws the cores as bars, with the busy share of /proc/stat and earlier windows, or as a map. */
-#include "view/screen/draw.h"
+#include "view/screen/screen.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "view/screen/draw.h"
 
 #define KEY_ESCAPE 0x1b
 #define CTRL(c)	   ((c)&0x1f)

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "view/screen/draw.h"
 #include "view/view.h"
 
 #define BAR_MIN	    12 /* minimum bar width with edges: 10 % per character */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Draws the active pane and, if there is room, the panes after it. */
-#include "view/screen/draw.h"
+#include "view/screen/screen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,9 +103,8 @@ static void put_aligned(struct canvas *canvas, int row, int col, int width, bool
 {
 	int needs = utf8_width(text);
 
-	if (!left && needs < width)
-		col += width - needs, width = needs;
-	canvas_put(canvas, row, col, col + width, style, text);
+	canvas_put(canvas, row, left || needs > width ? col : col + width - needs, col + width, style,
+		   text);
 }
 
 static void draw_heading(const struct screen *screen, const struct screen_pane *pane,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "view/cells.h"
-#include "view/screen/draw.h"
 #include "view/text.h"
 
 void screen_init(struct screen *screen, uint64_t interval_ns)
@@ -38,11 +37,8 @@ void screen_free(struct screen *screen)
 
 int screen_add(struct screen *screen, const char *command)
 {
-	char *copy;
+	char *copy = screen->nr_slots < SCREEN_MAX_SLOTS ? strdup(command) : NULL;
 
-	if (screen->nr_slots == SCREEN_MAX_SLOTS)
-		return -1;
-	copy = strdup(command);
 	if (!copy)
 		return -1;
 	screen->slots[screen->nr_slots] = (struct screen_slot){.command = copy};

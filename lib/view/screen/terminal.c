@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The terminal, with ncurses; no other file uses ncurses. */
-#include "view/screen/terminal.h"
+#include "view/screen/canvas.h"
 
 #include <errno.h>
 #include <langinfo.h>

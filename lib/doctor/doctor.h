@@ -16,7 +16,6 @@
 /* Capability numbers of linux/capability.h. Older headers lack the last entries. */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
-	CAP_NR_SYS_MODULE = 16,
 	CAP_NR_SYS_ADMIN = 21,
 	CAP_NR_PERFMON = 38, /* Linux 5.8 */
 	CAP_NR_BPF = 39,     /* Linux 5.8 */

@@ -15,8 +15,6 @@ uint64_t text_hash(uint64_t hash, const char *text);
 /* True if the column counts losses. */
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
-/* True if the column counts losses and the count is not 0. */
-bool text_lost(const struct column *col, const struct value *value);
 /*
  * Increase of a loss counter since the previous report. Returns the whole count in the first
  * report, after a reset, or if @seen is full.

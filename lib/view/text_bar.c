@@ -190,11 +190,6 @@ bool text_is_zero(const struct value *value)
 	       (value->kind == VALUE_BOOL && !value->flag);
 }
 
-bool text_lost(const struct column *col, const struct value *value)
-{
-	return text_is_loss(col, value) && !text_is_zero(value);
-}
-
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value)
 {

@@ -223,8 +223,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 	double busy = ratio_at(table, row, table_metric(table, M_BUSY_RATIO));
 	double claim = ratio_at(table, row, table_metric(table, M_CMP_PROCSTAT));
 	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
-	int flags = table_metric(table, M_FLAGS);
-	const struct value *flag = flags < 0 ? NULL : table_cell(table, row, flags);
+	const char *flags = table_str(table, row, "flags");
 	char name[64];
 	int bar = x + names + 1, figures = bar + cells + 2 + 1;
 
@@ -238,7 +237,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 			     canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
-			   flag && flag->kind == VALUE_STR && *flag->str ? flag->str : "no figure");
+			   flags && *flags ? flags : "no figure");
 		return;
 	}
 	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)

@@ -191,7 +191,8 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 			const struct value *value = table_cell(quality, 0, col);
 			char number[64];
 
-			if (quality->cols[col].data_only || !text_lost(&quality->cols[col], value))
+			if (quality->cols[col].data_only || text_is_zero(value) ||
+			    !text_is_loss(&quality->cols[col], value))
 				continue;
 			view_format_value(value, quality->cols[col].metric->unit, number,
 					  sizeof(number));

@@ -120,8 +120,8 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 }
 
 /*
- * True if @sum is a sum row with the same columns as @table. A report from a file may have other
- * columns.
+ * True if @sum is the sum row of @table. The columns may differ in a report that was read from a
+ * file.
  */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
@@ -158,7 +158,7 @@ struct scale {
 	const char *unit;
 };
 
-/* "us", not "µs": it must be readable on a serial console. */
+/* Serial consoles cannot show "µs", so the unit is "us". */
 static const struct scale ns_scales[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
 static const struct scale hz_scales[] = {{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}};
 static const struct scale byte_scales[] = {
@@ -175,7 +175,7 @@ static const struct {
 	[UNIT_BYTES] = SCALES(byte_scales),
 };
 
-/* The number of decimals for three significant digits of @abs. */
+/* Number of decimals that gives three significant digits. */
 static int scale_decimals(double abs)
 {
 	if (abs >= 99.95)
@@ -197,7 +197,7 @@ static void scale_format(double x, enum unit unit, char *buf, size_t size)
 	while (i + 1 < units[unit].nr && abs / scales[i].factor >= 999.5 &&
 	       (abs >= scales[i + 1].factor || scales[i + 1].factor == scales[i].factor * 1000))
 		i++;
-	/* A whole number of the smallest unit is exact: no decimals. */
+	/* A whole number of the smallest unit is exact and needs no decimals. */
 	if (i == 0 && abs == floor(abs))
 		snprintf(buf, size, "%.0f %s", abs > 0 ? x : 0, scales[i].unit);
 	else
@@ -216,7 +216,7 @@ void view_format_ratio(double ratio, char *buf, size_t size)
 
 	if (!isfinite(percent))
 		snprintf(buf, size, "-");
-	else /* No "-0.0%". */
+	else /* Small negative ratios are shown as "0.0%", not "-0.0%". */
 		snprintf(buf, size, "%.1f%%", fabs(percent) < 0.05 ? 0.0 : percent);
 }
 

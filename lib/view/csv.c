@@ -26,7 +26,7 @@
 #include "view/utf8.h"
 
 struct csv_col {
-	const char *prefix; /* written before the key with a dot, or NULL for no prefix */
+	const char *prefix; /* prefix of the column name in the header, or NULL */
 	const char *key;
 };
 
@@ -132,7 +132,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 	return rc;
 }
 
-/* Writes the single row of the report's fields or of its quality table. */
+/* Writes a table that has one row: the fields of a report or its quality. */
 static int csv_values(FILE *out, const struct table *table)
 {
 	int rc = 0;

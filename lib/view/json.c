@@ -58,8 +58,8 @@ void json_put_text(FILE *out, const char *str)
 }
 
 /*
- * Writes a real with nine digits. A whole number gets ".0", so that the JSON type of a key never
- * changes.
+ * Writes a real number with nine digits. A whole number gets ".0", so that the JSON type of a key
+ * never changes.
  */
 static void put_real(FILE *out, double value)
 {
@@ -75,8 +75,8 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Readers treat integers as signed 64-bit numbers. A larger identifier is written as a string,
- * which keeps every digit, and a larger measure as a real, so that it stays a number.
+ * Many JSON readers store integers as signed 64-bit numbers. A larger identifier is written as a
+ * string to keep every digit. A larger count is written as a real number.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
@@ -129,7 +129,7 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 	return !strncmp(key, prefix, len) && (key[len] == '.' || !key[len]);
 }
 
-/* True if the report has a top-level key of that name that is not one of its fields. */
+/* True if a table of the report or a common key such as "source" already has this name. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
 	for (size_t i = 0; i < report->nr_tables; i++)
@@ -139,9 +139,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * Length of "a" if the key "a.b" can be written into a nested object "a", or 0 to write the key
- * with its dot. Nesting requires that all columns "a.*" are adjacent and that no other key is "a".
- * Reports from other programs may break these rules, and JSON readers drop duplicate objects.
+ * Length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 to write the key
+ * "a.b". An object requires that all columns "a.*" are adjacent and that no other key is "a".
+ * Reports of other programs may break these rules, and JSON readers drop duplicate keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -224,7 +224,6 @@ static void put_head(FILE *out, const struct report *report)
 	put_value(out, &source, UNIT_TEXT);
 }
 
-/* view_write() checks the stream for write errors. */
 int view_json(struct view *view, const struct report *report)
 {
 	FILE *out = view->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports for people: a line with the source, tables, losses, notes. */
+/* Prints reports as text for people: source, tables, findings, losses and notes. */
 #include "view/text.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "report/findings.h"
 #include "view/utf8.h"
 
-#define HEADING_EVERY 20 /* reports between two headings while reports scroll as one table */
-#define FINDINGS_SHOWN 5 /* keeps the figures on a screen of 24 lines */
+#define HEADING_EVERY 20 /* reports between two headings of a scrolling table */
+#define FINDINGS_SHOWN 5 /* limit that keeps the tables on a screen of 24 lines */
 #define COMPACT_ROWS  5 /* maximum rows of a scrolling table: four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
@@ -37,7 +37,8 @@ static void text_pair(const struct view *view, const struct column *col, const s
 }
 
 /*
- * Prints the values of a one-row @table that @shown accepts. Returns true if any value was printed.
+ * Prints the values in the first row of @table for which @shown is true. Returns true if any value
+ * was printed.
  */
 static bool text_pairs(const struct view *view, const struct table *table, const char *between,
 		       bool (*shown)(const struct column *col, const struct value *value))
@@ -60,7 +61,7 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/* True for a quality value that is printed in the head: not a loss, and not a count of 0. */
+/* True for a quality value that the head shows: not a loss counter, and not a count of 0. */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -80,8 +81,8 @@ static void text_time(const struct view *view, const struct report *report, cons
 }
 
 /*
- * Prints the head "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%", and a line with the
- * fields.
+ * Prints a line such as "02:03:04 load: source bpf, window 1.00 s", and a line with the fields of
+ * the report.
  */
 static void text_head(struct view *view, const struct report *report)
 {
@@ -201,7 +202,7 @@ static bool is_visible(const struct view *view, const struct table *table)
 	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
-/* --all and --histogram: prints the histograms in cells, each under the name of its row. */
+/* Prints the histograms in cells with --all or --histogram, each below the name of its row. */
 static void text_nested(struct view *view, const struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -225,8 +226,8 @@ static void text_nested(struct view *view, const struct grid *grid)
 }
 
 /*
- * Reports that are one table of a few rows scroll as one long table. They share a heading until
- * the columns, the source or the window change.
+ * True if the table needs a heading. Reports of one small table scroll under one heading until the
+ * columns, the source or the window length change.
  */
 static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
@@ -270,7 +271,10 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* A line with the time separates windows that scroll under one heading. Events show seconds. */
+		/*
+		 * Windows that scroll under one heading are separated by a line with the time.
+		 * Reports of events get that line once per second.
+		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");

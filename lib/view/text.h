@@ -17,7 +17,7 @@ bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
  * Increase of a loss counter since the previous report. Returns the whole count in the first
- * report, after a reset, or if @seen is full.
+ * report, after a reset, or if @seen has no free entry.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
@@ -49,9 +49,10 @@ struct grid {
 	char **cells; /* nr_rows × nr_cols; NULL for a cell that is not shown */
 	struct grid_item *items;
 	size_t nr_items;
-	size_t nr_keys; /* leading items that name the row; they are in every block */
+	/* number of leading columns that identify the row; repeated in every block */
+	size_t nr_keys;
 	size_t nr_blocks;
-	size_t sentence, fix; /* columns of prose, or GRID_NONE */
+	size_t sentence, fix; /* columns with sentences, or GRID_NONE */
 	size_t parts;	      /* column that lists the largest parts of a sum, or GRID_NONE */
 };
 

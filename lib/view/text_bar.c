@@ -31,7 +31,10 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 
 		if (value->kind != VALUE_F64 || !(value->f64 > 0))
 			continue;
-		/* Round the running sum, not each part, so that the whole bar has the right length. */
+		/*
+		 * Rounding the running sum instead of each part keeps the total length of the bar
+		 * exact.
+		 */
 		sum += value->f64;
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
@@ -81,7 +84,7 @@ bool text_is_hist(const struct table *table)
 	       table_find(table, "count") == 1;
 }
 
-/* Counts are cumulative: a bucket is the difference from the previous count. */
+/* Count of one histogram bucket. The cells have cumulative counts. */
 static double hist_bucket(const struct table *table, size_t row)
 {
 	const struct value *below = row ? table_cell(table, row - 1, 1) : NULL;
@@ -149,13 +152,13 @@ void text_put(const struct view *view, enum style style, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* Hash the NUL as well, so that "a","bc" differs from "ab","c". */
+	/* The NUL is hashed too, so that "a","bc" differs from "ab","c". */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 void text_wrap(const struct view *view, const char *text, size_t indent)
 {
-	/* On a very narrow terminal, let the terminal wrap the lines. */
+	/* A terminal with less than 20 columns for the text wraps the lines itself. */
 	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
 	size_t at = 0;
 

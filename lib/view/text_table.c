@@ -11,7 +11,8 @@
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3
-#define SENTENCE_ROOM 30 /* minimum width of a sentence; narrower sentences get their own block */
+/* minimum width of a sentence; a sentence with less room gets its own block */
+#define SENTENCE_ROOM 30
 
 /* First column of metric @id that is shown in text, or GRID_NONE. */
 static size_t find_metric(const struct table *table, enum metric_id id)
@@ -32,7 +33,7 @@ static bool is_shown(const struct grid *grid, size_t col)
 	       !cells_blank(grid->table, col);
 }
 
-/* Text of the largest parts of a row's sum: "quota 57%, same 34%". */
+/* Text of the largest parts of a sum, such as "quota 57%, same 34%". */
 static char *parts_text(const struct table *table, size_t row)
 {
 	size_t order[PARTS_SHOWN] = {0}, nr = 0;
@@ -70,7 +71,7 @@ static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
 	size_t width = view->width > 0 ? view->width : 0;
-	/* Names are not cut with --wide in a pipe or file. */
+	/* With --wide, names in a pipe or file are not cut. */
 	size_t name_max = width || !view->wide ? cells_name_max(width) : 0;
 
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
@@ -134,7 +135,10 @@ static void grid_items(struct grid *grid, const struct view *view)
 		grid_add(grid, GRID_BAR);
 }
 
-/* Fills each block up to the width of the terminal; the bar gets the rest of its block. */
+/*
+ * Assigns columns to blocks that fit the width of the terminal. The bar gets the remaining width of
+ * its block.
+ */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
@@ -284,7 +288,10 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/* Prints the sentence and ends the line. The fix gets its own line for copying. */
+/*
+ * Prints the last column of a row as a wrapped sentence. The fix is printed on its own line, so
+ * that users can copy it.
+ */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a timeline as JSON Lines, or as Chrome trace JSON with a row per CPU. */
+/* Writes a timeline as JSON Lines, or in the Chrome trace format with one row per CPU. */
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -92,7 +92,7 @@ struct writer {
 	const struct timeline *timeline;
 	bool comma;
 	uint32_t cpu;
-	/* Stack of open slices on this CPU, by the kind of event that started each slice. */
+	/* Open slices on this CPU, outermost first, by the kind of their first event. */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
 };
@@ -124,8 +124,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of that kind and all slices inside. Does nothing if the slice
- * started before the trace.
+ * Ends the innermost open slice of that kind and all slices inside it. A slice that started before
+ * the trace is not open.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
@@ -208,7 +208,10 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
-/* Each task has its own row for holds, because holds of several tasks overlap on one CPU. */
+/*
+ * Writes a wait part such as throttling by CPU quota. Each task has its own row, because parts of
+ * several tasks overlap on one CPU.
+ */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	static const char *const phases[] = {"b", "e"};

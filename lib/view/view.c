@@ -6,7 +6,7 @@
 
 int stream_end(FILE *out, int rc)
 {
-	/* Errors of earlier writes have set errno. Most write errors appear at the flush. */
+	/* A failed write before the flush has set errno and the error flag of the stream. */
 	int before = errno;
 
 	if (!rc && fflush(out))

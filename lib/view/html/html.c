@@ -11,7 +11,7 @@
 #include "view/utf8.h"
 #include "view/view.h"
 
-/* Writes JSON into a script element: "<" becomes \u003c, so that no name can end the element. */
+/* Writes JSON into a script element. "<" becomes \u003c, so that no text can end the element. */
 static void html_json(FILE *out, const char *json, size_t size)
 {
 	for (const char *end = json + size, *next; json < end; json = next + 1) {
@@ -40,7 +40,7 @@ void html_json_text(FILE *out, const char *text)
 	free(safe);
 }
 
-/* Replaces "us" by "µs", which some terminals cannot show and every browser can. */
+/* Browsers can show "µs", which some terminals cannot. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
 	size_t length;
@@ -52,7 +52,7 @@ const char *html_ns(double ns, char *buf, size_t size)
 	return buf;
 }
 
-/* Writes @text line by line, because utf8_print_markup() writes a line feed as \x0a. */
+/* Writes text line by line, because utf8_print_markup() escapes line feeds. */
 static int put_lines(FILE *out, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Self-contained HTML documents, and the files of the live page that embed.py embeds. */
+/* Self-contained HTML documents, and the embedded files of the live page. */
 #ifndef SUBTICK_VIEW_HTML_H
 #define SUBTICK_VIEW_HTML_H
 
@@ -25,13 +25,13 @@ struct html_doc {
 };
 
 /*
- * Writes and flushes the document. The document loads no other files, and its
- * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the stream's
- * -errno.
+ * Writes a report and flushes the stream. The document loads no other files, and its
+ * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the -errno
+ * of the stream.
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
-/* Writes the page of audit --paper. The page shows the files figure-N.svg of its own directory. */
+/* Writes the HTML page of audit --paper, which shows the files figure-N.svg of its directory. */
 int html_paper_write(FILE *out, const struct report *report);
 
 /* Writes utf8_printable() text as a JSON string that is safe inside a script element. */
@@ -40,7 +40,7 @@ void html_json_text(FILE *out, const char *text);
 const char *html_ns(double ns, char *buf, size_t size);
 
 struct web_asset {
-	const char *path; /* "/", "/app.js" */
+	const char *path; /* path of the URL, such as "/app.js" */
 	const char *type; /* Content-Type */
 	const char *data;
 	unsigned int size;
@@ -48,21 +48,20 @@ struct web_asset {
 
 /* The files of the live page. The last entry has no path. */
 extern const struct web_asset web_assets[];
-/* The data of /app.css and /app.js. */
+/* Contents of /app.css and /app.js. */
 extern const char *const web_style, *const web_script;
 
 /*
- * index.html of a report, in two pieces: up to the style sheet, and from </head> to the end of the
- * static content. Its Content-Security-Policy allows web_style and web_script by their hashes.
+ * index.html of a report in two pieces: up to the style sheet, and from </head> on. The
+ * Content-Security-Policy allows web_style and web_script by their hashes.
  */
 extern const char web_report_head[], web_report_body[];
 
-/* timeline.js and timeline_file.js as one script, and hashes for a Content-Security-Policy. */
+/* Script of the trace page, and hashes for its Content-Security-Policy. */
 extern const char web_timeline_script[], web_timeline_hash[], web_style_hash[];
 
 /*
- * Content-Security-Policy of the live page, sent with each of its files: no inline script or style,
- * no other origin, no frames.
+ * Content-Security-Policy of the live page: no inline script or style, no other origin, no frames.
  */
 #define WEB_CSP                                                                         \
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a page: the data, the script that draws the data, and a table of the longest
+ * Writes a timeline as an HTML page: data, the script that draws it, and a table of the longest
  * waits.
  */
 #include "view/view.h"
@@ -15,7 +15,7 @@
 #include "view/html/html.h"
 #include "view/utf8.h"
 
-/* Parts of a core's time and their names, in the order of the legend; app.css has their colours. */
+/* CSS classes and names of the parts of a CPU's time, in the order of the legend. */
 static const char *const legend[][2] = {
 	{"ctx-task", "tasks"},
 	{"ctx-hardirq", "interrupts"},
@@ -30,14 +30,17 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* Strings of the data; slices refer to them by index. */
+/* Strings in the JSON data. Slices refer to strings by index. */
 struct words {
 	const char **list;
 	size_t nr;
 	bool failed;
 };
 
-/* Index of a string, added if new. A linear search is enough for the tens of strings in a trace. */
+/*
+ * Index of a string, which is added if new. Linear search is enough for the tens of strings of a
+ * trace.
+ */
 static size_t word(struct words *words, const char *text)
 {
 	size_t at = 0;
@@ -113,7 +116,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* Writes the ticks of each CPU, each as the time since the previous tick. */
+/* Writes the scheduler ticks of each CPU as differences from the previous tick. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the live screen: header, cores, losses, panes, notes, help. */
+/* Draws the live screen: header, CPUs, findings, losses, tabs, panes, notes and help. */
 #include "view/screen/screen.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static const char *const help[][2] = {
 /* Lines of wrapped text. The first @skip lines are counted and not drawn. */
 struct lines {
 	struct canvas *canvas;
-	int row, end; /* rows of the canvas for the drawn lines */
+	int row, end; /* canvas rows of the drawn lines */
 	size_t skip, nr;
 };
 
@@ -62,8 +62,8 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 }
 
 /*
- * Draws the first finding of the first slot, which has the findings of all measurements. Other slots
- * have findings from their own figures only.
+ * Draws the first finding of the first slot. Findings of the first slot use the figures of all
+ * measurements.
  */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
@@ -125,7 +125,7 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/* The first pass only counts the lines. The second pass draws the visible lines. */
+	/* The first pass counts the lines, and the second pass draws the visible lines. */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -205,7 +205,9 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/* Visible tabs, from @first on. @brief: only the first tab of a command has the command's name. */
+/*
+ * Tabs from number @first on. @brief: only the first tab of a command has the name of the command.
+ */
 struct tabs {
 	const struct screen *screen;
 	size_t first;
@@ -250,8 +252,8 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 
 	tabs.brief = tabs_width(&tabs, last) > end;
 	/*
-	 * The tab of the notes is always visible, because notes contain the findings. The tab of
-	 * the active pane is also always visible.
+	 * Two tabs are always visible: the notes, because they contain the findings, and the active
+	 * pane.
 	 */
 	if (tabs_width(&tabs, last) > end)
 		end -= (int)strlen("> notes ");
@@ -292,7 +294,7 @@ static void draw_help(struct canvas *canvas)
 	static const char *const text[] = {
 		"After each bar: the measured busy share, then that of /proc/stat, which top shows;",
 		"if there is room, earlier windows, the latest on the right.",
-		NULL, /* the limit of LOAD_WRONG_RATIO */
+		NULL, /* replaced by the line with LOAD_WRONG_RATIO */
 		"More in subtick(8).",
 	};
 	int row = 2;

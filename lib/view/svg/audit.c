@@ -54,7 +54,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* Axes of the paper: seconds per ten million loops. */
+/* The plots of the paper show seconds per ten million loops. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name)                                                                    \
 	{                                                                                      \
@@ -120,7 +120,7 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 		.table = "table1", .where = "slack_ns", .equals = slack, .x = "delay_ns", .y = column, \
 		.label = name, .mark = SVG_LINE                                                  \
 	}
-/* Timer slacks of --paper: the kernel's default of 50 µs, as in the paper, and the minimum. */
+/* Timer slacks of --paper in ns: the default of the kernel, as in the paper, and the minimum. */
 #define PAPER_SLACK "50000"
 #define LEAST_SLACK "1"
 
@@ -196,7 +196,7 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 
 	for (size_t i = 0; i < plot->nr_series; i++) {
 		const struct svg_series *one = &plot->series[i];
-		/* The expected value does not depend on the timer slack, so draw one curve. */
+		/* The expected value does not depend on the timer slack, so one curve is enough. */
 		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
 
 		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {
@@ -219,8 +219,8 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 }
 
 /*
- * Adds the timer slack to the title of a plot with the axes of the paper, because the figure
- * depends on the slack.
+ * Adds the timer slack to the title of a plot that the paper also has, because the result depends
+ * on the slack.
  */
 static void name_plot(struct audit_drawing *drawing, size_t at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Axes of plots: round ends, round ticks, one unit for all ticks. */
+/* Computes the axes of plots: ends and ticks at round numbers, with scaled units. */
 #include "view/svg/svg.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* Use a larger scale if the axis reaches at least 2 on that scale. */
+		/* A larger unit is used if the axis reaches at least 2 of that unit. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;
@@ -39,7 +39,7 @@ static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
 
-	/* A rounding error of the division must not choose the next larger step. */
+	/* The tolerance of 1e-9 keeps a rounding error from choosing the next larger step. */
 	return power * (lead <= 1.0 + 1e-9   ? 1.0
 			: lead <= 2.0 + 1e-9 ? 2.0
 			: lead <= 5.0 + 1e-9 ? 5.0
@@ -87,7 +87,7 @@ void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, 
 	}
 	axis->scale = 1.0;
 	axis->unit = "";
-	/* A logarithmic axis has one unit per tick, to avoid labels such as "0.0001". */
+	/* On a logarithmic axis each tick has its own unit, to avoid labels such as "0.0001". */
 	if (!log || (unit != UNIT_NS && unit != UNIT_HZ))
 		choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
 	if (log)
@@ -116,7 +116,7 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
 	else if (axis->decimals < 0)
 		snprintf(buf, size, "%g", shown);
-	else /* Print "0" instead of "-0". */
+	else /* Small negative values are shown as "0", not "-0". */
 		snprintf(buf, size, "%.*f", axis->decimals,
 			 fabs(shown) < 0.5 * pow(10.0, -axis->decimals) ? 0.0 : shown);
 }

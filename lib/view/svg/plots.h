@@ -18,9 +18,7 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
-/*
- * A reproduced figure of the paper, drawn from the report of the experiment "ticks" or of --paper.
- */
+/* A figure of the paper, drawn from the report of the experiment "ticks" or of --paper. */
 struct audit_paper_figure {
 	const char *number;
 	bool of_ticks;

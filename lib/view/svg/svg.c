@@ -11,14 +11,14 @@
 #include "view/view.h"
 
 #define WIDTH	      820.0
-#define PLOT_HEIGHT   400.0 /* with title, labels and legend */
+#define PLOT_HEIGHT   400.0 /* pixels, with title, labels and legend */
 #define MARGIN_LEFT   84.0
 #define MARGIN_RIGHT  24.0
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
 #define WIDTH_LEAST   50.0 /* minimum ratio of the ends of a histogram's logarithmic axis */
-#define LEGEND_GAP    6.0  /* distance from the title */
+#define LEGEND_GAP    6.0  /* pixels between title and legend */
 #define LABEL_MAX     90   /* characters in a line of the legend */
 
 /*
@@ -48,7 +48,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	for (size_t i = 0; i < p->plot->nr_series; i++) {
 		const struct svg_trace *trace = &p->traces[i];
 		char *safe = utf8_printable(trace->label, LABEL_MAX);
-		/* Estimate the width of the text, because the font is unknown. */
+		/* The width of the text is an estimate, because the font is unknown. */
 		double width = 36.0 + 6.8 * (double)utf8_width(safe ?: "");
 
 		free(safe);
@@ -70,7 +70,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	return lines;
 }
 
-/* Computes the axes for all series. False if there is nothing to draw. */
+/* Computes the axes of a plot. False if no series has data. */
 static bool plot_axes(struct plot *p)
 {
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
@@ -97,12 +97,12 @@ static bool plot_axes(struct plot *p)
 		low_y = 0.0;
 	if (!p->plot->y_log && bars && high_y < 0.0)
 		high_y = 0.0;
-	/* Start the axis below the lowest bar, which otherwise would have no height. */
+	/* The lowest bar needs a height, so a logarithmic axis starts below it. */
 	if (p->plot->y_log && bars)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
-	/* Widen the axis, so that a single bucket does not fill the whole width. */
+	/* A wider axis keeps a single bucket from filling the whole plot. */
 	if (p->plot->x_log && bars)
 		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plots of a report's tables as one SVG file: points, lines and histograms on labelled axes. */
+/* Draws tables of a report as an SVG file: points, lines and histograms on labelled axes. */
 #ifndef SUBTICK_VIEW_SVG_H
 #define SUBTICK_VIEW_SVG_H
 
@@ -17,13 +17,13 @@ enum svg_mark {
 };
 
 /*
- * Cells to draw, by keys of columns. Rows with a null cell are skipped. On a logarithmic axis zero
- * and negative values are skipped.
+ * One series of a plot: the columns of a table to draw. Rows with a null cell are skipped, and on a
+ * logarithmic axis rows with zero or negative values.
  */
 struct svg_series {
 	const struct report *from; /* report that has the table, or NULL for the plot's report */
 	const char *table;	   /* key of a table of the report */
-	/* Draw only rows whose column @where equals @equals, or NULL for all rows. */
+	/* Only rows whose column @where equals @equals are drawn. NULL for all rows. */
 	const char *where;
 	const char *equals; /* text, or a decimal number */
 	const char *x, *x_end, *y;
@@ -42,15 +42,14 @@ struct svg_plot {
 };
 
 /*
- * Writes the plots one below the other, and flushes. An axis has the unit of the first series'
- * column. The unit is scaled for people, per axis or per tick of a logarithmic axis. A plot without
- * data contains a message. Returns 0, -EINVAL if a table or column is missing, -ENOMEM, or the
- * stream's -errno.
+ * Writes the plots one below the other and flushes the stream. An axis has the unit of the first
+ * series. A plot without data contains a message. Returns 0, -EINVAL if a table or column is
+ * missing, -ENOMEM, or the -errno of the stream.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
 
-/* An axis: maps values to pixels and contains the ticks. Values are in the column's unit. */
+/* Maps values to pixels. Values are in the unit of the column. */
 #define SVG_MAX_TICKS 16
 
 struct svg_axis {
@@ -74,7 +73,7 @@ struct svg_dot {
 	double x, x_end, y;
 };
 
-/* The cells of one series as numbers, with the axes and style of its plot. */
+/* Data points of a series, and the axes and style of its plot. */
 struct svg_trace {
 	const struct svg_series *series;
 	const char *label;
@@ -89,7 +88,7 @@ struct svg_columns {
 	const struct column *x, *y;
 };
 
-/* Fills label and dots. Sets @first to the columns unless an earlier series has set it. */
+/* Reads the data points of a series. Sets @first to the columns of the series unless it is set. */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
 void svg_trace_draw(const struct svg_trace *trace, FILE *out);

@@ -30,7 +30,9 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 		.y = value_number(table_cell(table, row, col[2])) * (s->times > 0.0 ? s->times : 1.0),
 	};
 
-	/* A cumulative count of 0 is checked after the previous count was subtracted. */
+	/*
+	 * A cumulative count is not checked here, because the previous count is subtracted later.
+	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return 0;

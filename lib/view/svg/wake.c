@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The plots of `subtick wake --plot`: points of one run, optionally compared with an earlier run.
- */
+/* The plots of `subtick wake --plot`, optionally compared with an earlier run. */
 #include "view/svg/plots.h"
 
 #include <errno.h>
@@ -23,7 +21,10 @@ const char *wake_depth_key(const struct table *points)
 		char *end;
 		long number;
 
-		/* Accept core states such as "c6_ns", and skip package states such as "pc6_ns". */
+		/*
+		 * Keys of core states look like "c6_ns". Package states such as "pc6_ns" are
+		 * skipped.
+		 */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -40,7 +41,7 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-/* Host and CPU model of a report, from its keys machine.*, or "run N" without a host. */
+/* Name of a run: host and CPU model of its report, or "run N" without a host. */
 static void run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
@@ -49,7 +50,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* Runs of the same machine get a run number. */
+	/* Runs on the same machine get a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -151,8 +152,7 @@ static bool any_forced(const struct table *points)
 }
 
 /*
- * Splits points by idle state if states were forced, else by core, or by source if the distribution
- * has no cores.
+ * Splits points by idle state if idle states were forced, else by CPU, or by source without CPUs.
  */
 static void choose_split(const struct report *report, struct split *split)
 {

@@ -36,8 +36,8 @@ static inline void *grow(void *array, size_t nr, size_t size)
 	})
 
 /*
- * Index of the first element whose uint64_t member at @offset is above @limit, or @nr. The @nr
- * elements of @size bytes must be sorted by that member.
+ * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if none is.
+ * The @nr elements of @size bytes must be sorted by that member.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)

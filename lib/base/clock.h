@@ -21,7 +21,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC, which bpf_ktime_get_ns() also reads. */
+/* Time of CLOCK_MONOTONIC, which bpf_ktime_get_ns() also reads. */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -49,11 +49,12 @@ static inline uint64_t timeval_ns(struct timeval tv)
 }
 
 /*
- * Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0 if unknown.
+ * Rate correction of CLOCK_MONOTONIC by NTP, relative to the hardware counter: 1e-6 is 1 ppm. 0 if
+ * unknown.
  */
 double ntp_rate(void);
 
-/* Parses a decimal number of 0 or more, without an exponent in hexadecimal. @ret_end is its end. */
+/* Parses a decimal number of 0 or more. @ret_end is the first character after the number. */
 bool decimal_parse(const char *text, double *ret_number, char **ret_end);
 /*
  * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without

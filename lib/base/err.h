@@ -7,19 +7,19 @@
 
 struct err {
 	int code;	  /* -errno, or 0 for no error */
-	bool unsupported; /* this machine does not support the request; cmd/ exits with 77 */
+	bool unsupported; /* this machine does not support the request; the exit code is 77 */
 	char what[256];	  /* one sentence, no trailing newline or full stop */
 	char fix[192];	  /* fix for the user, often a command, or "" */
 };
 
 /*
- * All functions return @code, so that a failing function can end with return err_set(err, -EIO,
- * "cannot read %s", path). @err may be NULL if the caller needs only the code.
+ * All functions return the error code, so that callers can write return err_set(err, -EIO, "cannot
+ * read %s", path). @err may be NULL if the caller needs only the code.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Inserts "prefix: " before the sentence of @err, to add context of the caller. */
+/* Inserts "prefix: " before the sentence of @err, to add the context of the caller. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

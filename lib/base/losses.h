@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All loss counters, and the loss counters of each meter. Members of windows, quality keys, the
- * JSON Schema, metrics, man pages and the page's texts are generated from these lists.
+ * All counters of lost events, and the counters of each meter. Members of windows, quality keys,
+ * the JSON Schema, metrics and man pages are generated from these lists.
  */
 #ifndef SUBTICK_BASE_LOSSES_H
 #define SUBTICK_BASE_LOSSES_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * X(key, title, help): the JSON key is "key_total", the metric M_key_total, and the exporter shows
- * subtick_losses_total{kind="key"}. The title is the heading in text. The help text states the lost
- * data and the effect on the figures.
+ * X(key, title, help). The JSON key is "key_total", the metric is M_key_total, and the exporter
+ * shows subtick_losses_total{kind="key"}. The title is the heading in text. The help text states
+ * what was lost and the effect on the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -85,7 +85,9 @@
 	X(names_lost, "names lost",                                                                \
 	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
-/* Losses of each meter: X(member, key). Options have their own lists. */
+/*
+ * Loss counters of `subtick load`: X(member, key). Options that add counters have their own lists.
+ */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
 	X(odd_edges, odd_edges)               \
@@ -93,12 +95,12 @@
 	X(recursion_misses, recursion_misses) \
 	X(read_errors, read_error)
 
-/* Losses with --irq. */
+/* Additional loss counters of `subtick load --irq`. */
 #define LOAD_IRQ_LOSSES(X) X(lines_lost, irq_lost)
 
 /*
- * X(member, key, from). @from is KERNEL if the BPF programs count the loss in a member of the same
- * name in struct runq_cpu.
+ * Loss counters of `subtick runq`: X(member, key, from). @from is KERNEL if the BPF programs count
+ * the loss in the same member of struct runq_cpu.
  */
 #define RUNQ_LOSSES(X)                              \
 	X(unknown_start, unknown_start, KERNEL)     \
@@ -109,7 +111,7 @@
 	X(recursion_misses, recursion_misses, USER) \
 	X(events_lost, ring_lost, KERNEL)
 
-/* Losses with --idle-states, --avoidable and --pressure. */
+/* Additional loss counters of `subtick runq` with --idle-states, --avoidable and --pressure. */
 #define RUNQ_IDLE_LOSSES(X) X(idle_full, idle_states_full)
 #define RUNQ_AVOIDABLE_LOSSES(X) X(avoidable_lost, avoidable_lost)
 #define RUNQ_PRESSURE_LOSSES(X)      \
@@ -118,7 +120,7 @@
 	X(crowded, pressure_crowded) \
 	X(unstable, pressure_unstable)
 
-/* Losses of noise, in addition to LOAD_LOSSES. */
+/* Loss counters of `subtick noise`, in addition to LOAD_LOSSES. */
 #define NOISE_LOSSES(X)               \
 	X(sources, source_lost)       \
 	X(victims, victim_lost)       \
@@ -126,7 +128,7 @@
 	X(queueings, queued_lost)     \
 	X(functions, function_lost)
 
-/* Losses with --senders. */
+/* Additional loss counters of `subtick noise --senders`. */
 #define NOISE_SENDER_LOSSES(X) \
 	X(sends, sender_lost)  \
 	X(calls, call_lost)
@@ -140,19 +142,19 @@
 	X(recursion_misses, recursion_misses) \
 	X(unknown_start, unknown_start)
 
-/* Declares the counter as a member of a struct. */
+/* Declares a loss counter as a member of a struct. */
 #define LOSS_MEMBER(member, key, ...) uint64_t member;
 
 /*
- * Difference of 5 percentage points above which a shown load is called wrong. The live page
- * receives this limit with the figures. packaging/ repeats the limit, and ./check fleet compares
+ * Difference of 5 percentage points above which a load of another tool is called wrong. The live
+ * page gets this limit with the figures. packaging/ repeats the limit, and ./check fleet compares
  * both.
  */
 #define LOAD_WRONG_RATIO 0.05
 
 /*
- * True if the shown load differs from the true load by more than LOAD_WRONG_RATIO. False if either
- * load is unknown (NaN).
+ * True if the shown load differs from the true load by more than LOAD_WRONG_RATIO. False if one of
+ * them is NaN.
  */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {

@@ -251,9 +251,9 @@ void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, cons
 
 	if (!len || len > WORD_MAX || name_len > WORD_MAX)
 		return;
-	/* A prefix of a name has distance 0. */
+	/* A word that is a prefix of a name has distance 0. */
 	d = len > 1 && !strncmp(word, name, len) ? 0 : distance(word, len, name, name_len);
-	/* Accept up to a third of wrong characters. */
+	/* At most a third of the characters may be wrong. */
 	if (d > (len > name_len ? len : name_len) / 3 || (nearest->name && d >= nearest->distance))
 		return;
 	*nearest = (struct opt_nearest){name, d};

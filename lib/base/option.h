@@ -13,26 +13,27 @@
 struct opt;
 
 /*
- * Parses @value into the struct at @base. @value is NULL for an option without an argument on a
- * command line. Returns 0, or -errno with a sentence in @err. The sentence must not contain the
- * option and value, which opt_store() adds. -EINVAL needs no sentence if the option has .expected.
+ * Parses @value into the struct at @base. @value is NULL for a command line option without
+ * argument. Returns 0, or -errno with a sentence in @err. opt_store() adds option and value to the
+ * sentence. -EINVAL needs no sentence if the option has .expected.
  */
 typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
 
-/* Time at which a changed setting takes effect. */
+/* Time when a changed setting takes effect. */
 enum opt_when {
-	OPT_RESTART, /* after a restart, because the change needs dropped privileges */
+	/* after a restart, because the exporter has dropped the privileges for the change */
+	OPT_RESTART,
 	OPT_LIVE,    /* on SIGHUP */
-	OPT_ARGV,    /* not a setting: command line only */
+	OPT_ARGV,    /* command line only */
 };
 
-/* One option. A table ends with a NULL name. */
+/* An option. A table of options ends with a NULL name. */
 struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help, or NULL for an option without argument (yes or no in a
-	 * file).
+	 * Name of the argument in --help. NULL for an option without argument, which is yes or no
+	 * in a file.
 	 */
 	const char *arg;
 	const char *help;
@@ -43,28 +44,28 @@ struct opt {
 	const char *const *words;
 	/* Description of valid values, or NULL if @parse sets the message. */
 	const char *expected;
-	const char *group;	  /* common name of related options */
+	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
-	/* Compares the member of two structs, or NULL if opt_same() compares text or bytes. */
+	/* Compares the member in two structs. NULL to compare text or bytes. */
 	bool (*same)(const void *a, const void *b);
 };
 
-/* Parsers of common types. Text is stored as a pointer, a string as a copy. */
+/* Parsers of common types. */
 opt_parse opt_flag;   /* bool */
-opt_parse opt_text;   /* const char *; one of @words if set */
-opt_parse opt_string; /* char *, freed and replaced */
+opt_parse opt_text;   /* const char *, not copied; one of @words if set */
+opt_parse opt_string; /* char *, replaced by a copy */
 opt_parse opt_cpus;   /* struct cpuset */
 opt_parse opt_u32;    /* a whole number from min to max */
 opt_parse opt_u64;
 opt_parse opt_time;  /* 64-bit ns from min to max */
-opt_parse opt_ratio; /* double; the argument is RATIO, or a number with a unit of one hundredth */
+opt_parse opt_ratio; /* double; without a unit, or with a unit of one hundredth such as % */
 opt_parse opt_word;  /* enum: index in @words */
 opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-separated list */
 
-/* Part of an entry: the member that stores the value. */
+/* Initializer of the member that stores the value. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/* End of an entry: stores the value in @member. The type of the member selects the parser. */
+/* Initializer of parser and member. The type of the member selects the parser. */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -90,31 +91,31 @@ opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-sep
  * Calls the option's parser and returns its result. On failure @err names the option and its value.
  */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
-/* True if both structs have the same value. */
+/* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Entry with that name in a table, or NULL. */
+/* Finds the option with that name. NULL if the table lacks it. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/* Closest name to a mistyped word. Initialize with {0}. name is NULL if no name is close. */
+/* Closest name to a mistyped word, initialized with {0}. The name is NULL if no name is close. */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
-/* Compares one more name with the first @len bytes of @word. */
+/* Compares the first @len bytes of @word with one more name. */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
-/* For parsers: calls @fn with each word of a comma-separated list until a call fails. */
+/* Calls @fn with each word of a comma-separated list until a call fails. */
 int opt_each(const struct opt *opt, const char *value, void *base, struct err *err, opt_parse *fn);
 /* Index of @value in @words, or -EINVAL. */
 int opt_index(const char *const *words, const char *value);
-/* Parses a decimal number from @min to @max, followed by @unit. */
+/* Parses a decimal number from @min to @max that is followed by @unit. */
 bool opt_decimal(const char *text, const char *unit, double min, double max, double *ret_number);
 /* Parses a whole number from @min to @max. */
 int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
 /* Parses a time from @min_ns to @max_ns. */
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
-/* Removes "--" before option names in the sentence, for users of the library. */
+/* Removes "--" before option names in an error sentence, for users of the library. */
 void opt_plain(struct err *err);
 
 #endif

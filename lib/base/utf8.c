@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decodes UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* Decodes UTF-8. Overlong forms, surrogates and code points above U+10FFFF are invalid. */
 #include "base/utf8.h"
 
 size_t utf8_decode(const char *str, size_t max, uint32_t *ret_code)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of the kernel, privileges, BPF and trace events. */
+/* Checks kernel, privileges, BPF and trace events for `subtick doctor`. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -262,7 +262,10 @@ static const struct doctor_events events[DOC_NR] = {
 		 "use a kernel built with CONFIG_IRQSOFF_TRACER=y and CONFIG_PREEMPT_TRACER=y"},
 };
 
-/* x86 vectors without irq_handler_entry events. Rare vectors are not checked. */
+/*
+ * Trace events of x86 interrupt vectors that have no irq_handler_entry event. Rare vectors are not
+ * checked.
+ */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
 	 "call_function_entry", "call_function_exit", "call_function_single_entry",
@@ -277,14 +280,14 @@ static const struct doctor_events vectors_arm64 = {
 	fix_tracing,
 };
 
-/* arm64 event that contains the name of each IPI; other architectures have no such event. */
+/* The event of arm64 that has the name of each IPI. */
 static const struct doctor_events senders_arm64 = {
 	{"ipi_raise"},
 	"which core sends an IPI",
 	fix_tracing,
 };
 
-/* Trace events of a check, or NULL if unknown for this architecture. */
+/* Trace events of a check, or NULL if they are unknown for this architecture. */
 static const struct doctor_events *events_of(const struct doctor *d, enum doctor_id id)
 {
 	if (id == DOC_EV_VECTORS)
@@ -323,7 +326,7 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 			   ev->names[1] ? " …" : "");
 }
 
-/* True if modules.dep lists the module, so the module is installed for this kernel. */
+/* True if modules.dep lists the module tracerbench for the running kernel. */
 static bool crit_module_installed(const struct doctor *d)
 {
 	char path[160];
@@ -339,8 +342,7 @@ static bool crit_module_installed(const struct doctor *d)
 }
 
 /*
- * True if the kernel has the kfuncs of engine bpf: the pair of an operation, and a cheap kfunc for
- * the overhead.
+ * True if the kernel has the kfuncs of one operation, and a cheap kfunc that measures the overhead.
  */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Probes capabilities, BPF and BTF; fills the row of a check. */
+/* Probes capabilities, BPF and the cycle counter, and fills the row of a check. */
 #include "doctor/doctor.h"
 
 #include <bpf/bpf.h>
@@ -21,7 +21,7 @@
 #include "host/kbtf.h"
 #include "host/perf.h"
 
-/* Value of a key such as "\nCapEff:" in a status file, or NULL. */
+/* Finds the value of a key such as "\nCapEff:" in /proc/PID/status. NULL if the key is missing. */
 static const char *status_find(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -50,8 +50,8 @@ int caps_read(const char *root, struct caps *ret_caps)
 	text = status_find(buf, "\nNoNewPrivs:");
 	caps.no_new_privs = text && *text == '1';
 	/*
-	 * The initial user namespace maps every id to itself. The file is missing without
-	 * CONFIG_USER_NS.
+	 * The initial user namespace maps every id to itself. Kernels without CONFIG_USER_NS lack
+	 * the file.
 	 */
 	rc = sys_read_file(root, "/proc/self/uid_map", buf, sizeof(buf));
 	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3) {
@@ -68,7 +68,7 @@ int caps_read(const char *root, struct caps *ret_caps)
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
 	}
 
-/* Closes a descriptor that only shows that a call works. Returns 0 or the -errno of the call. */
+/* Closes the descriptor of a probe. Returns 0 or the -errno of the probe. */
 static int probe_close(int fd)
 {
 	if (fd >= 0)
@@ -122,7 +122,7 @@ static void probe_event(struct probe *probe)
 	if (probe->event_rc)
 		return;
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
-	/* Open the event on the current CPU, because opening on another CPU sends an IPI. */
+	/* Opening the event on another CPU would send an IPI. */
 	cpu = sched_getcpu();
 	cpu = cpu < 0 ? 0 : cpu;
 	fd = perf_open_cpu(&event, cpu, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs doctor's checks and judges which commands work. */
+/* Runs the checks of `subtick doctor` and judges which commands work. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "host/kbtf.h"
 
 /*
- * Checks. @commands: blank-separated list of commands that need the check, or NULL for all
+ * Table of checks. @commands: blank-separated list of commands that need the check, or NULL for all
  * commands.
  */
 static const struct {
@@ -79,28 +79,26 @@ static const struct {
 };
 
 #define END	  DOC_NR
-/* Checks that wake needs. BPF programs of wake do not call bpf_probe_read_kernel(). */
+/* Checks for `subtick wake`, whose BPF programs do not call bpf_probe_read_kernel(). */
 #define WAKE_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
 #define BPF_NEEDS  WAKE_NEEDS, DOC_BPF_READS
 
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/*
-	 * A missing alternative source or comparison is listed, but the command still counts as
-	 * full.
-	 */
+	/* The feature is optional: without it the command still counts as full. */
 	bool minor;
 };
 
 /*
- * Requirements of each command. A list ends at the first zero, which is DOC_KERNEL and never part
- * of a list.
+ * Requirements of each command. A list ends at the first 0, which is DOC_KERNEL and never a
+ * requirement.
  */
 static const struct doctor_command {
 	const char *name;
-	enum doctor_id needs[10];   /* if one is missing, the command needs a fallback */
-	enum doctor_id fallback[4]; /* with any of these the command works in part */
+	/* if one is missing, the command does not work or needs a fallback */
+	enum doctor_id needs[10];
+	enum doctor_id fallback[4]; /* with one of these the command works in part */
 	const char *fallback_what;
 	struct doctor_want wants[8]; /* if one is missing, the command works in part */
 } command_table[] = {
@@ -274,8 +272,8 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 		struct doctor_row *r = &d->rows[id];
 
 		/*
-		 * Run all checks, because the commands depend on them. Show only the checks that
-		 * matter to this build.
+		 * All checks run, because the commands depend on them. Only the checks for commands
+		 * of this build are shown.
 		 */
 		checks[id].run(d, id, r);
 		if (in_build(build, checks[id].commands))
@@ -285,7 +283,7 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 	}
 }
 
-/* First missing check of @ids, or END. */
+/* Finds the first check of @ids that failed, or END. */
 static enum doctor_id first_missing(const struct doctor *d, const enum doctor_id *ids, size_t max)
 {
 	for (size_t i = 0; i < max && ids[i]; i++)
@@ -302,7 +300,7 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/* Writes all missing features to @detail. Returns the first check to fix, or END. */
+/* Lists all missing features in @detail. Returns the first check to fix, or END. */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {
@@ -315,7 +313,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* Prefer the fix of a missing feature that is not minor. */
+		/* The fix of a feature that is not optional is preferred. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)
@@ -327,7 +325,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 	return first;
 }
 
-/* Returns "full", "part" or "no"; @ret_fix is the check to fix first, or END. */
+/* Judges a command: "full", "part" or "no". @ret_fix is the check to fix first, or END. */
 static const char *command_judge(const struct doctor *d, const struct doctor_command *c,
 				 char *detail, size_t size, enum doctor_id *ret_fix)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks which measurements this machine supports, with the reason and fix for each missing one. */
+/* Checks which measurements this machine supports, with reason and fix for each missing feature. */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
@@ -13,7 +13,7 @@
 #include "host/procstat.h"
 #include "report/columns.h"
 
-/* Capability numbers of linux/capability.h. Older headers lack the last entries. */
+/* Capability numbers of linux/capability.h. Older versions of the header lack some of them. */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
@@ -22,11 +22,14 @@ enum cap_nr {
 };
 
 struct caps {
-	uint64_t effective; /* bit set of effective capabilities, by cap_nr */
-	/* Outside the initial user namespace, where BPF and perf ignore capabilities. */
+	uint64_t effective; /* bit set of effective capabilities */
+	/*
+	 * The process is outside the initial user namespace, where BPF and perf ignore
+	 * capabilities.
+	 */
 	bool user_ns;
 	bool user_ns_known;
-	bool seccomp; /* a filter is installed and may refuse system calls */
+	bool seccomp; /* a seccomp filter may refuse system calls */
 	bool no_new_privs;
 };
 
@@ -57,19 +60,19 @@ struct probe {
 	int bpf_read_rc;      /* result of loading a program that calls bpf_probe_read_kernel() */
 	char event[32];	      /* counter of unhalted cycles, or "" if not found */
 	int event_rc;	      /* result of opening and reading the counter on the current CPU */
-	struct err event_err; /* the reason if event_rc is not 0 */
-	bool cycles_vary;     /* the cycle clock is not known to have a constant rate */
+	struct err event_err; /* reason of event_rc */
+	bool cycles_vary;     /* the rate of the cycle clock may change */
 };
 
 void probe_run(struct probe *ret_probe);
 
 enum doctor_status {
 	DOCTOR_OK,
-	DOCTOR_WARN, /* works, with a limitation */
+	DOCTOR_WARN, /* works with a limitation */
 	DOCTOR_NO,
 };
 
-/* Checks in the order of the output. */
+/* Checks, in the order of the output. */
 enum doctor_id {
 	DOC_KERNEL,
 	DOC_CONFIG,
@@ -135,7 +138,7 @@ struct doctor_row {
 
 struct btf;
 
-/* Facts about the machine, read once, and the row of each check. */
+/* Facts about the machine, and the result of each check. */
 struct doctor {
 	const char *root;
 	const struct probe *probe;
@@ -145,7 +148,7 @@ struct doctor {
 	int caps_rc;
 	struct btf *btf;
 	struct err btf_err;
-	struct procstat_cpu stat[CPUSET_MAX]; /* /proc/stat */
+	struct procstat_cpu stat[CPUSET_MAX]; /* columns of /proc/stat */
 	int stat_rc;
 	struct err stat_err;
 	struct virt virt;
@@ -156,7 +159,7 @@ struct doctor {
 	struct doctor_row rows[DOC_NR];
 };
 
-/* Fills the row of a check. @fix may be NULL. */
+/* Sets the result of a check. @fix may be NULL. */
 void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
 		...) __attribute__((format(printf, 4, 5)));
 
@@ -181,14 +184,14 @@ struct doctor_opts {
 	const char *const *commands; /* subcommands of this build, NULL-terminated */
 };
 
-/* Makes the tables "checks" and "commands". Measures and changes nothing. */
-extern const struct table_spec *const doctor_tables[]; /* NULL-terminated */
+/* All tables of the report, terminated by NULL. */
+extern const struct table_spec *const doctor_tables[];
 
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
 /*
- * Status of a command in a report of doctor: "full", "part" or "no", or NULL if the command is not
- * listed.
+ * Status of a command in a report of doctor: "full", "part" or "no". NULL if the report lacks the
+ * command.
  */
 const char *doctor_command_status(const struct report *report, const char *command);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of the files, counters and kernel options that measurements use. */
+/* Checks files, counters and kernel options of measurements for `subtick doctor`. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -157,15 +157,12 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 			   ext.name);
 }
 
-/*
- * A kernel option. If a file proves the option, the file decides instead of the kernel
- * configuration.
- */
+/* A kernel option. If @proof is set, that file decides instead of the kernel configuration. */
 struct doctor_feature {
 	const char *symbol;
 	const char *proof; /* file that exists only with the option, or NULL */
 	const char *what;  /* purpose of the option */
-	const char *fix;   /* fix, or NULL to suggest a kernel with the symbol */
+	const char *fix;   /* advice, or NULL to suggest a kernel with the option */
 };
 
 static const struct doctor_feature features[DOC_NR] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of clock, ticks, idle states and hypervisor. */
+/* Checks clocks, ticks, idle states and hypervisor for `subtick doctor`. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	/*
-	 * Clocksources that are read over a bus or by trapping, which takes about a microsecond at
-	 * every context switch.
+	 * Reading these clocksources takes about a microsecond at every context switch, because
+	 * they are read over a bus or trap into the hypervisor.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
@@ -87,9 +87,7 @@ void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doct
 	if (!hz)
 		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
 	else
-		/*
-		 * Suggest a window of 1000 units. In a shorter window one unit is more than 0.1 %.
-		 */
+		/* In a window of 1000 units, one unit is 0.1 %. */
 		doctor_set(
 			row, DOCTOR_OK, NULL,
 			"%lu: /proc/stat counts in steps of %.4g ms; for a precision of 0.1 %% it "
@@ -125,8 +123,8 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 }
 
 /*
- * Current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if the file is not
- * readable.
+ * Reads the current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if the file is
+ * not readable.
  */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {
@@ -166,7 +164,7 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 			   dynamic ? ", unless changed since boot (PREEMPT_DYNAMIC)" : "");
 }
 
-/* Formats the idle states: "POLL 0 us, C1 2 us, C6 133 us (off)". */
+/* Formats the idle states as "POLL 0 us, C1 2 us, C6 133 us (off)". */
 static void idle_describe(const struct cpuidle_state *states, int nr, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -191,7 +189,7 @@ static bool idle_same(const struct cpuidle_state *a, int nr_a, const struct cpui
 	return true;
 }
 
-/* First online CPU whose idle states differ from the states of CPU @first, or CPUSET_MAX. */
+/* Finds the first online CPU whose idle states differ from those of CPU @first, or CPUSET_MAX. */
 static unsigned int idle_odd_cpu(const char *root, const struct cpuset *online, unsigned int first,
 				 const struct cpuidle_state *states, int nr)
 {

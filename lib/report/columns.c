@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds lists of a report from their specifications, and fills rows from plain structs. */
+/* Builds the tables of a report from column specifications, and fills rows from structs. */
 #include "report/columns.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-/* Stores a whole number as an integer, below 2^63. */
+/* A whole number below 2^63 is stored as an integer. */
 void columns_f64(struct value *value, double f64)
 {
 	if (f64 >= 0 && f64 == floor(f64) && f64 < 0x1p63)
@@ -169,7 +169,7 @@ void columns_set(struct report *report, const struct table_spec *spec, unsigned 
 		set(&value, col, from);
 		if (value.kind == VALUE_NULL && col->flags & COLUMN_OPTIONAL)
 			continue;
-		/* The cell takes ownership of the value's memory. */
+		/* The cell takes ownership of the memory of the value. */
 		*(spec->key[0] ? report_quality : report_field)(report, col->metric) = value;
 		if (!report->failed)
 			table->cols[table->nr_cols - 1].data_only = col->flags & COLUMN_DATA_ONLY;
@@ -187,7 +187,7 @@ static int descending(const void *a, const void *b)
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/* Finds the @most-th largest rank, and the number of rows with exactly that rank to keep. */
+/* Finds the rank of row number @most, and how many rows with exactly that rank are kept. */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Column specifications: which member of a plain struct each column shows. */
+/* Column specifications: each column of a table shows one member of a struct. */
 #ifndef SUBTICK_REPORT_COLUMNS_H
 #define SUBTICK_REPORT_COLUMNS_H
 
@@ -10,33 +10,33 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the member, and the value that means null. */
+/* Type of the struct member. One value of each type means null. */
 enum column_kind {
-	COLUMN_TABLE,	 /* no member: the caller fills the cell with columns_nested() */
-	COLUMN_NUMBERED, /* no member: one column per percentile, see columns_percentiles() */
+	COLUMN_TABLE,	 /* nested table, which columns_nested() makes */
+	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
 	COLUMN_F64,	 /* NaN and infinities are null */
 	COLUMN_BOOL,
-	COLUMN_BOOL3, /* int8_t: negative is null */
+	COLUMN_BOOL3, /* int8_t; a negative value is null */
 	COLUMN_STR,   /* a pointer; NULL is null */
-	COLUMN_CHARS, /* an array of characters inside the struct; "" is "" */
+	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
 /*
- * Byte for memset() that makes every numeric member of a row null. Pointers and arrays must be set
- * separately.
+ * Byte for memset() that makes every numeric member of a struct null. Pointers and arrays must be
+ * set separately.
  */
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
-	/* A double that is a whole number of 0 or more becomes an integer. */
+	/* A double that is a whole number of 0 or more is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
-	COLUMN_ROUND = 1 << 2,	   /* like COLUMN_INTEGER, after rounding */
+	COLUMN_ROUND = 1 << 2,	   /* round a double, then COLUMN_INTEGER */
 	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
-	/* Not required by the JSON Schema, because older reports lack the key. */
+	/* The JSON Schema does not require the key, because older reports lack it. */
 	COLUMN_LATER = 1 << 4,
 };
 
@@ -45,28 +45,33 @@ struct column_spec {
 	enum column_kind kind;
 	size_t offset;
 	unsigned int flags;
-	/* The column is present if any of these conditions of the table holds; 0 for always. */
+	/*
+	 * Bit set of conditions. The column exists if any of them is in @have of columns_table(). 0
+	 * for always.
+	 */
 	unsigned int when;
-	const char *key, *title; /* override the metric's key and title: "p99_ns", "p99" */
+	/* replace the key and title of the metric, such as "p99_ns" and "p99" */
+	const char *key, *title;
 	const struct table_spec *nested;
 };
 
 /*
- * Specification of one list of a report. All reports are built from such specifications.
- * view_schema() writes the JSON Schema of a command from its specifications.
+ * Specification of a table. view_schema() writes the JSON Schema of a command from its
+ * specifications.
  */
 struct table_spec {
 	const char
-		*key; /* JSON name; "" for keys at the top of the report, "quality" for quality */
-	const char *title; /* heading in text; NULL for none */
+		*key; /* JSON key; "" for top-level keys, "quality" for quality keys */
+	const char *title; /* heading in text, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
-	bool optional;	  /* for "" and "quality": some reports of the command lack the keys */
+	/* top-level and quality keys: some reports of the command lack the keys */
+	bool optional;
 	bool text_hidden; /* shown in text only with --all */
-	const char *rank; /* see struct table */
+	const char *rank; /* key of the column that ranks rows, or NULL */
 };
 
-/* Specification of a list with the columns @specs, an array. */
+/* Initializer of a table specification with the array of columns @specs. */
 #define TABLE(name, heading, specs, ...)                              \
 	{                                                             \
 		.key = (name), .title = (heading), .cols = (specs),   \
@@ -86,8 +91,8 @@ struct table_spec {
 				COLUMN_CHARS)
 
 /*
- * Example: COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"). The kind
- * is derived from the member's type.
+ * Initializer of a column, such as COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns").
+ * The type of the member selects the kind.
  */
 #define COLUMN(type, id, member, ...)                              \
 	{                                                          \
@@ -99,47 +104,49 @@ struct table_spec {
 		.metric = (id), .kind = COLUMN_TABLE, .nested = (table), __VA_ARGS__ \
 	}
 /*
- * Columns of percentiles. The N in @name, such as "pN_ns", is replaced by the digits of the
- * percentile.
+ * Initializer of percentile columns. The N in @name, such as "pN_ns", is replaced by the digits of
+ * each percentile.
  */
 #define COLUMN_PERCENTILES(id, name)                                   \
 	{                                                              \
 		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
 	}
 
-/* Adds the list to the report, with the columns whose conditions are in @have. NULL on failure. */
+/* Adds a table to the report, with the columns whose conditions are in @have. NULL on failure. */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
-/* Adds a list with percentiles: "p99_ns" titled "p99" for 99, "p999_ns" titled "p99.9" for 99.9. */
+/* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */
 struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
 				  unsigned int have, const double *percent, unsigned int nr);
-/* Digits of a percentile in keys, such as "999" for 99.9. */
+/* Digits of a percentile in a key, such as "999" for 99.9. */
 void columns_digits(double percent, char digits[24]);
-/* Fills the cells of @row from the members of @from, which is the struct of the specification. */
+/* Fills the cells of a row from the members of the struct @from. */
 void columns_fill(struct table *table, size_t row, const void *from);
-/* Adds a row and fills it from @from. Returns the row's index, or SIZE_MAX on failure. */
+/*
+ * Adds a row and fills its cells from the struct @from. Returns the index of the row, or SIZE_MAX
+ * on failure.
+ */
 size_t columns_row(struct table *table, const void *from);
 /* Sets a number. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*
- * Makes a table the value of a cell, with the columns of the cell's specification and @rows rows of
- * nulls. The table shares its columns with the nested table of the previous row. Append rows only
- * if @rows is 0.
+ * Makes a nested table with @rows rows of nulls in a cell. The nested table shares its columns with
+ * the nested table of the previous row. Rows may be appended only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
- * Keeps the @most rows with the largest rank in each ranked list, without reordering. A note states
- * the number of removed rows. A list with nested lists must be sorted by rank, because the nested
- * list of the first row owns the columns of the later nested lists.
+ * Keeps the @most rows with the largest rank in each ranked table, without reordering. A note
+ * states the number of removed rows. A table with nested tables must be sorted by rank, because the
+ * nested table of the first row owns the columns of all others.
  */
 void columns_top(struct report *report, size_t most);
 
-/* Sets top-level keys of the report, or keys of its quality, depending on the key of @spec. */
+/* Sets top-level keys or quality keys of the report from the struct @from. */
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
 		 const void *from);
 
-/* Bucket of a histogram: cumulative count up to the upper bound. */
+/* Histogram bucket: upper bound, and cumulative count up to that bound. */
 struct bucket_row {
 	uint64_t le_ns, count;
 };

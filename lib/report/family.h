@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one list of the exporter's metric families: names, types, units and help texts. */
+/* Names, types, units and help texts of all metric families of the exporter. */
 #ifndef SUBTICK_REPORT_FAMILY_H
 #define SUBTICK_REPORT_FAMILY_H
 
@@ -14,7 +14,7 @@ enum family_type {
 
 /*
  * X(id, name, type, unit, help). The name ends in its unit; UNIT_NS is exported in seconds. The
- * name has no type suffix (_total, _info), which the writer adds.
+ * writers add type suffixes such as _total.
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \
@@ -112,7 +112,7 @@ struct family {
 };
 
 const struct family *family_get(enum family_id id);
-/* Type suffix of the family's samples, such as "_total", or "". */
+/* Type suffix of a metric name, such as "_total", or "". */
 const char *family_suffix(const struct family *family);
 
 #endif

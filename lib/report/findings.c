@@ -61,7 +61,7 @@ void findings_begin(struct report *report)
 		table->sentences = true;
 }
 
-/* True if the finding in @row is sorted after @finding. */
+/* True if the finding in table row @row is less important than @finding. */
 static bool is_lower(const struct table *table, size_t row, const struct finding *finding)
 {
 	bool accounting = !strcmp(table_cell(table, row, COL_CAUSE)->str, CAUSE_ACCOUNTING);
@@ -105,8 +105,8 @@ static void add_row(struct report *report, struct table *table, const struct fin
 }
 
 /*
- * Writes @text as one word of a shell. Cgroup names are untrusted, and readers copy commands into a
- * shell.
+ * Writes text as one word of a shell command. Names of cgroups are untrusted, and users copy
+ * commands into a shell.
  */
 static void put_word(FILE *out, const char *text, size_t len)
 {

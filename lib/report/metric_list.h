@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one list of metrics for all views: names, titles, units and help texts. */
+/* Keys, titles, units and help texts of all metrics. */
 #ifndef SUBTICK_REPORT_METRIC_LIST_H
 #define SUBTICK_REPORT_METRIC_LIST_H
 
 #include "report/metric_list_audit.h"
 
-/* Engines of crit measure in ns or in cycles. */
+/* The engines of crit measure in ns or in cycles, so each metric exists in both units. */
 #define CRIT_METRIC(X, name, key, title, help)                      \
 	X(M_CRIT_##name##_NS, key, title, UNIT_NS, help)            \
 	X(M_CRIT_##name##_CYCLES, key, title, UNIT_CYCLES, help)
 
 /*
- * X(id, key, title, unit, help). The key is the name in JSON and CSV; it ends in its unit. A dot
- * makes a nested JSON object ("compare.x" is compare:{x}). The title is the column heading in text.
- * Losses follow from base/losses.h: M_torn_total has the key "torn_total".
+ * X(id, key, title, unit, help). The key is the name in JSON and CSV and ends in its unit. A dot
+ * makes a nested JSON object: "compare.x" is compare:{x}. The title is the column heading in text.
+ * Metrics of loss counters follow from base/losses.h: M_torn_total has the key "torn_total".
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \

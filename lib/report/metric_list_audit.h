@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metrics of audit: the part of metric_list.h that no other command uses. */
+/* Metrics that only `subtick audit` uses. */
 #ifndef SUBTICK_REPORT_METRIC_LIST_AUDIT_H
 #define SUBTICK_REPORT_METRIC_LIST_AUDIT_H
 

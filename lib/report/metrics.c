@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table behind metrics.h. */
+/* Tables of all metrics and metric families. */
 #include "report/metrics.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metrics of all views, from the list in metric_list.h. */
+/* Metrics: key, title, unit and help text of each figure. */
 #ifndef SUBTICK_REPORT_METRICS_H
 #define SUBTICK_REPORT_METRICS_H
 
@@ -10,13 +10,13 @@ enum unit {
 	UNIT_TEXT,
 	UNIT_BOOL,
 	UNIT_COUNT,
-	UNIT_ID,    /* an identifier: never scaled or summed */
+	UNIT_ID,    /* identifier, never scaled or summed */
 	UNIT_NS,
-	UNIT_RATIO, /* 0…1; views for people show per cent */
+	UNIT_RATIO, /* 0 to 1; shown as per cent in text */
 	UNIT_CYCLES,
 	UNIT_HZ,
 	UNIT_BYTES,
-	UNIT_TABLE, /* the cell is a nested table */
+	UNIT_TABLE, /* nested table */
 };
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
@@ -34,8 +34,8 @@ struct metric {
 
 const struct metric *metric_get(enum metric_id id);
 /*
- * Metric with that key, for reading JSON. Of several metrics with the key, prefers the metric in
- * @unit, else the first. METRIC_NR if the key is unknown.
+ * Finds the metric with that key. If several metrics have the key, a metric in @unit is preferred.
+ * METRIC_NR if the key is unknown.
  */
 enum metric_id metric_find(const char *key, enum unit unit);
 

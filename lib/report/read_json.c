@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds a report from untrusted JSON. All input is checked. */
+/* Builds a report from untrusted JSON. */
 #include "report/report.h"
 
 #include <ctype.h>
@@ -10,14 +10,14 @@
 
 #include "base/array.h"
 
-#define MAX_DEPTH 6   /* maximum nesting depth of objects and lists; subtick writes three */
+#define MAX_DEPTH 6   /* maximum nesting depth; reports of subtick have three levels */
 #define MAX_KEY	  128 /* maximum length of a key, with the dots of nested objects */
 #define MAX_COLS  512
 
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* Metrics for unknown keys, by the unit suffix of the key. */
+/* Metrics for keys that are not in the list of metrics, by unit suffix. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -28,7 +28,7 @@ static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
 struct reader {
 	struct report *report;
 	struct err *err;
-	enum unit unit; /* unit of figures whose key has no unit suffix */
+	enum unit unit; /* unit of keys without a unit suffix */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -62,7 +62,7 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* Adds a column for an unknown key, with a generic metric of that unit. */
+/* Adds a column. An unknown key gets a generic metric by its unit suffix. */
 static int column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
@@ -131,8 +131,8 @@ static int read_value(struct reader *r, struct table *table, size_t row, size_t 
 }
 
 /*
- * Fills @row, or only adds columns if @row is SIZE_MAX. Objects inside a row are flattened:
- * {"a":{"b":1}} is the column "a.b".
+ * Reads an object into table row @row, or only adds its columns if @row is SIZE_MAX. Nested objects
+ * are flattened: {"a":{"b":1}} is the column "a.b".
  */
 static int read_object(struct reader *r, struct table *table, size_t row, const char *prefix,
 		       json_t *object, int depth)
@@ -176,7 +176,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/* A table without columns, from objects without keys, cannot have rows. */
+		/* Objects without keys make a table without columns, which cannot have rows. */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -218,7 +218,8 @@ static uint64_t whole(json_t *json)
 }
 
 /*
- * Lists of objects become tables. All other keys, except the common head of reports, become fields.
+ * Reads the tables and fields of a report. Lists of objects are tables. All other keys except
+ * common keys such as "source" are fields.
  */
 static int read_body(struct reader *r, json_t *top)
 {
@@ -260,8 +261,8 @@ static void read_head(struct reader *r, json_t *top)
 }
 
 /*
- * Command of a schema: "load" for "subtick.load/1". Only lower case letters and "wake.points" are
- * valid, because views use the command as a name.
+ * Finds the command in the schema: "load" for "subtick.load/1". Only lower case letters and dots
+ * are valid, because views use the command as a name.
  */
 static bool command_of(json_t *top, char *buf, size_t size)
 {

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Dummy target for writes after a failure; never read. */
+/* Dummy cell for writes after a failure. The value is never read. */
 static __thread struct value scrap;
 
 static char *copy_str(const char *str, bool *failed)
@@ -39,7 +39,7 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 
 static void table_free(struct table *table);
 
-/* Inline for speed: a machine with many cgroups has millions of values, mostly numbers. */
+/* Inline for speed: reports of many cgroups have millions of values, mostly numbers. */
 static inline void value_drop(struct value *value)
 {
 	if (value->kind == VALUE_STR)

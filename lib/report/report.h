@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The result of one window, independent of the output format: the only input of views. */
+/* The result of one measured window, independent of the output format. */
 #ifndef SUBTICK_REPORT_H
 #define SUBTICK_REPORT_H
 
@@ -11,7 +11,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* unavailable: JSON null, never 0 */
+	VALUE_NULL, /* unavailable; JSON null */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,
@@ -32,37 +32,40 @@ struct value {
 
 struct column {
 	const struct metric *metric;
-	const struct column_spec *spec; /* see columns.h; NULL if the caller fills the cells */
-	char *key; /* the metric's key, or another key such as "p99_ns" */
+	/* source of the cells, or NULL if the caller fills the cells */
+	const struct column_spec *spec;
+	char *key; /* key of the metric, or another key such as "p99_ns" */
 	char *title;
 	bool data_only; /* in JSON and CSV, not in text */
 };
 
-/* A table. Add all columns before the first row. Cells of a new row are null. */
+/*
+ * A table of values. All columns must be added before the first row. Cells of a new row are null.
+ */
 struct table {
-	char *key;   /* JSON name of the list */
+	char *key;   /* JSON key of the table */
 	char *title; /* heading in text, or NULL for no heading */
 	struct column *cols;
 	size_t nr_cols;
 	struct value *cells; /* nr_rows × nr_cols */
 	size_t nr_rows;
 	/*
-	 * Hint for text: columns [bar_first, bar_end) are shares of one whole, drawn as one stacked
-	 * bar per row. No bar if bar_first equals bar_end.
+	 * Text output draws the columns [bar_first, bar_end) as one stacked bar per row. No bar if
+	 * both are equal.
 	 */
 	size_t bar_first, bar_end;
 	/*
-	 * Columns [parts_first, parts_end) are parts of one sum. Text shows the largest parts in
-	 * one column, or all parts with --wide. No parts if parts_first equals parts_end.
+	 * Columns [parts_first, parts_end) are parts of one sum. Text output shows the largest
+	 * parts in one column, or all parts with --wide. No parts if both are equal.
 	 */
 	size_t parts_first, parts_end;
-	/* Key of the column by which columns_top() ranks rows, or NULL to keep all rows. */
+	/* Key of the column that ranks the rows for columns_top(), or NULL to keep all rows. */
 	const char *rank;
-	bool text_hidden; /* shown in text only on request, such as with --all */
-	bool sentences;	  /* rows are sentences: not a table in text, and omitted from CSV */
+	bool text_hidden; /* text output shows the table only on request, such as with --all */
+	bool sentences;	  /* rows are sentences: omitted from CSV, and no table in text */
 	/*
-	 * The single row is the sum of the previous table; text prints the sum above that table's
-	 * rows.
+	 * The only row is the sum of the previous table. Text output prints the sum above the rows
+	 * of that table.
 	 */
 	bool sum;
 	bool borrows;	  /* shares key, title and columns with another table of the report */
@@ -70,67 +73,60 @@ struct table {
 };
 
 struct report {
-	char *command; /* schema is "subtick.<command>/1" */
-	char *source;  /* data source of the figures, or NULL */
+	char *command; /* command of the schema "subtick.<command>/1" */
+	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
 	struct table *fields;  /* one row with the other top-level keys */
 	struct table *quality; /* one row with losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
-	char **notes; /* sentences for people, such as which source and why */
+	char **notes; /* sentences for people */
 	size_t nr_notes;
 	bool failed; /* an allocation failed; never reset */
 };
 
 /*
- * After an allocation failure all setters do nothing. Callers need only one check: report_check()
- * returns the failure.
+ * All setters do nothing after an allocation failure, so callers need to check only report_check().
  */
 struct report *report_new(const char *command);
 void report_free(struct report *report);
 /* Returns 0, or -ENOMEM if any allocation failed. */
 int report_check(const struct report *report);
-/*
- * Completes a report: returns the report in @ret_report, or frees the report and returns -ENOMEM if
- * it is incomplete.
- */
+/* Returns a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. */
 int report_finish(struct report *report, struct report **ret_report);
 void report_source(struct report *report, const char *source);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* True for a top-level key of every report: schema, window_ns and so on. */
+/* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
-/* Cell of a new top-level key or quality key. Set each key only once. */
+/* Adds a top-level key or a quality key and returns its cell. Each key may be added only once. */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
 struct table *report_table(struct report *report, const char *key, const char *title);
-/* Makes a new table the value of a cell. The nested table is freed with the cell. */
+/* Makes a nested table in a cell. The nested table is freed with the cell. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
 /*
- * Like table_nested(), with the key and columns of @like and @rows rows of nulls. @like must be in
+ * Makes a nested table with the key and columns of @like and @rows rows of nulls. @like must be in
  * the same report.
  */
 struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 				const struct table *like, size_t rows);
 size_t table_col(struct table *table, enum metric_id id);
-/* Adds a column for a metric with another key and title, for example for percentiles. */
+/* Adds a column for a metric with another key and title, such as a percentile. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
-/* Cell at @row and @col. Never NULL: a dummy cell after a failure or out of range. */
+/* Cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
 /* Index of the column with that key, or -1. */
 int table_find(const struct table *table, const char *key);
 /* Index of the first column with that metric, or -1. */
 int table_metric(const struct table *table, enum metric_id id);
 
-/* Table with that key, or NULL. @report may be NULL. A report from a file may lack any table. */
+/* Finds a table by key. NULL if @report is NULL or lacks the table. */
 const struct table *report_find(const struct report *report, const char *key);
-/*
- * Value in @row of the column with that key. Never NULL: a null value if the row or column is
- * missing.
- */
+/* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);
 /* Text of a cell by key, or NULL if the value is not text. */
 const char *table_str(const struct table *table, size_t row, const char *key);
@@ -139,7 +135,7 @@ double table_number(const struct table *table, size_t row, const char *key);
 
 void value_null(struct value *value);
 void value_u64(struct value *value, uint64_t u64);
-/* Sets a real. NaN and infinities become null, because JSON has no notation for them. */
+/* Sets a real number. NaN and infinities become null, because JSON cannot represent them. */
 void value_f64(struct value *value, double f64);
 void value_bool(struct value *value, bool flag);
 void value_str(struct value *value, const char *str);
@@ -147,10 +143,9 @@ void value_str(struct value *value, const char *str);
 double value_number(const struct value *value);
 
 /*
- * Reads the first report of @text. @ret_used is the length of the report; the next report starts
- * there. -ENODATA if @text is blank, -EINVAL with the reason in @err if @text is not a report. A
- * key that is not in the list of metrics gets its unit from its suffix. The report has no table
- * titles and no hints for text, because JSON does not contain them.
+ * Reads the first report of @text. @ret_used is the length of the report, where the next report
+ * starts. Returns -ENODATA if @text is blank, and -EINVAL with the reason in @err if @text is not a
+ * report. The report has no table titles and no hints for text output, because JSON lacks them.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace for the writers of files: events, slices and waits by CPU and time. */
+/* A recorded trace for file writers: events, slices and waits, sorted by CPU and time. */
 #ifndef SUBTICK_REPORT_TIMELINE_H
 #define SUBTICK_REPORT_TIMELINE_H
 
@@ -10,18 +10,20 @@
 #include "base/array.h"
 
 enum timeline_kind {
-	TIMELINE_SWITCH,	/* from pid to other; arg is the state of pid, 0 if runnable */
-	TIMELINE_WAKING,	/* other wakes pid; arg is the CPU of pid */
-	TIMELINE_WAKEUP,	/* pid is enqueued on CPU arg while other is current */
+	/* context switch from pid to other; arg is the state of pid, 0 if runnable */
+	TIMELINE_SWITCH,
+	TIMELINE_WAKING,	/* task other wakes pid on CPU arg */
+	TIMELINE_WAKEUP,	/* pid is enqueued on CPU arg while task other is current */
 	TIMELINE_WAKEUP_NEW,
 	TIMELINE_MIGRATE,	/* pid moves to CPU arg */
-	TIMELINE_IRQ_ENTER,	/* arg is the line, name the handler or the reason of an IPI */
+	/* arg is the interrupt line, name its handler or the reason of an IPI */
+	TIMELINE_IRQ_ENTER,
 	TIMELINE_IRQ_LEAVE,
-	TIMELINE_SOFTIRQ_ENTER, /* arg is the vector, name its name */
+	TIMELINE_SOFTIRQ_ENTER, /* arg is the vector number, name the vector name */
 	TIMELINE_SOFTIRQ_LEAVE,
 	TIMELINE_IDLE_ENTER,	/* arg is the idle state */
 	TIMELINE_IDLE_LEAVE,
-	TIMELINE_FREQUENCY,	/* CPU other is set to arg kHz */
+	TIMELINE_FREQUENCY,	/* frequency of CPU other is set to arg kHz */
 	TIMELINE_TICK,
 	TIMELINE_GAP,		/* events of this CPU are missing before the next event */
 	TIMELINE_NR_KINDS,
@@ -32,7 +34,7 @@ struct timeline_event {
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
-	bool held;	  /* SWITCH, WAKEUP: the CPU quota of the runnable pid is used up */
+	bool held;	  /* SWITCH, WAKEUP: the CPU quota of the cgroup of pid is used up */
 	const char *name; /* may be NULL */
 };
 
@@ -41,37 +43,36 @@ struct timeline_task {
 	const char *comm;
 };
 
-/* Interval of a CPU in one context. */
+/* Interval of a CPU in one context, such as a task or an interrupt. */
 struct timeline_slice {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	const char *part;	 /* part of `load`: "task", "hardirq" and so on */
-	const char *name;	 /* interrupt or softirq, else NULL */
+	const char *part;	 /* name of the context: "task", "hardirq" and so on */
+	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
-	uint32_t pid;		 /* current task, also below interrupts; 0 if idle */
+	uint32_t pid;		 /* current task, which interrupts may interrupt; 0 if idle */
 	uint32_t state;		 /* idle state */
 };
 
-/* A wait of a task for a CPU, and its chain. */
+/* A wait of a task for a CPU: waker, culprit and parts of the wait. */
 struct timeline_wait {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	uint64_t waking_ns;	 /* start of the wake-up, 0 if preempted */
+	uint64_t waking_ns;	 /* start of the wake-up, or 0 if the task was preempted */
 	uint32_t cpu, pid;
-	bool woken;		 /* the task slept before, else it was preempted */
+	bool woken;		 /* the task slept before the wait; false if it was preempted */
 	bool held;		 /* the CPU quota was used up at from_ns */
-	uint64_t held_ns;	 /* throttled time from from_ns on, 0 if unknown */
+	uint64_t held_ns;	 /* throttled time from from_ns on, or 0 if unknown */
 	uint32_t waker, waker_cpu;
-	/* Interrupt or softirq that woke the task, or NULL if a task did. */
+	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
 	const char *waker_irq;
-	uint32_t culprit;	 /* pid with the largest part of the wait, UINT32_MAX if none */
+	uint32_t culprit;	 /* pid that ran longest during the wait, or UINT32_MAX */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
-	uint64_t avoidable_ns;	 /* part of the wait in which another allowed CPU was idle */
+	uint64_t avoidable_ns;	 /* time of the wait with another allowed CPU idle */
 	uint32_t idle_cpu;	 /* an allowed CPU that was idle, or UINT32_MAX */
 	uint64_t idle_cpu_ns;
 };
 
 /*
- * A part of a wait: the task was throttled by its CPU quota, or another allowed CPU was idle
- * (avoidable).
+ * A part of a wait: the CPU quota throttled the task, or another allowed CPU was idle (avoidable).
  */
 struct timeline_hold {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
@@ -86,16 +87,16 @@ struct timeline {
 	size_t nr_tasks;
 	struct timeline_hold *holds; /* sorted by the end of the wait */
 	size_t nr_holds;
-	/* For pictures: the longest waits, and slices around the event or the longest wait. */
+	/* Data for pictures: the longest waits, and slices around the event or the longest wait. */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;
 	size_t nr_waits, all_waits;
-	uint64_t start_ns;		 /* CLOCK_MONOTONIC at time 0 of reports */
-	uint64_t from_ns, to_ns;	 /* range of the slices */
+	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the recording */
+	uint64_t from_ns, to_ns;	 /* time range of the slices */
 	uint64_t lost;			 /* number of missing events */
 	uint64_t unknown_starts;	 /* waits that started before the recording or in a gap */
-	/* Sentence on the event that ended the recording, or NULL. */
+	/* Sentence about the event that ended the recording, or NULL. */
 	char *ended;
 	const char *machine;		 /* host and kernel, or NULL */
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */

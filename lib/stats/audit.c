@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arithmetic on the ticks of /proc/stat. */
+/*
+ * Finds the scheduler tick in increments of /proc/stat, and estimates the precision of /proc/stat.
+ */
 #include "stats/audit.h"
 
 #include <errno.h>
@@ -43,7 +45,8 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 	bool moved = false;
 
 	/*
-	 * Compare column by column, because a falling iowait could hide a rising column in a sum.
+	 * Columns are compared one by one, because a falling iowait could hide a rising column in a
+	 * sum.
 	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
@@ -75,7 +78,7 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
 	for (size_t i = 0; i < edges->nr_intervals; i++) {
 		/*
-		 * Centre the bins on multiples of the width, so that jitter around a tick stays in
+		 * Bins are centred on multiples of the width, so that jitter around a tick stays in
 		 * one bin.
 		 */
 		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
@@ -89,8 +92,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if @bin is the highest bin within a distance of two bins; the first of equal bins wins. Sums
- * these bins in @peak.
+ * True if no bin within a distance of two bins has a higher count. The first of equal bins wins.
+ * @peak is the sum of these bins.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -126,7 +129,7 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * The best fit may be a harmonic of the tick. A lower rate with at least this share of the best
+ * The best fit may be a harmonic of the tick. The lowest rate with at least this share of the best
  * score is the tick.
  */
 #define AS_GOOD 0.75
@@ -142,7 +145,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 		return 0.0;
 	for (size_t i = 0; i < nr; i++) {
 		/*
-		 * Use times relative to the first timestamp, because a double cannot hold an uptime
+		 * Times are relative to the first timestamp, because a double cannot hold an uptime
 		 * in ns exactly.
 		 */
 		double angle =
@@ -155,8 +158,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 		uint64_t whole = (uint64_t)llround(period_ns);
 
 		/*
-		 * With a period that is not a whole number of ns, the phase is valid at the first
-		 * timestamp.
+		 * If the period is not a whole number of ns, the phase is valid at the first
+		 * timestamp only.
 		 */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
@@ -165,8 +168,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 }
 
 /*
- * Score of a period: 1 if every interval is a multiple of the period. An error in one interval does
- * not affect the next interval.
+ * Score of a tick rate: 1 if every interval is a multiple of the period. An error in one interval
+ * does not affect the next interval.
  */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
@@ -178,7 +181,8 @@ static double interval_score(const struct counter_edges *edges, double hz)
 }
 
 /*
- * Refines the rate. Over seconds of timestamps even a rate error of 0.1 % is a large phase error.
+ * Refines the tick rate. Over seconds of timestamps even a rate error of 0.1 % is a large phase
+ * error.
  */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
@@ -193,7 +197,7 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 			best_hz = try;
 		}
 	}
-	/* HZ is a whole number: round the rate if it is close to a whole number. */
+	/* HZ is a whole number, so a rate close to a whole number is rounded. */
 	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
 	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
 		best_hz = round(best_hz);
@@ -255,8 +259,8 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 }
 
 /*
- * True if the shown load clearly exceeds the true load, because a whole tick is charged for a part
- * of a tick.
+ * True if /proc/stat shows clearly more than the true load, because a whole tick is charged for a
+ * part of a tick.
  */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
@@ -282,7 +286,7 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* Compute in half steps, because the middle of an even run is between two probes. */
+	/* The middle of an even number of probes is between two probes, hence half steps. */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }
@@ -299,7 +303,7 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 	return longest_run(probes, nr, period_ns, is_exposed, 1.2, ret_phase_ns);
 }
 
-/* Two-sided 95 % quantile of a normal distribution. */
+/* Two-sided quantiles of the normal distribution for 95 % and 99 %. */
 #define SIGMAS_95 1.959964
 #define SIGMAS_99 2.575829
 
@@ -309,20 +313,23 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* Round, because 0.1 % is not exact in binary: 10 s must not become 10.000000001 s. */
+	/*
+	 * Rounding makes the result exact: 0.1 % has no exact binary form, and 10 s must not become
+	 * 10.000000001 s.
+	 */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* Variance of the error as a random walk, in s²: rate × window + rounding. */
+/* Variance in s² of an error that is a random walk: rate × window + rounding. */
 struct walk {
 	double rate, rounding;
 };
 
 /*
- * Least squares on (rms × window)². A variance from n windows has a relative standard error of
- * √(2/n), hence the weights. If the fit of one term is negative, that term is set to 0 and the
- * other term is fitted alone.
+ * Fits rate and rounding to (rms × window)² by least squares. A variance from n windows has a
+ * relative standard error of √(2/n), hence the weights. A negative term is set to 0, and the other
+ * term is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -363,7 +370,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* A bias that a random walk exceeds in only 1 % of cases is systematic. */
+	/* A bias that a random walk exceeds in only 1 % of cases is a systematic error. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ticks in /proc/stat: increments, tick period, hidden phases, precision of windows. */
+/* Scheduler ticks in /proc/stat: increments, tick period, load that ticks do not see, precision. */
 #ifndef SUBTICK_STATS_AUDIT_H
 #define SUBTICK_STATS_AUDIT_H
 
@@ -10,9 +10,9 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Increments of the columns in @mask. A change of any of these columns is one increment. If the
- * reader was delayed, the time of the increment is unknown (blurred): such an increment has no
- * timestamp, and the intervals before and after are dropped.
+ * Increments of the columns of /proc/stat in @mask. A change of any of these columns is one
+ * increment. If the reader was delayed, the time of the increment is unknown (blurred). A blurred
+ * increment has no timestamp, and the intervals before and after it are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
@@ -20,16 +20,16 @@ struct counter_edges {
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
 	uint64_t last_stamp_ns; /* timestamp of the last increment, or 0 if blurred */
 	uint64_t *stamps;	/* owned */
-	uint64_t *intervals;	/* owned; at most nr - 1 */
+	uint64_t *intervals;	/* owned; at most nr - 1 intervals */
 	size_t nr, nr_intervals;
 	uint64_t blurred;
-	bool out_of_memory; /* some increments are missing */
+	bool out_of_memory; /* some increments are missing for lack of memory */
 };
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * True if a watched column changed since the previous read. @blurred: the time of the change is
+ * True if a column in the mask changed since the previous read. @blurred: the time of the change is
  * unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
@@ -46,7 +46,7 @@ struct bins {
 
 int bins_init(struct bins *bins, uint64_t width_ns, size_t nr);
 void bins_free(struct bins *bins);
-/* Adds the intervals between successive increments. */
+/* Adds the intervals between successive increments to the histogram. */
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges);
 
 struct bins_peak {
@@ -55,17 +55,20 @@ struct bins_peak {
 	double share;
 };
 
-/* Finds peaks, in ascending order. At least @share of all values are within two bins of a peak. */
+/*
+ * Finds peaks in ascending order. A peak and the two bins on each side have at least @share of all
+ * values.
+ */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
 /*
- * Coherence of timestamps with a period of @period_ns: 1 if all timestamps have the same phase,
- * about 1/√nr if the phases are spread evenly. @ret_phase_ns is the phase and may be NULL.
+ * Coherence of timestamps with a period: 1 if all timestamps have the same phase, about 1/√nr if
+ * the phases are spread evenly. @ret_phase_ns is the phase and may be NULL.
  */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
 struct tick_fit {
-	double hz; /* refined, not rounded */
+	double hz; /* tick rate, refined and not rounded */
 	double period_ns;
 	double coherence;
 	double phase_ns;
@@ -74,13 +77,13 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick: the longest period between 50 and 1500 Hz that divides all intervals. (Half and a
- * third of the tick also divide all intervals.) False with fewer than 32 increments or if no period
- * fits.
+ * Finds the tick period: the longest period between 50 and 1500 Hz that divides all intervals,
+ * because a half and a third of the tick also divide them. False with fewer than 32 increments or
+ * if no period fits.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
-/* The kernel's TICK_NSEC: one second divided by HZ, rounded. */
+/* TICK_NSEC of the kernel: one second divided by HZ, rounded. */
 uint64_t tick_fit_tick_ns(unsigned int hz);
 
 struct phase_probe {
@@ -90,62 +93,64 @@ struct phase_probe {
 	bool valid; /* the probe was measured */
 };
 
-/* Spreads the probes evenly over the period. */
+/* Spreads the phases of the probes evenly over the period. */
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable. The tick samples every burn of a phase or no burn. A probe is
- * unusable if it was not measured, or if it shows more than @hidden of the true load but not most
- * of the load, as at the edge of a hidden phase.
+ * True if the probe is unusable. Ticks see either all or none of the loads at one phase. A probe is
+ * unusable if it was not measured, or if /proc/stat shows more than @hidden of the true load but
+ * not most of it.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
- * Middle of the longest circular run of probes that show at most @hidden of the true load. The
- * middle leaves the most room for late wake-ups. False if no probe is hidden.
+ * Middle of the longest circular run of phases at which /proc/stat shows at most @hidden of the
+ * true load. The middle leaves the most room for late wake-ups. False without such a phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
-/* Middle of the longest run of probes that show more than the true load. False if no probe does. */
+/*
+ * Middle of the longest run of phases at which /proc/stat shows more than the true load. False
+ * without such a phase.
+ */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
 	/*
-	 * Window in which one step of the figures (1/USER_HZ, or the tick if longer) equals @want.
+	 * Window length at which one step of the figures (1/USER_HZ, or the tick if longer) equals
+	 * @want.
 	 */
 	uint64_t rounding_ns;
 	/*
-	 * Window in which the sampling error is within @want for 95 % of windows. Each tick samples
-	 * the core as busy or idle. Assumes the worst case of 50 % load, not synchronous with the
-	 * tick. For a synchronous load no window is long enough.
+	 * Window length at which the sampling error is within @want for 95 % of windows. Each tick
+	 * samples the CPU as busy or idle. The worst case is a load of 50 %, not synchronous with
+	 * the tick. No window is long enough for a synchronous load.
 	 */
 	uint64_t sampling_ns;
 };
 
-/* Computes both window lengths. @want is above 0 and at most 1. */
+/* Computes the window lengths for an error of @want, above 0 and at most 1. */
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Points with fewer windows are not used. */
+/* Minimum number of windows of a precision point. */
 #define PRECISION_MIN_WINDOWS 5
 
-/* Measured errors in windows of one length. */
+/* Measured errors of windows of one length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;
-	double windows; /* number of windows that do not overlap */
+	double windows; /* number of disjoint windows */
 };
 
 /*
- * Minimum window length for errors within @want in 95 % of windows, estimated from shorter windows.
- * 0 if no window is long enough, or if there are too few points. @bias is the error over the whole
- * time @total_ns.
- *
- * The error in seconds is modelled as a random walk with one step per tick, plus the rounding at
- * both ends. The variance of the error is rate × window + rounding. Both terms are fitted to many
- * short windows. An error over @total_ns that is too large for the random walk is systematic, and
- * does not shrink with longer windows.
+ * Estimates from shorter windows the minimum window length for errors within @want in 95 % of
+ * windows. Returns 0 if no window is long enough or the points are too few. @bias is the error over
+ * the whole time @total_ns. The error in seconds is modelled as a random walk with one step per
+ * tick, plus the rounding at both ends, so its variance is rate × window + rounding. An error over
+ * @total_ns that is too large for the random walk is systematic and does not shrink with longer
+ * windows.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

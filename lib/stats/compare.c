@@ -10,13 +10,13 @@
 #include "stats/quantile.h"
 
 /*
- * Two-sided 90 %: a t-distributed mean exceeds the lower end of the interval with a probability of
- * 95 %.
+ * Confidence level of the detectable effect. The lower end of a two-sided 90 % interval is exceeded
+ * with a probability of 95 %.
  */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
 
-/* Finite series for whole degrees of freedom: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+/* Finite series for whole degrees of freedom, from Abramowitz and Stegun, 26.7.3 and 26.7.4. */
 double student_within(double t, unsigned int df)
 {
 	double angle = atan(t / sqrt(df)), square = cos(angle) * cos(angle);
@@ -48,9 +48,9 @@ double student_quantile(double confidence, unsigned int df)
 }
 
 /*
- * Share of the sign patterns whose sum is at least as far from 0 as the observed sum. A Gray code
- * changes one sign per step. A pattern and its inverse have the same distance, so the last sign is
- * never changed.
+ * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. A
+ * Gray code changes one sign per step. A pattern and its inverse have the same distance, so the
+ * last sign is never changed.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
@@ -61,7 +61,10 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 		sum += log_ratio[i];
 		absolute += fabs(log_ratio[i]);
 	}
-	/* Tolerate rounding: the sum of a pattern depends on the order of additions. */
+	/*
+	 * The limit tolerates rounding, because the sum of a pattern depends on the order of
+	 * additions.
+	 */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
 		unsigned int bit;
@@ -124,7 +127,7 @@ static double log_variance(const struct moments *m)
 	return relative * relative / (double)m->count;
 }
 
-/* Degrees of freedom of Welch and Satterthwaite, rounded down, which never narrows the interval. */
+/* Degrees of freedom of Welch and Satterthwaite. Rounding down never narrows the interval. */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)
 {

@@ -9,22 +9,25 @@
 
 #include "stats/quantile.h"
 
-/* The exact permutation test visits 2^(pairs - 1) sign patterns. */
+/* Maximum number of pairs. The exact permutation test visits 2^(pairs - 1) sign patterns. */
 #define PAIRED_MAX 24
 /* Minimum number of pairs. With 5 pairs the smallest possible p is 2 / 2^5 = 6.3 %. */
 #define PAIRED_MIN 6
 
-/* Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN with fewer than two pairs. */
+/*
+ * Result of a paired comparison. Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN with
+ * fewer than two pairs.
+ */
 struct paired {
 	unsigned int nr;	  /* number of valid pairs, with two positive values */
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
-	double p;		  /* exact two-sided p-value, or NAN without @permute */
-	/* Size of an effect that 95 of 100 experiments would find. */
+	double p;		  /* exact two-sided p-value, or NAN if not requested */
+	/* Smallest effect that 95 of 100 experiments would find. */
 	double detectable;
 	/*
-	 * True with at least PAIRED_MIN pairs, an interval that excludes 0, and p of at most 5 % if
-	 * known.
+	 * The effect is significant: at least PAIRED_MIN pairs, an interval that excludes 0, and p
+	 * of at most 5 % if known.
 	 */
 	bool found;
 };
@@ -36,48 +39,49 @@ struct paired {
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired);
 
-/* P(|T| < @t) of Student's distribution with @df degrees of freedom. */
+/* Probability that |T| < @t in Student's distribution with @df degrees of freedom. */
 double student_within(double t, unsigned int df);
-/* Inverse of student_within(): the t of @confidence, from 0 to below 1. */
+/* Inverse of student_within() for a confidence from 0 to below 1. */
 double student_quantile(double confidence, unsigned int df);
 
-/* Minimum number of windows per side for a change. */
+/* Minimum number of windows on each side for a significant change. */
 #define UNPAIRED_MIN 3
 /*
- * Minimum number of rounds per side for unpaired_ranges(): two ranges of 5 equal rounds are
- * disjoint by chance in 0.8 % of cases.
+ * Minimum number of rounds on each side for unpaired_ranges(). Two ranges of 5 rounds of the same
+ * distribution are disjoint in 0.8 % of cases.
  */
 #define UNPAIRED_MIN_ROUNDS 5
 
-/* Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN if unknown. */
+/*
+ * Result of an unpaired comparison. Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN if
+ * unknown.
+ */
 struct unpaired {
 	double ratio;	  /* NAN if a mean is missing or not positive */
 	double low, high; /* confidence interval of @ratio, or NAN with one window on a side */
 	/*
-	 * True with at least UNPAIRED_MIN windows on both sides and an interval that excludes 0.
-	 * Also true if all windows of one side are 0 and all windows of the other side are
-	 * positive.
+	 * The change is significant: at least UNPAIRED_MIN windows on both sides and an interval
+	 * that excludes 0, or only zeros on one side and only positive values on the other.
 	 */
 	bool changed;
 };
 
 /*
- * Compares independent windows. The interval is Welch's on the logarithm of the ratio of the means,
- * with standard errors by the delta method. @confidence is the level of the interval, such as 0.95.
+ * Compares independent windows. The confidence interval is that of Welch for the logarithm of the
+ * ratio of the means, with standard errors by the delta method.
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares two sets of rounds by count, mean, min and max. The interval is the smallest and the
- * largest ratio of two rounds. @changed is true if the ranges are disjoint and both sets have at
- * least UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges of two sets of rounds. The interval is the smallest and the largest ratio of
+ * two rounds. The change is significant if the ranges are disjoint and both sets have at least
+ * UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Interrupts are in the upper quarter and do not affect this
- * mean. The resolution of the mean is finer than the clock's step; the resolution of a median is
- * not. Sorts @values. NaN if @nr is 0.
+ * Mean of the middle half of the values. Values that include an interrupt are in the upper quarter.
+ * Unlike a median, the mean has a finer resolution than the clock. Sorts @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
@@ -86,15 +90,15 @@ struct crit_spread {
 	double low;
 	double mid; /* median of the rounds */
 	double high;
-	unsigned int rounds; /* number of rounds, or 0 if unavailable; all figures are then NaN */
+	unsigned int rounds; /* number of rounds; if 0, all figures are NaN */
 };
 
-/* Computes the spread of @values and sorts @values. NaNs are ignored. */
+/* Computes minimum, median and maximum of @values. Sorts @values and ignores NaNs. */
 struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	double low;   /* the smallest and the largest difference of any two rounds */
+	double low;   /* smallest difference of any two rounds */
 	double high;
 	bool exceeds; /* the ranges of the rounds do not overlap */
 };

@@ -92,7 +92,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/* Number of entries in the scale's buckets. Later entries are counters of the owner. */
+/* Number of entries on the scale. Later entries are extra counters of the owner. */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;
@@ -141,12 +141,12 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/* Use the last entry if rounding puts the rank above all entries. */
+		/* Rounding can put the rank above all entries; the last entry is used then. */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
-		/* Wide buckets end at the largest value. Buckets of 1 ns hold a single value. */
+		/* A wide bucket ends at the largest value. A bucket of 1 ns has a single value. */
 		if (scale->le)
 			high = fmin(high, (double)max);
 		else if (high - low == 1.0)
@@ -206,7 +206,8 @@ uint64_t native_le_ns(unsigned int i)
 }
 
 /*
- * Lower bounds of the eight buckets of an octave: 2^(k/8 - 1). A table is faster than a logarithm.
+ * Lower bounds of the eight native buckets of an octave: 2^(k/8 - 1). A table is faster than a
+ * logarithm.
  */
 static const double octave[1 << FINE_SCHEMA] = {
 	0.5,
@@ -220,8 +221,8 @@ static const double octave[1 << FINE_SCHEMA] = {
 };
 
 /*
- * Index in words[] of native_fold() for a fine bucket. The middle of a fine bucket is never equal
- * to a native bound.
+ * Index of the native bucket for a fine bucket. The middle of a fine bucket is never equal to a
+ * native bound.
  */
 static unsigned int fine_word(unsigned int bucket)
 {

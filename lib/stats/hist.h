@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Histograms whose boundaries are data: sums, differences, percentiles. */
+/* Histograms with any bucket boundaries: sums, differences and percentiles. */
 #ifndef SUBTICK_STATS_HIST_H
 #define SUBTICK_STATS_HIST_H
 
@@ -9,11 +9,11 @@
 
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* Smallest value of bucket @index, and smallest value of the next bucket. */
+/* Smallest value of bucket @index, and of the bucket after it. */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
-/* Boundaries of buckets. */
+/* Bucket boundaries of a histogram. */
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
@@ -21,21 +21,22 @@ struct hist_scale {
 	 * for the log-linear scale.
 	 */
 	const uint64_t *le;
-	/* Log-linear: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
+	/* Log-linear scale: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
 	unsigned int shift;
 };
 
 extern const struct hist_scale hist_fine;
 
-/* A bucket and its count. 52 bits count a million values per second for 142 years. */
+/* Bucket number and count. 52 bits count a million values per second for 142 years. */
 struct hist_entry {
 	uint64_t bucket : 12;
 	uint64_t count : 52;
 };
 
 /*
- * Sparse histogram: only nonempty buckets, ascending. A zeroed struct is an empty histogram.
- * Buckets from hist_scale.nr on are counters of the owner, which functions with a scale ignore.
+ * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
+ * histogram. Buckets from hist_scale.nr on are extra counters of the owner, which functions with a
+ * scale ignore.
  */
 struct hist {
 	struct hist_entry *entries;
@@ -50,20 +51,20 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
 }
 
 /*
- * Sets @hist to a copy of @from, or adds @more to @hist. On -ENOMEM @hist is unchanged. Free the
+ * hist_set() copies @from, and hist_add() adds @more. @hist is unchanged on -ENOMEM. Free the
  * entries with free().
  */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
-/* Difference @now minus @was of cumulative counts. @ret must have room for @now->nr entries. */
+/* Computes the difference of cumulative counts. @ret must have room for @now->nr entries. */
 void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
-/* Number of values in the histogram. */
+/* Number of values in the buckets of the scale. */
 uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
-/* Larger value of @max and the lower bound of the highest nonempty bucket. */
+/* Maximum of @max and of the lower bound of the highest nonempty bucket. */
 uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
 /*
- * Percentile @percent (0…100), interpolated within its bucket and limited to @max, the result of
+ * Percentile, interpolated within its bucket and limited to @max, which is the result of
  * hist_max(). -1.0 if the histogram is empty. The error is at most 3.125 % on the log-linear scale,
  * or at most the width of the bucket on other scales.
  */
@@ -77,8 +78,9 @@ double hist_percentile(const uint64_t count[HIST_NR], double percent);
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 /*
- * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. The zero
- * bucket counts values below the first bucket. The last bucket also counts all larger values.
+ * Buckets of a native histogram of Prometheus. With schema s, bucket i has the values above
+ * 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. The zero bucket counts values below the first bucket.
+ * The last bucket also counts all larger values.
  */
 struct native_scale {
 	int schema;
@@ -87,9 +89,9 @@ struct native_scale {
 };
 
 /*
- * Native scale for waits that are counted at boundaries only: powers of two from 2^-20 s, about 1
- * us, to 64 s. The boundaries are the bounds of the native buckets rounded down to nanoseconds.
- * Waits are whole nanoseconds, so every count is exact.
+ * Native scale for waits that are counted at boundaries only: powers of two from 2^-20 s (about 1
+ * us) to 64 s. The boundaries are rounded down to nanoseconds. Every count is exact, because waits
+ * are whole nanoseconds.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;
@@ -97,17 +99,15 @@ uint64_t native_le_ns(unsigned int i);
 
 /*
  * Native scale for fine histograms: 8 buckets per power of two, from 2^-23 s (119 ns) to the end of
- * the fine scale. Bounds of fine and native buckets do not coincide, so all values of a fine bucket
- * go to the native bucket that contains its middle. A value within 1.6 % of a native bound may be
- * counted in the adjacent bucket.
+ * the fine scale. A fine bucket counts in the native bucket that contains its middle. A value
+ * within 1.6 % of a native bound may be counted in the adjacent bucket.
  */
 extern const struct native_scale native_fine;
 #define NATIVE_FINE_WORDS 234 /* number of buckets, with the zero bucket */
 
 /*
- * Adds a fine histogram to the zero bucket words[0] and the buckets words[1…] of native_fine.
- * Counts of a sampled histogram are divided by the sampling ratio @ratio. The total is rounded only
- * once.
+ * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1…]. Counts of
+ * a sampled histogram are divided by the sampling ratio. The total is rounded only once.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* Rounding tolerance. A larger deviation sets LOAD_CLAMPED. */
+/* Tolerance for rounding. A load outside 0…1 by more than the tolerance sets LOAD_CLAMPED. */
 #define CLAMP_TOLERANCE 0.001
 
 static double clamp(double ratio, uint32_t *flags)
@@ -17,7 +17,7 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Unsigned subtraction is correct even after a wrap-around of the counter. */
+/* Difference of two counter values. Unsigned subtraction is correct after a wrap-around. */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -40,8 +40,8 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 			continue;
 		sum_ns += ns;
 		/*
-		 * An interrupt between two contexts may shorten one context by the interrupt's
-		 * length.
+		 * An interrupt between two contexts may shorten one of them by the length of the
+		 * interrupt.
 		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
@@ -57,18 +57,18 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window needs two valid samples. An invalid earlier sample makes the window invalid. */
+	/* A window needs two valid samples. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
-	/* The CPU went offline and online again between the two samples. */
+	/* The CPU went offline and came back between the two samples. */
 	if (!(cur->flags & LOAD_OFFLINE) && cur->hotplug_steps != prev->hotplug_steps)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
 		w.flags |= LOAD_NO_TIME;
-	/* A multiplexed counter that never ran has no figure, instead of a load of 0. */
+	/* A multiplexed counter that never ran has no figure; its load is not 0. */
 	if (enabled_ns > 0.0 && running_ns <= 0.0)
 		w.flags |= LOAD_READ_FAILED;
 	if (w.flags & LOAD_NO_FIGURE)
@@ -80,7 +80,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		busy *= enabled_ns / running_ns;
 	}
 	w.busy_ratio = clamp(busy / total, &w.flags);
-	/* For a source that counts ns of this window, the factor is 1 and busy_ns is exact. */
+	/* The factor is 1 for a source that counts ns of this window, so busy_ns is exact. */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
@@ -118,7 +118,7 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 	core->window_ns = (uint64_t)window;
 	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
 				     fabs(busy[1] - busy_of_parts(b))) / window;
-	/* Bounds that the busy times of the two imply. */
+	/* The busy times of both siblings bound the time in which both are busy. */
 	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
 	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
 	core->busy_ns[LOAD_SIBLINGS_ONE] =
@@ -136,7 +136,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
 		unhalted += w->part_ns[i];
 	/*
-	 * The steal column has steps of 1/USER_HZ and may exceed the unhalted time of this window.
+	 * The steal column of /proc/stat has steps of 1/USER_HZ and may exceed the unhalted time of
+	 * the window.
 	 */
 	if (steal_ns > unhalted)
 		steal_ns = unhalted;
@@ -150,8 +151,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * Add the moved time, which rounding makes a few ns less than @steal_ns, to keep the sum
-	 * exact.
+	 * Rounding makes the moved time a few ns less than @steal_ns. Adding the moved time keeps
+	 * the sum of all parts exact.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
@@ -209,7 +210,7 @@ const char *load_part_name(enum load_part part)
 	return names[part];
 }
 
-/* Name of a softirq vector, in the order of the kernel's enum since 2.6.31. */
+/* Names of softirq vectors, in the order of the enum of the kernel since 2.6.31. */
 const char *load_vec_name(unsigned int vec)
 {
 	static const char *const names[LOAD_NR_VECS] = {

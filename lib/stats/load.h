@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the load of a core from two samples, for all sources. */
+/* Computes the load of a CPU from two samples of any source. */
 #ifndef SUBTICK_STATS_LOAD_H
 #define SUBTICK_STATS_LOAD_H
 
@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a core's wall time, in the stacking order of views. The core is not halted in the parts
- * up to IDLE_LOOP. Each source measures some of the parts; source bpf measures nearly all parts.
+ * Parts of a CPU's wall time, in the stacking order of views. The CPU is not halted in the parts up
+ * to IDLE_LOOP. Each source measures some of the parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -29,21 +29,21 @@ enum load_part {
 };
 
 enum load_flag {
-	LOAD_MULTIPLEXED = 1 << 0,  /* the counter was multiplexed and did not run all the time */
+	LOAD_MULTIPLEXED = 1 << 0,  /* the counter did not run all the time */
 	LOAD_READ_FAILED = 1 << 1,
 	LOAD_OFFLINE = 1 << 2,
-	/* The CPU went offline or online inside the window: no figure. */
+	/* The CPU went offline or online inside the window, so the window has no figure. */
 	LOAD_HOTPLUGGED = 1 << 3,
-	/* The sample changed during every attempt to read it: no figure. */
+	/* The sample changed during every attempt to read it, so the window has no figure. */
 	LOAD_TORN = 1 << 4,
-	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not advance: no figure */
-	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at the clock's rate */
+	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; no figure */
+	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at a constant rate */
 	/* The load was outside 0…1 by more than 0.1 % and was set to 0 or 1. */
 	LOAD_CLAMPED = 1 << 7,
-	LOAD_RESTARTED = 1 << 8,    /* the counter was lost and opened again: no figure */
+	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; no figure */
 };
 
-/* The sample is invalid: no window may start or end at the sample. */
+/* The sample is invalid, so no window may start or end at the sample. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
 /*
  * The window has no figure. The sample at the end of the window may still be valid for the next
@@ -52,15 +52,15 @@ enum load_flag {
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
 /*
- * Cumulative sample since the source was opened; only differences are meaningful. busy and total
- * are in the source's own unit. The load of a window is Δbusy / Δtotal × rate.
+ * Cumulative counters of a CPU since the source was opened. busy and total are in the unit of the
+ * source. The load of a window is Δbusy / Δtotal × rate.
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
-	uint64_t wall_ns;  /* the reader's clock at stamp_ns, for the closure error */
+	uint64_t wall_ns;  /* clock of the reader at stamp_ns, for the closure error */
 	uint64_t busy;
 	uint64_t total;
-	/* Counter sources: a multiplexed counter has running_ns < enabled_ns, and is scaled. */
+	/* A multiplexed hardware counter has running_ns < enabled_ns and is scaled. */
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
@@ -69,16 +69,19 @@ struct load_sample {
 	uint32_t flags;
 };
 
-/* Cumulative softirq time by vector; a separate struct, because only --softirq reads the times. */
+/* Cumulative softirq time by vector, which only --softirq reads. */
 struct load_vecs {
 	uint64_t ns[LOAD_NR_VECS];
 	uint64_t count[LOAD_NR_VECS];
 };
 
-/* Hardirq time of one CPU in a window, by line. */
+/* Hardirq time of one interrupt line on one CPU in a window. */
 struct load_line {
 	uint32_t cpu;
-	/* Number of a device's line, or UINT32_MAX without a line, such as for an IPI. */
+	/*
+	 * Interrupt number of a device, or UINT32_MAX for an IPI or another interrupt without
+	 * number.
+	 */
 	uint32_t irq;
 	char name[32]; /* name of the handler in /proc/interrupts */
 	uint64_t ns, count;
@@ -90,17 +93,17 @@ struct load_task {
 	uint32_t pid, tgid; /* UINT32_MAX for the sum of tasks without their own row */
 	char comm[16];
 	uint64_t ns, count; /* run time, and number of switches away from the task */
-	uint64_t sleeps;    /* number of these switches in which the task blocked or exited */
+	uint64_t sleeps;    /* number of these switches with a blocked or exited task */
 	uint64_t cgroup_id; /* 0 if unknown */
 	uint32_t parent;    /* tgid of the parent, or 0 if unknown */
 };
 
-/* Two hyperthread siblings at one moment, cumulative. */
+/* Cumulative counters of two hyperthread siblings. */
 struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
-	uint64_t both_ns[2]; /* both busy, as each of them counts it */
-	bool torn;	     /* changed during every attempt to read it: the rest is 0 */
+	uint64_t both_ns[2]; /* time with both siblings busy, counted by each sibling */
+	bool torn;	     /* the counters changed during every attempt to read them, and are 0 */
 };
 
 /* Number of siblings that are busy at the same time. */
@@ -111,17 +114,19 @@ enum load_siblings {
 	LOAD_NR_SIBLINGS,
 };
 
-/* A physical core in one window. With a flag of LOAD_NO_FIGURE the times are 0. */
+/* A physical core in one window. The times are 0 if a flag of LOAD_NO_FIGURE is set. */
 struct load_core {
-	uint32_t core, package; /* numbers of the kernel; UINT32_MAX: unknown */
-	uint32_t cpu[2];	/* the same number twice: no sibling is online */
+	uint32_t core, package; /* numbers of the kernel, or UINT32_MAX if unknown */
+	/* CPU numbers of the siblings, equal if the core has one online CPU */
+	uint32_t cpu[2];
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
-	double closure_error_ratio; /* disagreement of the siblings with each other and with load */
+	/* disagreement of the siblings with each other and with their loads */
+	double closure_error_ratio;
 	uint32_t flags;
 };
 
-/* Losses of a source since it was opened. LOAD_NO_LOSS if the source lacks the counter. */
+/* Loss counters of a source since it was opened. LOAD_NO_LOSS if the source lacks the counter. */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
 	LOAD_IRQ_LOSSES(LOSS_MEMBER)
@@ -130,55 +135,56 @@ struct load_losses {
 #define LOAD_NO_LOSS UINT64_MAX
 
 /*
- * One window of one CPU, measured by one source. With a flag of LOAD_NO_FIGURE only window_ns and
- * flags are valid, and all other members are 0.
+ * One window of a CPU. If a flag of LOAD_NO_FIGURE is set, only window_ns and flags are valid, and
+ * all other members are 0.
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by this CPU's timestamps */
-	uint64_t busy_ns;   /* busy time in the window, from the source's count */
+	uint64_t busy_ns;   /* busy time in the window */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	double busy_ratio;	    /* figure of the source: Δbusy / Δtotal × rate */
-	double closure_error_ratio; /* |sum of parts − wall time by the reader| ÷ that wall time */
+	double busy_ratio;	    /* Δbusy / Δtotal × rate of the source */
+	double closure_error_ratio; /* |sum of parts − wall time| ÷ wall time of the reader */
 	uint32_t flags;
 };
 
 /*
  * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
- * sources, 1e9 / base frequency in calibrated mode. @parts has a bit for each part that the source
+ * sources, 1e9 / base frequency in calibrated mode. @parts: bit set of the parts that the source
  * measures. The closure error is computed only if @parts is not 0.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
- * Fills times, closure error and flags of @core, whose CPUs are @a and @b in the same window. The time
- * with both busy is the mean of what the two siblings count.
+ * Fills times, closure error and flags of a physical core with the CPUs @a and @b. Each sibling
+ * counts the time in which both are busy; the result is the mean.
  */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the unhalted parts to the steal part. The time is taken in proportion to the
- * length of each part, because the hypervisor does not report the affected part. The sum of all
- * parts is unchanged.
+ * Moves @steal_ns from the unhalted parts to the steal part, in proportion to the length of each
+ * part, because the hypervisor does not report which part it interrupted. The sum of all parts is
+ * unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * Sums the windows of @cpus: times are sums, ratios are means weighted by each CPU's window. CPUs
- * without a figure are skipped. Returns the number of summed CPUs; if 0, @ret_window is all 0.
+ * Sums the windows of several CPUs. Ratios are means weighted by the window of each CPU. CPUs
+ * without a figure are skipped. Returns the number of summed CPUs. If it is 0, @ret_window is all
+ * 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
 
-/* Share of a part in the window, 0…1. */
+/* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* Name of a part, such as "softirq_on_idle", and of a softirq vector, such as "NET_RX". */
+/* Names of a part, such as "softirq_on_idle", and of a softirq vector, such as "NET_RX". */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
-/* Formats the names of the flags, such as "multiplexed,offline", or "" for no flags. */
+/* Formats the names of the flags as "multiplexed,offline", or as "" without flags. */
 void load_flags_format(uint32_t flags, char *buf, unsigned int size);
 
 #endif

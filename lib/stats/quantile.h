@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Mean and variance by Welford's update, which keeps precision for large values that are close to
- * each other.
+ * Mean and variance by the algorithm of Welford, which keeps precision for large values with a
+ * small spread.
  */
 struct moments {
 	uint64_t count;
@@ -24,10 +24,10 @@ void moments_add(struct moments *moments, double value);
 double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
-/* Quantile of sorted values with linear interpolation; @share is 0…1. NAN without values. */
+/* Quantile of sorted values with linear interpolation. @share is 0 to 1. NAN without values. */
 double quantile_of(const double *sorted, size_t nr, double share);
 
-/* Length of the sliding window in reads of the counters. A window ends at every read. */
+/* Number of counter reads in the sliding window. */
 #define PERCENTILE_LOOKS 10
 
 struct percentile_look {
@@ -37,17 +37,16 @@ struct percentile_look {
 };
 
 struct percentile_watch {
-	uint32_t above_ppm; /* share of values above the percentile in ppm: 10000 for p99 */
+	uint32_t above_ppm; /* ppm of values above the percentile: 10000 for p99 */
 	struct percentile_look looks[PERCENTILE_LOOKS];
 	size_t nr; /* number of reads so far */
 };
 
 /*
- * Adds a read of the counters, and returns true if the percentile of the sliding window reaches the
- * limit. The first read starts the first window. The percentile is the nearest rank, and reaches
- * the limit if the share of high values exceeds above_ppm. A window needs at least 1000000 /
- * above_ppm values: 100 values for p99. @ret_window has the differences of the window; unchanged if
- * the result is false.
+ * Adds a read of the counters. Returns true if the percentile of the sliding window reaches the
+ * limit: the share of high values exceeds above_ppm, and the window has at least 1000000 /
+ * above_ppm values (100 for p99). The first read starts the first window. @ret_window has the
+ * differences of the window and is unchanged if the result is false.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

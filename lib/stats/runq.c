@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads slots, counts at boundaries, ranks blame. */
+/* Reads the wait counters of cgroups, counts waits at boundaries, and ranks blame. */
 #include "stats/runq.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
 	return steps ? (struct hist_scale){.nr = nr_le + 1, .le = le} : hist_fine;
 }
 
-/* The counts are the first member of both kinds of stripes. */
+/* Both kinds of stripes start with the bucket counts. */
 _Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count) &&
 		       offsetof(struct runq_hist, below) == HIST_NR * sizeof(uint64_t),
 	       "counts are one array");
@@ -36,8 +36,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times by cause. Cells contain the frequent causes of each CPU, stripes the rare
- * causes.
+ * Reads wait times by cause. Frequent causes have a counter per CPU, and rare causes a counter per
+ * stripe.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -85,8 +85,8 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 		const volatile uint64_t *end = count + nr_counts(shape);
 
 		/*
-		 * Unrolled for speed: most groups have no new waits, and only this loop runs for
-		 * them.
+		 * The loop is unrolled, because it is the only work for the many cgroups without
+		 * new waits.
 		 */
 		for (; end - count >= 4; count += 4)
 			sum += count[0] + count[1] + count[2] + count[3];
@@ -169,8 +169,8 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		ret_counts[i] = sum;
 	}
 	/*
-	 * A boundary splits a fine bucket. struct runq_hist.below counts the waits below the
-	 * boundary.
+	 * The boundary is inside a fine bucket. struct runq_hist.below counts the waits of that
+	 * bucket below the boundary.
 	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
@@ -182,8 +182,8 @@ double runq_count_stderr(uint64_t count, double ratio)
 }
 
 /*
- * Standard error of a scaled sum. Each wait is sampled independently with probability p: Var(Σx/p)
- * = (1-p)/p² · Σx².
+ * Standard error of a sum from sampled waits. Each wait is sampled independently with probability
+ * p: Var(Σx/p) = (1-p)/p² · Σx².
  */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
@@ -229,7 +229,7 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 	return left;
 }
 
-/* A row of blame, and the total wait time of its victim. */
+/* A blame row and the total wait time of its victim. */
 struct ranked {
 	struct runq_row row;
 	uint64_t victim_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The arithmetic of run-queue waits: windows, exact counts at boundaries, sampling, blame. */
+/* Computations of run-queue waits: counters, exact counts at boundaries, sampling errors, blame. */
 #ifndef SUBTICK_STATS_RUNQ_H
 #define SUBTICK_STATS_RUNQ_H
 
@@ -10,20 +10,20 @@
 #include "abi/runq.h"
 #include "stats/hist.h"
 
-/* Contents of a slot, decided when the programs are loaded. */
+/* Memory layout of the counters of a cgroup (a slot), set when the BPF programs are loaded. */
 struct runq_shape {
 	unsigned int stripes, cpus;
-	bool steps;	    /* struct runq_steps instead of struct runq_hist */
-	unsigned int nr_le; /* number of boundaries */
+	bool steps;	    /* stripes are struct runq_steps, not struct runq_hist */
+	unsigned int nr_le; /* number of histogram boundaries */
 };
 
-/* Counters of a slot: all buckets, then struct runq_hist.below. */
+/* Maximum number of histogram counters of a slot: all buckets, then struct runq_hist.below. */
 #define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
 size_t runq_stripe_size(const struct runq_shape *shape);
-/* Buckets of slots that count at @nr_le boundaries only (@steps), or of a fine histogram. */
+/* Histogram scale of slots: @nr_le boundaries if @steps is true, else the fine log-linear scale. */
 struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
-/* Adds up the stripes of a mapped slot. @ret_hist has room for RUNQ_NR_COUNTS entries. */
+/* Adds up the stripes of a memory-mapped slot. @ret_hist has room for RUNQ_NR_COUNTS entries. */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
 /* Number of waits in a slot. */
@@ -31,7 +31,7 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
 /* Total wait time in a slot. */
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
-/* The default boundaries: 10 us to 1 s in steps of 1, 2, 5. */
+/* Default histogram boundaries: 10 us to 1 s in steps of 1, 2, 5. */
 #define RUNQ_LE_DEFAULT_NS                                                                        \
 	{                                                                                         \
 		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
@@ -39,17 +39,17 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 	}
 
 /*
- * Sets in[b] to 1 + the index of the boundary in bucket b, or 0 without a boundary. -EINVAL if @le
- * is not ascending, or if two boundaries are in the same bucket (less than 3.2 % apart). *ret_bad
- * is then the index of the second boundary.
+ * Assigns boundaries to fine buckets: in[b] is 1 + the index of the boundary in bucket b, or 0.
+ * Returns -EINVAL if @le is not ascending, or if two boundaries are in the same bucket (less than
+ * 3.2 % apart); *ret_bad is the index of the second boundary.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the table for the fast path of the BPF programs, indexed by wait / HIST_SUB, for waits
- * below RUNQ_QUICK_NS. With @steps an entry is the step of the wait, or at least RUNQ_QUICK_LE if
- * the entry contains a boundary of @in. Without @steps an entry is a bucket as described at
+ * Fills the lookup table of the BPF programs for waits below RUNQ_QUICK_NS, indexed by wait /
+ * HIST_SUB. With @steps an entry is the step of the wait, or at least RUNQ_QUICK_LE if the entry
+ * contains a boundary. Without @steps an entry is a bucket, encoded as described at
  * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
@@ -58,20 +58,20 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		    unsigned int nr, uint64_t *ret_counts);
 
 /*
- * Relative standard errors of a count and of a sum that were scaled from a sample of @ratio; NAN
+ * Relative standard errors of a count and of a sum that were scaled from a sample of @ratio. NAN
  * without waits. The error of the sum is estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
 /*
- * Sorts the rows by victim, then by culprit, and merges rows of the same pair. Returns the new
- * number of rows.
+ * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the new number
+ * of rows.
  */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
- * Sorts victims by total wait time, and the culprits of a victim by their share, largest first.
- * With more than @per_victim culprits, the last kept row is RUNQ_KEY_OTHER with the sum of the
+ * Sorts victims by total wait time, and the culprits of a victim by wait time, largest first. If a
+ * victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER with the sum of the
  * rest. Returns the new number of rows.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);

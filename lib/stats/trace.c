@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Replays the edges of one core into the contexts of `load`. */
+/* Computes the contexts of one CPU from its trace events (edges), as `subtick load` does. */
 #include "stats/trace.h"
 
 #define NR_PAUSED 16
@@ -8,26 +8,26 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	WOKEN, /* after an interrupt during the halt: idle exit, or halted again */
+	WOKEN, /* an interrupt ended the halt; idle exit or another halt follows */
 };
 
 struct state {
 	uint64_t now;
-	bool known; /* the context below hardirqs is known */
+	bool known; /* the context that interrupts interrupt is known */
 	uint32_t pid;
 	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */
 	enum window window;
 	uint32_t idle_state;
 	unsigned int depth; /* nesting depth of interrupt handlers */
 	struct trace_edge handler;
-	uint32_t vec; /* vector of the running softirq + 1 */
+	uint32_t vec; /* vector of the running softirq + 1, or 0 */
 	struct paused {
 		uint32_t pid, vec;
-	} paused[NR_PAUSED]; /* PREEMPT_RT: softirqs whose task was preempted */
+	} paused[NR_PAUSED]; /* softirqs of preempted tasks on PREEMPT_RT */
 	uint64_t odd;
 };
 
-/* Context until the next edge. @halts: the next edge proves that a woken core halted again. */
+/* Context until the next event. @halts: the next event proves that a woken CPU halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -71,7 +71,10 @@ static void softirq_resume(struct state *s)
 
 static void do_switch(struct state *s, uint32_t next)
 {
-	/* A switch cannot happen inside a handler, so the exit edge of the handler was lost. */
+	/*
+	 * A context switch inside an interrupt handler means that the exit event of the handler was
+	 * lost.
+	 */
 	if (s->depth) {
 		s->depth = 0;
 		s->odd++;
@@ -87,7 +90,7 @@ static void do_switch(struct state *s, uint32_t next)
 
 static void do_idle(struct state *s, enum window window, uint64_t state)
 {
-	/* Only the idle task enters or leaves idle. */
+	/* Idle entry and exit events prove that the idle task is current. */
 	s->known = true;
 	s->pid = 0;
 	s->softirqd = false;
@@ -98,7 +101,7 @@ static void do_idle(struct state *s, enum window window, uint64_t state)
 static void do_irq_leave(struct state *s)
 {
 	if (!s->depth) {
-		/* After a gap the entry edge may be missing. */
+		/* The entry event may be missing after a gap in the recording. */
 		s->odd += s->known;
 		return;
 	}
@@ -112,7 +115,7 @@ static void do_softirq(struct state *s, enum trace_kind kind, uint32_t vec)
 	if (kind == TRACE_SOFTIRQ_ENTER) {
 		s->odd += s->known && s->vec;
 		s->vec = vec + 1;
-		/* The core was woken by an interrupt without a trace event. */
+		/* An interrupt without a trace event woke the CPU. */
 		if (s->window == HALTED)
 			s->window = WOKEN;
 	} else {
@@ -141,8 +144,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * An IPI inside an interrupt line replaces the line, because the IPI has the
-		 * reason.
+		 * An IPI inside an interrupt handler replaces the handler, because the IPI has the
+		 * reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
@@ -159,7 +162,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* True if the edge changes the context. Wake-ups, migrations and holds do not. */
+/* True if the event changes the context. Wake-ups and migrations do not. */
 static bool changes_context(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);
@@ -196,7 +199,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		on_slice(arg, &slice);
 }
 
-/* State before the first edge, derived from that edge. */
+/* State before the first event, derived from that event. */
 static struct state first_state(const struct trace_core *core)
 {
 	struct state s = {.now = core->from_ns, .known = core->first_known, .pid = core->first_pid};
@@ -208,7 +211,7 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/* The idle task is halted, otherwise an idle-leave edge would be first. */
+	/* An idle CPU is halted unless an idle exit event comes first. */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

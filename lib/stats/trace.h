@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Replays the edges of a trace: computes the contexts of each core, and the waits of tasks for a
- * core.
- */
+/* Computes the contexts of CPUs and the waits of tasks from recorded trace events (edges). */
 #ifndef SUBTICK_STATS_TRACE_H
 #define SUBTICK_STATS_TRACE_H
 
@@ -25,8 +22,8 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 }
 
 /*
- * True if the edge includes the start of the wake-up: this core woke the task, without an edge
- * TRACE_WAKING.
+ * True if the event is also the start of the wake-up: this CPU woke the task, and there is no
+ * separate TRACE_WAKING event.
  */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
@@ -35,44 +32,44 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 	return (kind == TRACE_WAKEUP || kind == TRACE_MIGRATE) && edge->what & TRACE_WAKES;
 }
 
-/* Recording of one core. */
+/* Recorded trace events of one CPU. */
 struct trace_core {
 	struct trace_edge *edges; /* sorted by timestamp */
 	size_t nr_edges;
-	uint64_t from_ns, to_ns; /* covered time in ns since the start */
+	uint64_t from_ns, to_ns; /* recorded time range in ns since the start */
 	uint32_t first_pid;	 /* current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
-	 * Indexes of edges, ascending, before which edges are missing. The context of the core in a
-	 * gap is unknown.
+	 * Indexes of events before which events are missing, ascending. The context of the CPU in
+	 * such a gap is unknown.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
 	uint64_t poll_states; /* bit n: idle state n polls */
 };
 
-/* Interval in one context. */
+/* Interval of a CPU in one context. */
 struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	uint64_t what; /* HARDIRQ: `what` of the enter edge; softirq: vector; idle: idle state */
-	enum trace_kind kind; /* HARDIRQ: kind of the enter edge */
+	uint64_t what; /* hardirq: `what` of the entry event; softirq: vector; idle: idle state */
+	enum trace_kind kind; /* hardirq: kind of the entry event */
 };
 
 struct trace_replay {
 	uint64_t part_ns[LOAD_NR_PARTS]; /* the sum is exactly to_ns - from_ns */
-	/* Number of exit edges without entry edge, or entry edges without exit edge. */
+	/* Number of exit events without entry event, and of entry events without exit event. */
 	uint64_t odd_edges;
 };
 
-/* True if the run time of the task counts as LOAD_KSOFTIRQD. */
+/* True if the task is ksoftirqd or a NAPI thread, whose run time is LOAD_PART_KSOFTIRQD. */
 typedef bool trace_is_softirqd(void *arg, uint32_t pid);
 typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 
 /*
- * Computes the contexts of a core by the same rules as source bpf of `load`. Calls @on_slice, which
- * may be NULL, with consecutive slices in order of time.
+ * Computes the contexts of a CPU by the rules of source bpf of `subtick load`. Calls @on_slice,
+ * which may be NULL, with consecutive slices in order of time.
  */
 void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
 		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
@@ -87,35 +84,35 @@ struct trace_spans {
 };
 
 /*
- * Part of a wait in which another allowed core was idle. Excludes the time in which CPU quota
- * throttled the task, and the idle exit of the core that the task was queued on.
+ * Avoidable part of a wait: another allowed CPU was idle. Time throttled by CPU quota and the idle
+ * exit of the CPU that the task was queued on are not avoidable.
  */
 struct trace_avoidable {
 	uint64_t ns;
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
 	uint64_t cpu_ns; /* idle time of that CPU */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/* An allowed CPU was idle at the start of the wait; else a CPU became idle later. */
+	/* An allowed CPU was idle at the start of the wait. False if a CPU became idle later. */
 	bool at_start;
-	/* Range of this wait's avoidable times in the list of all waits. */
+	/* Range of the avoidable times of this wait in the common list. */
 	size_t first_span, nr_spans;
 };
 
-/* One wait of a task for a core. */
+/* A wait of a runnable task for a CPU. */
 struct trace_wait {
 	uint64_t from_ns, to_ns;
 	uint32_t pid;
 	uint32_t cpu;	    /* CPU on which the task finally ran */
 	uint32_t queue_cpu; /* CPU on which the task was first enqueued */
-	/* Time of the migration to `cpu` during the wait, or to_ns without a migration. */
+	/* Time of the migration to `cpu`, or to_ns without a migration. */
 	uint64_t moved_ns;
-	bool woken;	    /* the task slept before; else the task was preempted */
+	bool woken;	    /* the task slept before the wait; false if it was preempted */
 	bool held;	    /* the task was throttled at the start of the wait */
-	uint64_t held_ns;   /* held: throttled time from the start of the wait, or 0 if unknown */
-	/* Woken: task that was current on waker_cpu; 0 for idle, UINT32_MAX if unknown. */
+	uint64_t held_ns;   /* throttled time from the start of the wait, or 0 if unknown */
+	/* Waker: the task that was current on waker_cpu, 0 for idle, UINT32_MAX if unknown. */
 	uint32_t waker;
-	uint32_t waker_cpu; /* woken: CPU that started the wake-up */
-	/* Woken: start of the wake-up, or from_ns if the waker enqueued the task itself. */
+	uint32_t waker_cpu; /* CPU that started the wake-up */
+	/* Start of the wake-up, or from_ns if the waker enqueued the task itself. */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
@@ -124,25 +121,25 @@ struct trace_waits {
 	struct trace_wait *list; /* sorted by the end of the wait */
 	size_t nr;
 	uint64_t sum_ns;
-	/* Number of waits that end in the trace and whose start is missing. */
+	/* Number of waits whose start is missing in the trace. */
 	uint64_t unknown_start;
 };
 
 /*
  * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in wake-up
- * edges without a preceding TRACE_WAKING. 0 or -ENOMEM.
+ * events without a preceding TRACE_WAKING. Returns 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 /*
- * Finds the times in which the idle task was current on @core, in order. After a gap the core
- * counts as busy until its next switch. 0 or -ENOMEM.
+ * Finds the times with the idle task current on a CPU, in order. After a gap the CPU counts as busy
+ * until its next context switch. Returns 0 or -ENOMEM.
  */
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Fills @wait->avoidable, and appends the avoidable times to @spans. @idle: array of @nr_cpus
- * entries, indexed by CPU. @allowed: allowed CPUs of the task, or NULL if unknown. 0 or -ENOMEM.
+ * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle: idle times, indexed
+ * by CPU. @allowed: allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the parts of waits during which another allowed core was idle. */
+/* Finds the parts of waits with another allowed CPU idle. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/* The edge before the gap is the last time at which idle is certain. */
+			/* The CPU is known to be idle until the last event before the gap. */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;
@@ -48,7 +48,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 	return rc;
 }
 
-/* Change of the number of idle cores. @own: change of the core that the task is queued on. */
+/* Change of the number of idle CPUs. @own: change of the CPU that the task is queued on. */
 struct change {
 	uint64_t ns;
 	int others, own;
@@ -81,7 +81,7 @@ static struct trace_span overlap(const struct trace_span *a, const struct trace_
 	return both;
 }
 
-/* Adds the idle times of a core in @part of the wait. */
+/* Adds the idle times of a CPU during @part of the wait. */
 static int add_core(struct changes *changes, const struct trace_spans *idle,
 		    const struct trace_span *part, bool own)
 {
@@ -101,7 +101,7 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/* Appends the times in which another core was idle and the task's own core was busy. */
+/* Appends the times with another CPU idle and the own CPU of the task busy. */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;
@@ -125,7 +125,7 @@ static int sweep(struct changes *changes, struct trace_spans *spans, struct trac
 	return rc;
 }
 
-/* Finds the allowed core that was idle longest in the avoidable times. */
+/* Finds the allowed CPU that was idle longest during the avoidable times. */
 static void choose_core(const struct trace_spans *idle, size_t nr_cpus, const struct cpuset *allowed,
 			const struct trace_spans *spans, struct trace_avoidable *found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the waits in a trace of several cores by merging the edges of all cores by timestamp. */
+/* Finds the waits of tasks by merging the trace events of all CPUs by timestamp. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 
-/* Next edge of a core in the merge. */
+/* Next event of a CPU in the merge. */
 struct head {
-	uint64_t key; /* ns << 1 | switch: wake-ups sort before switches at the same time */
+	uint64_t key; /* ns << 1 | switch, so that wake-ups precede switches of the same time */
 	uint32_t cpu;
 	size_t index;
 };
@@ -39,7 +39,7 @@ static bool about_waits(const struct trace_edge *edge)
 	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
-/* Advances to the next edge about waits. False at the end of the core's edges. */
+/* Advances to the next event about waits. False after the last event of the CPU. */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -106,7 +106,7 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.woken = task->woken,
 		.held = task->held,
 		/*
-		 * Limit the throttled time to the wait: the kernel measures throttling with another
+		 * Throttled time is at most the wait. The kernel measures throttling with another
 		 * clock, and throttling may have started before the wait.
 		 */
 		.held_ns = !task->held ? 0 : task->held_ns < wait_ns ? task->held_ns : wait_ns,
@@ -164,7 +164,7 @@ static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *e
 		woken_by(task, cpu, edge);
 }
 
-/* Migration of a waiting task, or the first edge of a wake-up. */
+/* Handles the migration of a waiting task, or a migration that starts a wake-up. */
 static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
@@ -176,8 +176,8 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 }
 
 /*
- * Starts the wait of a woken task. If the task's core enqueues the task, the waker comes from the
- * edge TRACE_WAKING.
+ * Starts the wait of a woken task. If the CPU of the task enqueues it, the waker comes from the
+ * TRACE_WAKING event.
  */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {

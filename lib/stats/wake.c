@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names, sweep of launch distances, and validity of single points. */
+/* Sweep of launch distances, validity of single points, and clock mapping. */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* A factor of 1 or less would make the sweep endless. */
+	/* The sweep would not end with a factor of 1 or less. */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -63,7 +63,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* Weighted by distance, because points with a longer distance take longer. */
+/* Points with a longer launch distance take longer, so the share is weighted by distance. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -90,13 +90,13 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* Time at which the core was awake: idle exit or interrupt handler, the earlier of the two. */
+/* Time when the CPU was awake: the earlier of idle exit and interrupt handler. */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
 }
 
-/* Rejects a point whose first interrupt was not caused by the launch. */
+/* Rejects a point if its launch did not cause the first interrupt. */
 static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;
@@ -105,15 +105,10 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
-		/*
-		 * The interrupt started before the launch: the core woke before its timer expired.
-		 */
+		/* The CPU woke before its timer expired. */
 		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
 			return WAKE_REJ_NEGATIVE;
-		/*
-		 * Some kernels have no trace event for the timer's interrupt; expire_irqs is then
-		 * 0.
-		 */
+		/* expire_irqs is 0 on kernels without a trace event for the timer interrupt. */
 		return k->expire_irqs > 1 || k->due_before ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
 	case WAKE_REMOTE:
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
@@ -130,7 +125,7 @@ static enum wake_reject judge(const struct wake_raw *raw)
 
 	if (!raw->launch_ns)
 		return WAKE_REJ_LOST;
-	/* The launch must fall into the idle window: TBI < LT < TAI. */
+	/* The launch must be between idle entry and idle exit. */
 	if (!k->tai_ns || k->tbi_ns >= raw->launch_ns)
 		return k->early_exits ? WAKE_REJ_WOKEN_EARLY : WAKE_REJ_BEFORE_IDLE;
 	if (awake_ns(k) <= raw->launch_ns)
@@ -209,7 +204,7 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/* System nanoseconds per device nanosecond, minus one, to keep precision in a double. */
+/* System nanoseconds per device nanosecond, minus one to keep precision in a double. */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;
@@ -237,7 +232,7 @@ double wake_clock_drift_ppb(const struct wake_clock_map *map)
 {
 	double rate = slope(map);
 
-	/* Slope of the device clock against the system clock: below 0 for a fast device. */
+	/* Rate of the device clock against the system clock. */
 	return -rate / (1.0 + rate) * 1e9;
 }
 
@@ -253,6 +248,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* Outside the two fixes the error of the slope grows with the distance. */
+	/* The error of the slope grows with the distance from the two fixes. */
 	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

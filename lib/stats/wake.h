@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computations of wake latency: validity of points, clock mapping, summaries, verdicts. */
+/* Computations of wake latency: validity of points, clock mapping, summaries and verdicts. */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -26,62 +26,62 @@ static inline bool wake_has(unsigned int sources, enum wake_source source)
 	return sources >> source & 1;
 }
 
-/* Reason for rejecting a point. WAKE_TAKEN means that the point is valid. */
+/* Reason to reject a point, which is one measured wake-up. WAKE_TAKEN is a valid point. */
 enum wake_reject {
 	WAKE_TAKEN,
-	/* The event was due before the core went idle, or the core never went idle. */
+	/* The launch was due before the CPU went idle, or the CPU never went idle. */
 	WAKE_REJ_BEFORE_IDLE,
-	/* The core was idle, but another event woke the core before the launch. */
+	/* Another event woke the idle CPU before the launch. */
 	WAKE_REJ_WOKEN_EARLY,
-	/* An unrelated interrupt or timer came between the launch and our interrupt. */
+	/* An unrelated interrupt or timer came between the launch and its interrupt. */
 	WAKE_REJ_OTHER_FIRST,
-	/* By the timestamps the core was awake before the launch: clock error or rounding. */
+	/* The CPU was awake before the launch by the timestamps: clock error or rounding. */
 	WAKE_REJ_NEGATIVE,
-	WAKE_REJ_ELSEWHERE,   /* our timer ran on another CPU */
+	WAKE_REJ_ELSEWHERE,   /* the timer ran on another CPU */
 	WAKE_REJ_NMI,
-	WAKE_REJ_LOST, /* the timestamp of the launch is missing, or the core did not wake up */
+	WAKE_REJ_LOST, /* the launch has no timestamp, or the CPU did not wake up */
 	WAKE_NR_REJECTS,
 };
 
-/* Keys in rejected:{…} without suffix, indexed by enum wake_reject. */
+/* Names of enum wake_reject, which are JSON keys without suffix. */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
 enum wake_order {
 	WAKE_EXIT_FIRST,
 	WAKE_IRQ_FIRST,
-	WAKE_NO_IRQ, /* polling or mwait: woken without an interrupt */
+	WAKE_NO_IRQ, /* polling or mwait: the CPU woke without an interrupt */
 	WAKE_NR_ORDERS,
 };
 
 extern const char *const wake_order_names[]; /* indexed by enum wake_order */
 
-/* Evidence that the core entered the requested state, or that the package slept. */
+/* Evidence that the CPU entered the requested idle state, or that the package slept. */
 enum wake_entered {
 	WAKE_ENTERED_UNKNOWN,
 	WAKE_ENTERED_NO,
 	WAKE_ENTERED_YES,
 };
 
-/* One point in memory and in --points. */
+/* A point: one measured wake-up of a CPU. */
 struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* requested launch distance */
-	uint32_t silent_ns;   /* LT − TBI */
-	int32_t latency_ns;   /* wake latency without measurement overhead; invalid if rejected */
-	int32_t exit_ns;      /* TAI − LT, overhead included */
-	int32_t irq_ns;	      /* TI − LT, or INT32_MIN without an interrupt */
-	uint32_t expire_ns;   /* our timer's handler − LT, or 0 if not seen */
-	uint32_t switch_ns;   /* 0 if not requested */
+	uint32_t silent_ns;   /* idle entry to launch */
+	int32_t latency_ns;   /* wake latency without overhead of measuring; invalid if rejected */
+	int32_t exit_ns;      /* launch to idle exit, with overhead of measuring */
+	int32_t irq_ns;	      /* launch to interrupt handler, or INT32_MIN without an interrupt */
+	uint32_t expire_ns;   /* launch to timer handler, or 0 if not seen */
+	uint32_t switch_ns;   /* launch to context switch, or 0 if not requested */
 	uint32_t user_ns;
 	uint16_t state;
 	uint8_t source;
 	uint8_t order;
 	uint8_t reject;
 	uint8_t how;	 /* enum wake_how */
-	uint8_t entered; /* enum wake_entered of the core for the requested state */
+	uint8_t entered; /* enum wake_entered of the CPU for the requested idle state */
 	uint8_t package; /* enum wake_entered of the package for any sleep state */
-	uint8_t round;	 /* round of the experiment, which selects the forced state */
+	uint8_t round;	 /* round of the experiment, which selects the forced idle state */
 	uint8_t pad[3];
 };
 
@@ -93,24 +93,27 @@ struct wake_raw {
 	uint64_t distance_ns;
 	uint64_t user_ns;     /* timestamp in user code, or 0 if missing */
 	uint32_t overhead_ns; /* overhead of the idle exit timestamp */
-	int64_t offset_ns;    /* nic: time from launch to the interrupt, also subtracted */
+	int64_t offset_ns;    /* source nic: time from launch to interrupt, which is subtracted */
 	uint32_t how;
-	bool irq_ours; /* nic: the interrupt belongs to the card; other sources ignore this */
+	bool irq_ours; /* source nic: the interrupt belongs to the network card */
 };
 
 void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 
-/* Interrupt offset of the Intel i210, from the thesis (docs/methods/wake.md). */
+/* Interrupt offset of the Intel i210 network card, from the thesis in docs/methods/wake.md. */
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
 /*
- * Time from launch to interrupt for source nic. Equation 8 of the thesis for a deep state, whose
- * wake-up overlaps the DMA read. Equation 9 for a shallow state, where the DMA read precedes the
- * wake-up.
+ * Time from launch to interrupt for source nic. In a deep idle state the wake-up overlaps the DMA
+ * read (equation 8 of the thesis). In a shallow state the DMA read precedes the wake-up (equation
+ * 9).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
-/* Launch distances: from @from to at most @to, each longer by the factor @step (1.1 is +10 %). */
+/*
+ * Launch distances of a measurement, from @from_ns to at most @to_ns. Each distance is longer by
+ * the factor @step: 1.1 is 10 % longer.
+ */
 struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -120,33 +123,33 @@ struct wake_sweep {
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of the distances of one point per step. */
+/* Sum of all launch distances, with one point per step. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
-/* Share of the sweep's duration that @done points take, with one point per source of @sources. */
+/* Share of the duration of the sweep that @done points take, with @sources sources. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
-/* Summary of the latencies of one idle state, core and source. */
+/* Summary of the wake latencies of one idle state, CPU and source. */
 struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
 	double p25_ns, p75_ns; /* NAN for source passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
-	/* Possible overestimate of the maximum; source passive in later windows. */
+	/* Possible overestimate of the maximum, in later windows of source passive. */
 	double max_error_ns;
 	uint64_t near_max;	/* number of values above 90 % of the maximum */
 };
 
 /*
- * Computes the summary and sorts @latency_ns. A percentile is NAN with too few values. All figures
+ * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. All figures
  * are NAN without values.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
-/* Range [@ret_first, @ret_end) of buckets that may be nonempty. */
+/* Range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
- * Summary of @now minus @before for source passive. The summary is empty if both pointers are
- * equal.
+ * Summary of the window between two histograms of source passive. The summary is empty if both
+ * pointers are equal.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -156,55 +159,54 @@ enum wake_verdict {
 	WAKE_WITHIN,
 	WAKE_EXCEEDS,
 	WAKE_NO_POINTS,
-	WAKE_NOT_ENTERED, /* the state was requested, but not entered in any point */
-	WAKE_CORE_ONLY,	  /* latency within the claim, but the package never slept */
+	WAKE_NOT_ENTERED, /* no point entered the requested idle state */
+	WAKE_CORE_ONLY,	  /* within the claim, but the package never slept */
 };
 
 extern const char *const wake_verdict_names[]; /* indexed by enum wake_verdict */
 
-/* Depth of sleep of core and package in the points of one state. */
+/* Idle depth of CPU and package in the points of one idle state. */
 struct wake_evidence {
-	/* Number of points that entered or did not enter the state; unknown for other points. */
+	/*
+	 * Number of points that entered and did not enter the idle state. Other points are unknown.
+	 */
 	uint64_t entered, not_entered;
-	/* Maximum latency, without the points that did not enter the state. */
+	/* Maximum latency of the points that may have entered the idle state. */
 	double max_ns;
-	/* Number of the points in max_ns with a sleeping package, and with an awake package. */
+	/* Number of points in max_ns with a sleeping package, and with an awake package. */
 	uint64_t package_slept, package_awake;
-	bool package_can; /* a core in this state lets the package sleep */
+	bool package_can; /* a CPU in this idle state lets the package sleep */
 };
 
 /*
- * Compares the maximum latency with the claim, as in the thesis. The claim passes if the excess is
- * within the uncertainty; an unknown uncertainty (NAN) is 0. Only points that may have entered the
- * state count. The claim includes the wake-up of the package, so the verdict is core-only if the
- * package never slept.
+ * Compares the maximum latency with the exit latency that the idle driver claims. The claim passes
+ * if the excess is within the uncertainty; an unknown uncertainty (NAN) is 0. Only points that may
+ * have entered the idle state count. The claim includes the wake-up of the package, so the verdict
+ * is core-only if the package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
 
-/* One idle state of a CPU as a candidate for a latency budget. */
+/* An idle state as a candidate for a latency budget. */
 struct wake_candidate {
-	/* Exit latency claimed by the driver, which the kernel compares with a latency limit. */
+	/* Exit latency that the idle driver claims. The kernel compares it with a latency limit. */
 	uint64_t claimed_ns;
-	/* P99.9 of the wake latency plus its uncertainty, or NAN if not measured. */
+	/* 99.9th percentile of the wake latency plus its uncertainty, or NAN if not measured. */
 	double tail_ns;
 };
 
 /*
- * Deepest of @nr states for a latency limit that keeps @budget_ns; @states are sorted from shallow
- * to deep. All states that a limit of the deepest state's claim admits must fit the budget. A
- * shallower state that was not measured counts as fitting, a deeper unmeasured state does not.
- * Returns -1 if no state fits, -ENODATA if no state was measured.
+ * Deepest idle state for a latency limit that keeps the budget. @states are sorted from shallow to
+ * deep. All states that a limit of the claim of the deepest state admits must fit the budget. An
+ * unmeasured state fits only if it is shallower. Returns -1 if no state fits, and -ENODATA if no
+ * state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
-/*
- * Pre-wake: reduction of the wake latency for a core's own timer, which the core can wake up for in
- * advance.
- */
+/* Pre-wake: a CPU wakes up in advance for its own timer, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* share of the remote latency */
+	double ratio;	  /* ratio to the latency of source remote */
 	bool significant; /* the difference exceeds the uncertainty */
 };
 
@@ -214,43 +216,43 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 /* Cost of one timestamp, from repeated reads. */
 struct wake_overhead {
 	uint32_t median_ns;
-	uint32_t spread_ns; /* half of p10…p90 */
+	uint32_t spread_ns; /* half of the distance from p10 to p90 */
 };
 
 /* Computes median and spread of @cost_ns, and sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
-/* Cost of measuring on one core. */
+/* Overhead of measuring on one CPU. */
 struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* delay from the idle exit event to its timestamp */
 	uint32_t clock_step_ns;	    /* smallest observed step of the clock */
 	uint32_t clock_read_ns;	    /* median cost of reading the clock in user code */
-	struct wake_summary busy;   /* interrupt latency while the core is never idle */
+	struct wake_summary busy;   /* interrupt latency of a CPU that is never idle */
 };
 
 /*
- * Sets the members known and stamp from @nr times between the timestamps of two programs on the
- * same event. Sorts @between_ns. The median bounds the tracepoint-to-timestamp delay: use half of
- * the median, ± half. With less than a tenth of @wanted times, the delay is unknown and set to 0.
+ * Sets the members known and stamp. @between_ns has @nr times between the timestamps of two BPF
+ * programs on the same event, and is sorted. Their median bounds the tracepoint-to-timestamp delay:
+ * half of the median, ± half. With less than a tenth of @wanted times the delay is unknown and 0.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
 
 /*
- * Uncertainty of a latency, or NAN without a calibration. @card_ns: half-window of the clock reads
- * of source nic.
+ * Uncertainty of a wake latency, or NAN without a calibration. @card_ns: error bound of the clock
+ * of the network card.
  */
 double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
 			double card_ns);
 
-/* One reading of two clocks: the card's clock between two reads of the system clock. */
+/* A reading of two clocks: the clock of the network card between two reads of the system clock. */
 struct wake_clock_sample {
 	int64_t before_ns;
 	int64_t device_ns;
 	int64_t after_ns;
 };
 
-/* Simultaneous times of both clocks, and the error bound of the system time. */
+/* Times of both clocks at one moment, and the error bound of the system time. */
 struct wake_clock_fix {
 	int64_t device_ns;
 	int64_t system_ns;
@@ -261,12 +263,12 @@ struct wake_clock_fix {
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
-/* Minimum lead of clock @a over clock @b: their distance minus both error bounds, at least 0. */
+/* Minimum distance of two clocks: the measured distance minus both error bounds, or 0. */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
 /*
- * Linear map between the device clock and the system clock through two fixes. A single fix (b == a)
- * assumes equal rates.
+ * Linear map between device clock and system clock through two fixes. A single fix (b == a) assumes
+ * equal rates.
  */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
@@ -276,8 +278,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound at @device_ns: interpolated between the fixes, growing with distance outside the
- * fixes.
+ * Error bound of a mapped time: interpolated between the fixes, and growing with the distance
+ * outside.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

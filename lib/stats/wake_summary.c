@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics over many points: summaries, verdicts, pre-wake, cost of a timestamp. */
+/* Statistics of wake latencies: summaries, verdicts, pre-wake and overhead of timestamps. */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -28,7 +28,9 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* Percentile of sorted values, or NAN if no value lies above the percentile. */
+/*
+ * Percentile of sorted values, or NAN if the values are too few for a value above the percentile.
+ */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -38,7 +40,7 @@ static double percentile(const double *sorted, size_t nr, double percent)
 
 /*
  * Error of the median by ranks, which is robust against outliers. With 99.7 % probability the true
- * median lies between the values 1.5 √n ranks below and above the middle.
+ * median is between the values 1.5 √n ranks below and above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -77,15 +79,15 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end)
 {
-	/* A wake-up of 0 ns is stored as a minimum of 1 ns. */
+	/* A latency of 0 ns is stored as a minimum of 1 ns. */
 	*ret_first = hist->min_ns > 1 ? hist_index(hist->min_ns) : 0;
 	*ret_end = hist->min_ns ? hist_index(hist->max_ns) + 1 : 0;
 }
 
 /*
- * Minimum and maximum of a window. The kernel keeps the extremes since the start. An extreme
- * belongs to this window if it changed in the window or falls into the outermost nonempty bucket.
- * Otherwise only the outermost bucket is known.
+ * Minimum and maximum of a window. The BPF programs keep the extremes since the start. An extreme
+ * is exact if it changed in the window or is in the outermost nonempty bucket. Otherwise the bound
+ * of the outermost bucket is used.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -102,10 +104,7 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/*
- * Standard deviation of a histogram. Mean and squares are both rounded to WAKE_SQ_UNIT, so the
- * rounding cancels.
- */
+/* Standard deviation of a histogram. Both sums are in WAKE_SQ_UNIT, so the rounding cancels. */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -149,7 +148,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/* Subtract the overhead; the result is at least 0, and NAN stays NAN. */
+		/* The overhead is subtracted, and the result is at least 0. NAN stays NAN. */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
 				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
@@ -176,8 +175,7 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if a latency limit equal to the claim of state @chosen admits only states that fit the
- * budget.
+ * True if all idle states that a latency limit of the claim of state @chosen admits fit the budget.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
@@ -250,8 +248,8 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
 	/*
-	 * The sender takes its timestamp before the IPI is sent. The rest of the sender's BPF
-	 * program adds to the latency.
+	 * The timestamp of the sender precedes the IPI, so the rest of its BPF program adds to the
+	 * latency.
 	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;

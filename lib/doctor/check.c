@@ -21,7 +21,7 @@
 #include "host/kbtf.h"
 #include "host/perf.h"
 
-/* Finds the value of a key such as "\nCapEff:" in /proc/PID/status. NULL if the key is missing. */
+/* Finds the value of a key such as "\nCapEff:" in /proc/self/status. NULL if the key is missing. */
 static const char *status_find(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -33,9 +33,9 @@ int caps_read(const char *root, struct caps *ret_caps)
 {
 	struct caps caps = {0};
 	unsigned long first, parent, count;
-	char buf[8192], *end;
+	char buf[8192] = "\n", *end;
 	const char *text;
-	int rc = sys_read_file(root, "/proc/self/status", buf, sizeof(buf));
+	int rc = sys_read_file(root, "/proc/self/status", buf + 1, sizeof(buf) - 1);
 
 	if (rc < 0)
 		return rc;

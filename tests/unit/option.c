@@ -77,6 +77,8 @@ TEST(test_good)
 	assert_int_equal(v.time_ns, 1500000);
 	good("share", "95%", &v);
 	assert_true(fabs(v.share - 0.95) < 1e-12);
+	good("ratio", "1", &v);
+	assert_true(v.ratio == 1.0);
 	good("ratio", "1e-3", &v);
 	assert_true(fabs(v.ratio - 1e-3) < 1e-12);
 	good("word", "v2", &v);

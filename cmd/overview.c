@@ -12,7 +12,7 @@
 #include "present/overview.h"
 #include "run.h"
 #include "view/screen/screen.h"
-#include "view/screen/terminal.h"
+#include "view/screen/canvas.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
 /* The first window is short, so that the screen shows figures at once. */

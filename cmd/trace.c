@@ -14,7 +14,7 @@
 #include "output.h"
 #include "present/trace.h"
 #include "run.h"
-#include "view/timeline.h"
+#include "view/view.h"
 
 /* A page of some 3 MB, which a phone still draws at once. */
 #define MAX_SLICES 200000

@@ -13,7 +13,7 @@
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
 #include "measure/crit/pinned.h"
-#include "stats/crit.h"
+#include "stats/compare.h"
 #include "host/bpf.h"
 #include "host/cpu.h"
 #include "host/kbtf.h"

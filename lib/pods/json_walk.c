@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A strict reader of JSON by RFC 8259 that keeps nothing but where it is. */
+/* A strict JSON parser (RFC 8259) that stores only its position. */
 #include "pods/json_walk.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 struct reader {
 	const unsigned char *at, *end;
 	struct json_place place;
-	bool object[JSON_WALK_DEPTH]; /* else an array */
+	bool object[JSON_WALK_DEPTH]; /* true for an object, false for an array */
 	json_visit visit;
 	void *arg;
 };
@@ -37,7 +37,7 @@ static int hex_value(unsigned char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four hex digits, or -1. */
+/* Value of four hex digits, or -1. */
 static int32_t hex_four(const unsigned char *at, const unsigned char *end)
 {
 	int32_t value = 0;
@@ -143,7 +143,7 @@ static bool eat_plain(struct reader *r)
 	return eat_word(r, "true") || eat_word(r, "false") || eat_word(r, "null") || eat_number(r);
 }
 
-/* The key of the next member, and its colon. */
+/* Parses the key of the next member and its colon. */
 static bool eat_key(struct reader *r)
 {
 	skip_space(r);
@@ -163,7 +163,7 @@ static bool open_inner(struct reader *r, bool object)
 	return true;
 }
 
-/* After a value: closes what ends here. False if this is no JSON; @ret_more: another value follows. */
+/* Parses the text after a value. @ret_more is true if another value follows. False on error. */
 static bool eat_ends(struct reader *r, bool *ret_more)
 {
 	*ret_more = false;
@@ -183,7 +183,7 @@ static bool eat_ends(struct reader *r, bool *ret_more)
 	return true;
 }
 
-/* One value, or the beginning of one: @ret_more says that a value must follow. */
+/* Parses one value or the start of an object or array. @ret_more is true if a value follows. */
 static bool eat_value(struct reader *r, bool *ret_more)
 {
 	bool object;
@@ -241,7 +241,7 @@ static size_t put_code(uint32_t code, char out[4])
 	return len;
 }
 
-/* The character of \uNNNN at @at, or of two of them; moves @at past it. 0 if there is none. */
+/* Decodes \uNNNN or a surrogate pair and moves @at past it. Returns 0 on error. */
 static uint32_t unescape_code(const unsigned char **at, const unsigned char *end)
 {
 	int32_t code = hex_four(*at, end), low;

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,18 @@ static inline void *grow(void *array, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? array : reallocarray(array, nr ? 2 * nr : 1, size);
 }
+
+/* Appends one element to @array, which has @nr elements, and increments @nr. 0 or -ENOMEM. */
+#define ARRAY_ADD(array, nr, ...)                                             \
+	({                                                                    \
+		typeof(array) array_grown = grow(array, nr, sizeof(*(array))); \
+                                                                              \
+		if (array_grown) {                                            \
+			(array) = array_grown;                                \
+			(array)[(nr)++] = (__VA_ARGS__);                      \
+		}                                                             \
+		array_grown ? 0 : -ENOMEM;                                    \
+	})
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr. The @nr

@@ -5,7 +5,6 @@
 
 #include "serve/export/collector.h"
 #include "measure/load/load.h"
-#include "present/present.h"
 
 static int load_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
@@ -154,5 +153,4 @@ const struct collector_ops collector_load = {
 	.name = "load",
 	.open = load_collector_open,
 	.absorb = load_collector_absorb,
-	.present = present_load,
 };

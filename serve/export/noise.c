@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "serve/export/collector.h"
 #include "measure/noise/noise.h"
-#include "present/present.h"
 #include "stats/hist.h"
 
 /*
@@ -168,5 +167,4 @@ const struct collector_ops collector_noise = {
 	.optional = true,
 	.open = noise_collector_open,
 	.absorb = noise_collector_absorb,
-	.present = present_noise,
 };

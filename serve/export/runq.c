@@ -7,7 +7,6 @@
 #include "serve/export/collector.h"
 #include "serve/log.h"
 #include "measure/runq/runq.h"
-#include "present/present.h"
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 #include "stats/hist.h"
@@ -227,5 +226,4 @@ const struct collector_ops collector_runq = {
 	.name = "runq",
 	.open = runq_collector_open,
 	.absorb = runq_collector_absorb,
-	.present = present_runq,
 };

@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "host/meminfo.h"
 
-#define MAX_FDS 16
-
 /* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
@@ -51,8 +49,9 @@ static void update_all(struct sampler *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < collector_count(); i++) {
-		struct collector *c = &s->collectors[i];
+	pthread_mutex_lock(&s->collectors->lock);
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &s->collectors->list[i];
 		struct err err = {0};
 
 		if (!c->meter)
@@ -66,6 +65,7 @@ static void update_all(struct sampler *s)
 		c->failing = false;
 		any = true;
 	}
+	pthread_mutex_unlock(&s->collectors->lock);
 	trim(s);
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
@@ -77,10 +77,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 {
 	struct err err = {0};
 
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&s->collectors->lock);
 	if (c->meter->ops->event(c->meter, &err))
 		report_failure(s, c, &err);
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&s->collectors->lock);
 }
 
 /*
@@ -89,12 +89,12 @@ static void handle_event(struct sampler *s, struct collector *c)
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
-	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
-	struct collector *owner[MAX_FDS] = {NULL};
+	struct pollfd fds[1 + CONFIG_NR_COLLECTORS] = {{.fd = s->wake_fd, .events = POLLIN}};
+	struct collector *owner[1 + CONFIG_NR_COLLECTORS] = {NULL};
 	unsigned int nr = 1;
 
-	for (size_t i = 0; i < collector_count() && nr < MAX_FDS; i++) {
-		struct collector *c = &s->collectors[i];
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &s->collectors->list[i];
 
 		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
 			continue;

@@ -12,7 +12,7 @@
 #include "serve/export/store.h"
 
 struct sampler {
-	struct collector *collectors;
+	struct collectors *collectors;
 	struct store *store;
 	const struct config *config; /* changes only under the store's lock */
 	pthread_t thread;

@@ -3,7 +3,6 @@
 #include "serve/export/collector.h"
 #include "serve/log.h"
 #include "measure/wake/wake.h"
-#include "present/present.h"
 #include "stats/hist.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
@@ -68,5 +67,4 @@ const struct collector_ops collector_wake = {
 	.name = "wake",
 	.open = wake_collector_open,
 	.absorb = wake_collector_absorb,
-	.present = present_wake,
 };

@@ -41,8 +41,8 @@ out:
 struct body *api_body(struct server *server, size_t index, bool gzip)
 {
 	struct cached *cached = &server->json[index][gzip];
-	struct collector *c = &server->collectors[index];
-	const struct report *report = collector_report(c);
+	struct collector *c = &server->collectors.list[index];
+	const struct report *report = collector_report(&server->collectors, index);
 
 	if (!report)
 		return NULL;
@@ -83,8 +83,8 @@ bool api_collectors(struct server *server, struct request *request, const char *
 	unsigned int collectors = 0;
 	char names[128], *rest = names;
 
-	for (size_t i = 0; i < collector_count(); i++)
-		collectors |= !!server->collectors[i].meter << i;
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
+		collectors |= !!server->collectors.list[i].meter << i;
 	if (request_query(query, "collect", names, sizeof(names))) {
 		unsigned int wanted = 0, found;
 
@@ -118,8 +118,8 @@ void api_answer(struct server *server, struct request *request, const char *name
 		answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
 		return;
 	}
-	if (!server->collectors[index].meter) {
-		answer_not_collected(server, request, &server->collectors[index]);
+	if (!server->collectors.list[index].meter) {
+		answer_not_collected(server, request, &server->collectors.list[index]);
 		return;
 	}
 	body = api_body(server, (size_t)index, gzip);
@@ -132,8 +132,8 @@ void api_answer(struct server *server, struct request *request, const char *name
 
 void api_forget(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++) {
-		collector_forget_report(&server->collectors[i]);
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		collector_forget_report(&server->collectors.list[i]);
 		for (int gzip = 0; gzip < 2; gzip++) {
 			body_put(server->json[i][gzip].body);
 			server->json[i][gzip].body = NULL;

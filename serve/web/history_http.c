@@ -74,8 +74,8 @@ static void save(struct server *server, uint64_t now_ns)
 
 	if (!history_files_afford(files, now_ns))
 		return;
-	for (unsigned int i = 0; i < collector_count(); i++) {
-		struct collector *c = &server->collectors[i];
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &server->collectors.list[i];
 		struct body *body = c->meter ? api_body(server, i, false) : NULL;
 
 		if (!body || c->report_seq == server->files_seq[i])
@@ -104,14 +104,14 @@ void history_http_update(struct server *server)
 		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
 		return;
-	for (unsigned int i = 0; i < collector_count(); i++) {
-		struct collector *c = &server->collectors[i];
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &server->collectors.list[i];
 		const struct report *report;
 		struct body *body = NULL;
 
 		if (!c->meter || (c->history_skip && c->history_skip--))
 			continue;
-		report = collector_report(c);
+		report = collector_report(&server->collectors, i);
 		if (report && cells(report) > HISTORY_CELLS)
 			c->history_skip = HISTORY_SKIP;
 		else

@@ -42,7 +42,7 @@ static void asset_answer(struct server *server, struct request *request,
 static void ready_answer(struct server *server, struct request *request)
 {
 	/* noise is the only optional collector. */
-	bool no_noise = server->collectors[CONFIG_COLLECT_noise].refused.code;
+	bool no_noise = server->collectors.list[CONFIG_COLLECT_noise].refused.code;
 
 	if (sampler_ready(&server->sampler))
 		answer_text(server, request, HTTP_OK,

@@ -58,7 +58,7 @@ struct nearest {
 	struct {
 		char *line;
 		uint64_t distance_ns;
-	} found[SERVER_MAX_COLLECTORS];
+	} found[CONFIG_NR_COLLECTORS];
 };
 
 static int nearest_block(void *arg, int fd, const struct history_member *member)
@@ -93,11 +93,11 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 		rc = history_walk(server->files.dir,
 				  at_ns > near_ns ? (at_ns - near_ns) / NSEC_PER_SEC : 0,
 				  (at_ns + near_ns) / NSEC_PER_SEC, nearest_block, &near);
-	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS && !rc; i++) {
 		const struct history_entry *entry;
 		struct body *body;
 
-		if (!server->collectors[i].meter)
+		if (!server->collectors.list[i].meter)
 			continue;
 		entry = at_ns ? history_find(&server->history, i, at_ns) : NULL;
 		if (near.found[i].line &&
@@ -109,7 +109,7 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 			windows_add(w, body->data, body->len);
 		}
 	}
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
 		free(near.found[i].line);
 	if (w->nr && server->doctor[0])
 		windows_add(w, server->doctor[0]->data, server->doctor[0]->len);

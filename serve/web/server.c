@@ -22,6 +22,7 @@
 /* Applies settings that can change while running; logs the first one that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)
 {
+	struct meter *runq = server->collectors.list[CONFIG_COLLECT_runq].meter;
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
 
@@ -33,12 +34,10 @@ static void apply_live(struct server *server, struct config *fresh)
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;
-	for (size_t i = 0; i < collector_count(); i++)
-		if (server->collectors[i].ops == &collector_runq && server->collectors[i].meter) {
-			pthread_mutex_lock(&server->collectors[i].lock);
-			runq_set_sample(server->collectors[i].meter, now->sample_ratio);
-			pthread_mutex_unlock(&server->collectors[i].lock);
-		}
+	pthread_mutex_lock(&server->collectors.lock);
+	if (runq)
+		runq_set_sample(runq, now->sample_ratio);
+	pthread_mutex_unlock(&server->collectors.lock);
 	sampler_wake(&server->sampler);
 	http_warn_open(server);
 }
@@ -189,7 +188,7 @@ static int attach(struct server *s, struct err *err)
 	if (!rc)
 		rc = resources_check_memory(&s->config, &needs, err);
 	if (!rc)
-		rc = collectors_open(s->collectors, &s->config, err);
+		rc = collectors_open(&s->collectors, &s->config, err);
 	if (!rc)
 		rc = resources_check_files(&s->config, err);
 	if (rc)
@@ -200,7 +199,7 @@ static int attach(struct server *s, struct err *err)
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
 	store_init(&s->store, &s->config);
 	store_init(&s->own, &s->config);
-	collectors_add_refused(s->collectors, &s->store);
+	collectors_add_refused(&s->collectors, &s->store);
 	self_bpf_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
@@ -252,7 +251,7 @@ int server_run(struct server *s, struct err *err)
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;
 	s->files.dir = s->files.fd = -1;
 	s->signals.fd = -1;
-	s->sampler = (struct sampler){.collectors = s->collectors,
+	s->sampler = (struct sampler){.collectors = &s->collectors,
 				      .store = &s->store,
 				      .config = &s->config,
 				      .wake_fd = -1,
@@ -279,7 +278,7 @@ int server_run(struct server *s, struct err *err)
 	source_close(&s->signals);
 	if (s->loop >= 0)
 		close(s->loop);
-	collectors_close(s->collectors);
+	collectors_close(&s->collectors);
 	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&s->copy[i]);
 	store_free(&s->store);

@@ -17,7 +17,6 @@
 #include "serve/export/store.h"
 #include "view/prom.h"
 
-#define SERVER_MAX_COLLECTORS 8
 #define SERVER_MAX_STREAMS    64
 
 /* BPF programs and maps of this process. */
@@ -40,7 +39,7 @@ struct server {
 	struct config config;
 	struct auth auth;
 	struct store store;
-	struct collector collectors[SERVER_MAX_COLLECTORS];
+	struct collectors collectors;
 	struct sampler sampler;
 	struct notify notify;
 	struct own_bpf bpf;
@@ -56,13 +55,13 @@ struct server {
 	struct series_table copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
 	struct cached metrics[PROM_NR_FORMATS][2]; /* by gzip */
-	struct cached json[SERVER_MAX_COLLECTORS][2];
+	struct cached json[CONFIG_NR_COLLECTORS][2];
 	struct body *doctor[2];
 	struct body *host[2];
 	char machine[512]; /* one line for the report */
 	struct history history;
 	struct history_files files;
-	uint64_t files_seq[SERVER_MAX_COLLECTORS]; /* last window of each collector that was handled */
+	uint64_t files_seq[CONFIG_NR_COLLECTORS]; /* last window of each collector that was handled */
 	struct cached past; /* the response of /api/v1/history */
 	unsigned int past_collectors; /* bits of collectors in it */
 	int traces_fd; /* directory of recordings; -1 for none */

@@ -37,7 +37,7 @@ static bool make_room(struct server *server)
 static struct body *event_of(struct server *server, size_t index)
 {
 	struct body *json = api_body(server, index, false);
-	const char *name = server->collectors[index].ops->name;
+	const char *name = server->collectors.list[index].ops->name;
 	struct body *body = json ? body_new(false, json->len + strlen(name) + 16) : NULL;
 
 	if (!body)
@@ -56,7 +56,7 @@ static struct body *event_of(struct server *server, size_t index)
 /* Queues the last windows for @only, or for all streams with NULL. */
 static void queue(struct server *server, struct conn *only)
 {
-	for (size_t i = 0; i < collector_count(); i++) {
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		struct body *body = NULL;
 		struct conn *conn;
 

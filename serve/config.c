@@ -173,10 +173,10 @@ const struct opt config_settings[] = {
 	{"depth", 0, "N", "run-queue series for cgroups whose paths share the first N names",
 	 COUNT(depth, 1, RUNQ_DEPTH - 1)},
 	{"labels", 0, "LIST",
-	 "labels besides cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image, "
-	 "or none (default namespace,pod,container)",
+	 "labels besides cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image,vm, "
+	 "or none (default namespace,pod,container,vm)",
 	 .parse = set_labels, OPT_AT(struct config, labels), .words = config_label_names, LIVE,
-	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos and image, or "
+	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos, image and vm, or "
 		     "none"},
 	{"include", 0, "RULE",
 	 "series for these cgroups: cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or "
@@ -243,7 +243,7 @@ int config_init(struct config *config)
 		.interval_ns = NSEC_PER_SEC,
 		.collect = (1u << CONFIG_NR_COLLECTORS) - 1,
 		.labels = 1u << CONFIG_LABEL_namespace | 1u << CONFIG_LABEL_pod |
-			  1u << CONFIG_LABEL_container,
+			  1u << CONFIG_LABEL_container | 1u << CONFIG_LABEL_vm,
 		.cgroup_limit = 1000,
 		.blame_limit = 1000,
 		.sample_ratio = 1.0,

@@ -31,7 +31,7 @@ enum config_per {
 };
 
 /* Labels of run-queue series beside the group, X(name). */
-#define CONFIG_LABELS(X) X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos) X(image)
+#define CONFIG_LABELS(X) X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos) X(image) X(vm)
 #define CONFIG_LABEL_ENUM(name) CONFIG_LABEL_##name,
 enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 #undef CONFIG_LABEL_ENUM

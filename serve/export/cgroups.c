@@ -152,6 +152,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 {
 	static const struct runq_group_names unknown;
 	const struct runq_group_names *names = group->names ? group->names : &unknown;
+	bool vm = group->runtime && !strcmp(group->runtime, "libvirt");
 	const char *const values[CONFIG_NR_LABELS] = {
 		[CONFIG_LABEL_namespace] = names->namespace,
 		[CONFIG_LABEL_pod] = names->pod,
@@ -160,11 +161,12 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		[CONFIG_LABEL_container_id] = group->container_id,
 		[CONFIG_LABEL_image] = names->image,
 		[CONFIG_LABEL_qos] = group->qos,
+		[CONFIG_LABEL_vm] = vm ? group->container_id : NULL,
 	};
 	struct label pairs[CONFIG_NR_LABELS];
 	size_t nr = 0;
 
-	/* Only pods and containers have names. */
+	/* Only pods, containers and VMs have names. */
 	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++)
 		if (store->config->labels >> i & 1 && values[i])
 			pairs[nr++] = (struct label)LABEL(config_label_names[i], values[i]);

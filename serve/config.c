@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "serve/http/address.h"
 #include "base/clock.h"
 #include "measure/runq/programs.h"
 #include "stats/hist.h"
@@ -28,8 +27,8 @@ static int add_listen(const struct opt *opt, const char *value, void *base, stru
 	struct config *config = base;
 	struct address address;
 
-	if (config->nr_listen == CONFIG_MAX_LISTEN)
-		return err_set(err, -E2BIG, "at most %d addresses", CONFIG_MAX_LISTEN);
+	if (config->nr_listen == ADDRESS_MAX_LISTEN)
+		return err_set(err, -E2BIG, "at most %d addresses", ADDRESS_MAX_LISTEN);
 	if (address_parse(value, &address))
 		return -EINVAL;
 	config->listen[config->nr_listen] = strdup(value);

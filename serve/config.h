@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "serve/history_file.h"
+#include "serve/http/address.h"
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
 #define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
-#define CONFIG_MAX_LISTEN 16
 
 /* Collectors, X(name); the default is all of them. load is the first: others share its programs. */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
@@ -41,7 +41,7 @@ extern const char *const config_label_names[];
 extern const struct opt config_settings[];
 
 struct config {
-	char *listen[CONFIG_MAX_LISTEN];
+	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
 	char *token_file; /* NULL: no token is required */
 	char *hosts;	  /* "a,b": names of this server; NULL for none */

@@ -95,6 +95,8 @@ typedef int history_member_fn(void *arg, int fd, const struct history_member *me
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);
 /* Lines of a block, '\0'-terminated, to free. NULL without memory, or if its checksum is wrong. */
 char *history_unpack(int fd, const struct history_member *member, size_t *ret_len);
+/* Text of one gzip member in memory, '\0'-terminated, to free. NULL as history_unpack(). */
+char *history_inflate(const char *packed, size_t size, size_t *ret_len);
 /* End of the window of a line, Unix time; *ret_window_ns is its length. 0: not a window. */
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
 /* Reads the header of the member at @at; false if there is none. */

@@ -145,13 +145,9 @@ static int append(struct history_files *f, const struct history_block *b, const 
 
 static void block_write(struct history_files *f, struct history_block *b)
 {
-	struct body *gz = body_new(true, b->raw->len / 8);
-	int rc = -ENOMEM;
+	struct body *gz = b->raw->failed ? NULL : body_of(true, b->raw->data, b->raw->len);
+	int rc = gz ? append(f, b, gz) : -ENOMEM;
 
-	if (gz) {
-		body_append(gz, b->raw->data, b->raw->len);
-		rc = b->raw->failed || body_finish(gz) ? -ENOMEM : append(f, b, gz);
-	}
 	body_put(gz);
 	body_put(b->raw);
 	if (rc)

@@ -14,8 +14,7 @@
 /* While no page is open: a report, its JSON and gzip cost more than all counters. */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
-#define HISTORY_SLABS	 16
-#define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
+#define HISTORY_LARGEST	 (HISTORY_BYTES / 16) /* larger windows are not kept */
 #define HISTORY_MAX	 2048		      /* entries */
 /* A larger report is not kept, and not built again for some rounds: its cost exceeds its use. */
 #define HISTORY_CELLS 20000
@@ -26,22 +25,14 @@ struct history_entry {
 	uint64_t mono_ns; /* CLOCK_MONOTONIC, when it was added */
 	uint64_t unix_ns; /* the window's end, as its JSON has it */
 	unsigned int collector;
-	/* The window's JSON, gzip: @len bytes from @at on in a slab, and its size before that. */
-	struct body *slab;
-	uint32_t at, len, raw_len;
+	uint32_t at, len; /* gzip of the window's JSON in history.data */
 };
 
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	/*
-	 * Windows lie side by side in slabs; the last slab is being filled. In a block of its own,
-	 * between blocks that are freed at once, each window would keep a page of the heap from being
-	 * given back: twice as much memory as the windows have bytes.
-	 */
-	struct body *slabs[HISTORY_SLABS];
-	size_t nr_slabs;
-	size_t bytes; /* of all slabs */
+	char *data;	/* HISTORY_BYTES; NULL before the first window */
+	uint32_t bytes; /* used bytes of @data, without gaps */
 	uint64_t every_ns; /* 0 before the first */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
 	uint64_t watched_ns; /* last time that a page was open or asked for it, CLOCK_MONOTONIC */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "host/meminfo.h"
+#include "serve/log.h"
 
 /* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
 #define TRIM_ROUNDS	 8
@@ -26,10 +27,10 @@ static uint64_t interval(const struct sampler *s)
 	return ns;
 }
 
-static void report_failure(struct sampler *s, struct collector *c, const struct err *err)
+static void report_failure(struct collector *c, const struct err *err)
 {
 	if (!c->failing)
-		s->log("%s: %s", c->ops->name, err->what);
+		log_line("%s: %s", c->ops->name, err->what);
 	c->failing = true;
 }
 
@@ -57,11 +58,11 @@ static void update_all(struct sampler *s)
 		if (!c->meter)
 			continue;
 		if (collector_update(c, s->store, &err)) {
-			report_failure(s, c, &err);
+			report_failure(c, &err);
 			continue;
 		}
 		if (c->failing)
-			s->log("%s works again", c->ops->name);
+			log_line("%s works again", c->ops->name);
 		c->failing = false;
 		any = true;
 	}
@@ -79,7 +80,7 @@ static void handle_event(struct sampler *s, struct collector *c)
 
 	pthread_mutex_lock(&s->collectors->lock);
 	if (c->meter->ops->event(c->meter, &err))
-		report_failure(s, c, &err);
+		report_failure(c, &err);
 	pthread_mutex_unlock(&s->collectors->lock);
 }
 

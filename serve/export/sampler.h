@@ -25,7 +25,6 @@ struct sampler {
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	atomic_uint_fast64_t round_ns;	/* end of the last round, 0 before the first */
 	atomic_uint_fast64_t window_ns; /* end of the last round with a window */
-	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
 int sampler_open(struct sampler *sampler, struct err *err);

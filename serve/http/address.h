@@ -17,6 +17,8 @@
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)
 #define ADDRESS_RECEIVE_BUFFER (16 * 1024)
 
+#define ADDRESS_MAX_LISTEN 16
+
 struct address {
 	struct sockaddr_storage sockaddr;
 	socklen_t len;

@@ -322,7 +322,6 @@ void body_append(struct body *body, const void *data, size_t len)
 {
 	if (!make_room(body, body->gzip ? fast_gzip_bound(len) : len))
 		return;
-	body->raw_len += len;
 	if (body->gzip) {
 		body->len +=
 			fast_gzip_add(body->gz, data, len, (unsigned char *)body->data + body->len);
@@ -332,21 +331,36 @@ void body_append(struct body *body, const void *data, size_t len)
 	body->len += len;
 }
 
-int body_finish(struct body *body)
+struct body *body_finish(struct body *body)
 {
+	size_t room;
 	char *exact;
 
+	if (!body)
+		return NULL;
 	if (body->gzip && make_room(body, FAST_GZIP_SLACK))
 		body->len += fast_gzip_end(body->gz, (unsigned char *)body->data + body->len);
 	gz_give(body->gz);
 	body->gz = NULL;
-	if (body->failed)
-		return -ENOMEM;
-	exact = realloc(body->data, body->len ? body->len : 1);
+	if (body->failed) {
+		body_put(body);
+		return NULL;
+	}
+	room = body->len ? body->len : 1;
+	exact = realloc(body->data, room);
 	if (exact) {
 		body->data = exact;
-		total -= body->room - (body->len ? body->len : 1);
-		body->room = body->len ? body->len : 1;
+		total -= body->room - room;
+		body->room = room;
 	}
-	return 0;
+	return body;
+}
+
+struct body *body_of(bool gzip, const void *data, size_t len)
+{
+	struct body *body = body_new(gzip, gzip ? len / 8 : len);
+
+	if (body)
+		body_append(body, data, len);
+	return body_finish(body);
 }

@@ -44,13 +44,10 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);
 size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out);
 
-struct fast_gzip;
-
 struct body {
 	unsigned int refs; /* not atomic: only the event loop's thread uses bodies */
 	char *data;
 	size_t len, room;
-	size_t raw_len; /* bytes appended, before compression */
 	bool gzip;
 	struct fast_gzip *gz; /* until it is finished */
 	bool failed; /* out of memory; sticky */
@@ -66,7 +63,9 @@ struct body *body_new(bool gzip, size_t room);
 struct body *body_wrap(const void *data, size_t len);
 void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);
-/* 0, or -ENOMEM if any step failed. */
-int body_finish(struct body *body);
+/* Completes @body. If memory was missing at any step, releases @body and returns NULL. */
+struct body *body_finish(struct body *body);
+/* A complete body with a copy of @data; NULL without memory. */
+struct body *body_of(bool gzip, const void *data, size_t len);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/queue.h>
 
+#include "serve/http/address.h"
 #include "serve/http/body.h"
 #include "serve/http/request.h"
 
@@ -29,7 +30,6 @@ void source_close(struct source *source);
  */
 int loop_step(int loop, uint64_t until_ns);
 
-#define CONN_MAX_LISTEN 16
 /* Bodies queued for one client: eight windows of four collectors for a stream. */
 #define CONN_MAX_OUT 32
 /* Counters of connections by hash of the client's address. */
@@ -77,7 +77,7 @@ struct conns {
 	size_t nr, nr_dead;		  /* open ones; closed ones */
 	size_t nr_streams;
 	size_t nr_blocked; /* connections whose socket buffer is full */
-	struct listener listeners[CONN_MAX_LISTEN];
+	struct listener listeners[ADDRESS_MAX_LISTEN];
 	size_t nr_listeners;
 	bool paused; /* new connections wait in the kernel */
 	uint64_t max, timeout_ns;
@@ -90,7 +90,7 @@ struct conns {
 };
 
 void conns_init(struct conns *conns, int loop);
-/* Accepts from @fd, which is then owned. */
+/* Accepts from @fd, which is then owned. At most ADDRESS_MAX_LISTEN calls. */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose time is up. */

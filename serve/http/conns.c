@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/http/address.h"
 #include "base/array.h"
 #include "base/clock.h"
 
@@ -135,11 +134,10 @@ bool conns_shed(struct conns *conns, const struct conn *asking)
 
 static void heartbeat(struct conn *conn)
 {
-	struct body *body = body_new(false, 0);
+	struct body *body = body_of(false, ":\n\n", 3);
 
 	if (!body)
 		return;
-	body_append(body, ":\n\n", 3);
 	conn_queue(conn, body);
 	conn_flush(conn);
 	body_put(body);
@@ -236,8 +234,6 @@ int conns_listen(struct conns *conns, int fd)
 {
 	struct listener *listener = &conns->listeners[conns->nr_listeners];
 
-	if (conns->nr_listeners == CONN_MAX_LISTEN)
-		return -ENOSPC;
 	*listener = (struct listener){
 		.conns = conns, .source = {.fd = fd, .ready = on_accept, .arg = listener}};
 	conns->nr_listeners++;

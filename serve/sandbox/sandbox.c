@@ -91,7 +91,7 @@ static void drop_bounding(void)
 			return;
 }
 
-/* All but one, or all with -1. */
+/* Drops all capabilities but @keep, or all with -1, and sets no_new_privs. */
 static int drop_caps(cap_value_t keep, struct err *err)
 {
 	cap_t want = cap_init();
@@ -111,6 +111,9 @@ static int drop_caps(cap_value_t keep, struct err *err)
 	if (!rc && (!now || cap_compare(want, now)))
 		rc = err_unsupported(err, -EPERM, FIX,
 				     "some capabilities are still set after dropping all");
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
 	cap_free(now);
 	cap_free(want);
 	return rc;
@@ -121,12 +124,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	int rc;
 
 	drop_bounding();
-	rc = become(user, keep_bpf, err);
-	if (!rc)
-		rc = drop_caps(keep_bpf ? CAP_BPF : -1, err);
-	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
-				     strerror(errno));
+	rc = become(user, keep_bpf, err) ?: drop_caps(keep_bpf ? CAP_BPF : -1, err);
 	/* uid 0 without capabilities still owns most files. */
 	if (!rc && (!getuid() || !geteuid()))
 		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
@@ -215,6 +213,16 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	return rc == -EDOM ? 0 : rc;
 }
 
+/* Memory that is not executable, and files opened for reading. */
+static int allow_reading(scmp_filter_ctx filter, int none)
+{
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+
+	return allow(filter, "mmap", 1, &no_exec) ?: allow(filter, "openat", 1, &reading);
+}
+
 /* Absolute paths ignore the directory: sandbox_confine() refuses those. */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
@@ -224,11 +232,9 @@ static int allow_history(scmp_filter_ctx filter, int dir)
 			HISTORY_OPEN & ~O_CLOEXEC)};
 	struct scmp_arg_cmp files[] = {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
 				       SCMP_A2(SCMP_CMP_EQ, 0, 0)};
-	int rc = allow(filter, "openat", 2, append);
 
-	if (!rc)
-		rc = allow(filter, "unlinkat", 2, files);
-	return rc ? rc : allow(filter, "ftruncate", 0, NULL);
+	return allow(filter, "openat", 2, append) ?: allow(filter, "unlinkat", 2, files) ?:
+	       allow(filter, "ftruncate", 0, NULL);
 }
 
 static int allow_with_args(scmp_filter_ctx filter, int history_dir)
@@ -240,30 +246,24 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		/* Starts the iterator over tasks that is loaded already, for the comparison with schedstat. */
 		BPF_ITER_CREATE,
 	};
-	/* No executable memory, no files open for writing. */
+	const struct {
+		const char *name;
+		struct scmp_arg_cmp arg;
+	} calls[] = {
+		/* abort() sends a signal to this process. Other processes of the user get none. */
+		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
+		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)},
+		/* fdopendir() sets FD_CLOEXEC. */
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)},
+	};
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	struct scmp_arg_cmp reading =
-		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
-	/* For abort(): signals to ourselves only, not to other processes of the same user. */
-	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
-	struct scmp_arg_cmp outq = SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0);
-	/* Not F_SETOWN and F_SETSIG, which send signals to other processes of the same user. */
-	struct scmp_arg_cmp fcntls[] = {SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0),
-					SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0),
-					/* fdopendir() sets FD_CLOEXEC. */
-					SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)};
-	int rc = allow(filter, "mmap", 1, &no_exec);
+	int rc = allow_reading(filter, -1) ?: allow(filter, "mprotect", 1, &no_exec);
 
-	if (!rc)
-		rc = allow(filter, "mprotect", 1, &no_exec);
-	if (!rc)
-		rc = allow(filter, "openat", 1, &reading);
-	if (!rc)
-		rc = allow(filter, "tgkill", 1, &self);
-	if (!rc)
-		rc = allow(filter, "ioctl", 1, &outq);
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(fcntls); i++)
-		rc = allow(filter, "fcntl", 1, &fcntls[i]);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(calls); i++)
+		rc = allow(filter, calls[i].name, 1, &calls[i].arg);
 	for (size_t i = 0; !rc && i < ARRAY_SIZE(bpf); i++) {
 		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 
@@ -278,16 +278,6 @@ static const char *const reader_allowed[] = {
 	"getdents64", "inotify_add_watch", "sendmsg",	   "poll",	 "ppoll",	  "clock_gettime",
 	"munmap",    "brk",	      "exit_group", "rt_sigreturn", "restart_syscall",
 };
-
-static int allow_reading(scmp_filter_ctx filter, int none)
-{
-	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	struct scmp_arg_cmp reading =
-		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
-	int rc = allow(filter, "mmap", 1, &no_exec);
-
-	return rc ? rc : allow(filter, "openat", 1, &reading);
-}
 
 static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx, int dir),
 		       int dir, struct err *err)
@@ -363,12 +353,7 @@ static int sandbox_reader(struct err *err)
 	cap_free(now);
 	drop_bounding();
 	rc = drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err);
-	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
-				     strerror(errno));
-	return rc ? rc : filter_load(reader_allowed,
-				     ARRAY_SIZE(reader_allowed),
-				     allow_reading, -1, err);
+	return rc ?: filter_load(reader_allowed, ARRAY_SIZE(reader_allowed), allow_reading, -1, err);
 }
 
 static void forward(void *arg, unsigned int place, const char *id, int fd)

@@ -61,10 +61,9 @@ void answer_send(struct server *server, struct request *request, int code, const
 		       body && body->gzip ? "Content-Encoding: gzip\r\n" : "", length,
 		       request->conn->keep ? "keep-alive" : "close",
 		       request->extra ? request->extra : "");
-	head = body_new(false, (size_t)len);
+	head = body_of(false, text, (size_t)len);
 	if (!head)
 		return;
-	body_append(head, text, (size_t)len);
 	conn_queue(request->conn, head);
 	body_put(head);
 	if (body && !request->head)

@@ -23,17 +23,8 @@ struct body *api_render(const struct report *report, bool gzip)
 	if (!out)
 		return NULL;
 	rc = view_write(&view, report);
-	if (fclose(out) || rc)
-		goto out;
-	body = body_new(gzip, gzip ? len / 8 : len);
-	if (!body)
-		goto out;
-	body_append(body, text, len);
-	if (body_finish(body)) {
-		body_put(body);
-		body = NULL;
-	}
-out:
+	if (!fclose(out) && !rc)
+		body = body_of(gzip, text, len);
 	free(text);
 	return body;
 }
@@ -77,15 +68,14 @@ static void answer_not_collected(struct server *server, struct request *request,
 			    "not collected; to collect it: subtick serve --collect load,runq,wake,noise");
 }
 
-bool api_collectors(struct server *server, struct request *request, const char *query,
-		    unsigned int *ret_collectors)
+bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors)
 {
 	unsigned int collectors = 0;
 	char names[128], *rest = names;
 
 	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
 		collectors |= !!server->collectors.list[i].meter << i;
-	if (request_query(query, "collect", names, sizeof(names))) {
+	if (request_query(request->query, "collect", names, sizeof(names))) {
 		unsigned int wanted = 0, found;
 
 		do {
@@ -104,8 +94,9 @@ bool api_collectors(struct server *server, struct request *request, const char *
 	return true;
 }
 
-void api_answer(struct server *server, struct request *request, const char *name)
+void api_answer(struct server *server, struct request *request)
 {
+	const char *name = request->path + sizeof(API_PATH) - 1;
 	bool gzip = answer_wants_gzip(request);
 	int index = collector_index(name);
 	struct body *body;

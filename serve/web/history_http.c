@@ -121,13 +121,13 @@ void history_http_update(struct server *server)
 	}
 }
 
-bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns)
+bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns)
 {
 	char text[32], *end;
 	double seconds;
 
 	*ret_ns = 0;
-	if (!request_query(query, name, text, sizeof(text)))
+	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
 	seconds = strtod(text, &end);
 	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
@@ -163,7 +163,7 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 	return rc;
 }
 
-/* Entries of the last ten minutes. */
+/* Copies entries of the last ten minutes. */
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
@@ -172,7 +172,7 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 
 		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
 		    entry->unix_ns <= to_ns)
-			body_append(copied->body, entry->slab->data + entry->at, entry->len);
+			body_append(copied->body, history->data + entry->at, entry->len);
 	}
 }
 
@@ -188,8 +188,8 @@ static void answer_range(struct server *server, struct request *request, unsigne
 				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
 	else if (!rc)
 		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
-	if (!rc)
-		rc = body_finish(copied.body);
+	if (!rc && !(copied.body = body_finish(copied.body)))
+		rc = -ENOMEM;
 	if (rc == -EFBIG)
 		answer_text(server, request, HTTP_ENTITYTOOLARGE,
 			    "more than 8 MiB: ask for a shorter time, or for fewer collectors");
@@ -214,30 +214,26 @@ static struct body *history_body(struct server *server, unsigned int collectors)
 	body_put(cached->body);
 	cached->body = NULL;
 	body = body_new(false, history->bytes);
-	for (size_t i = 0; body && i < history->nr; i++)
-		if (collectors & 1u << history->entries[i].collector)
-			body_append(body, history->entries[i].slab->data + history->entries[i].at,
-				    history->entries[i].len);
-	if (body && body_finish(body)) {
-		body_put(body);
-		body = NULL;
-	}
+	if (body)
+		copy_entries(history, 0, UINT64_MAX, &(struct copied){body, collectors});
+	body = body_finish(body);
 	*cached = (struct cached){.body = body, .generation = history->last_ns};
 	server->past_collectors = collectors;
 	return body;
 }
 
-void history_http_history(struct server *server, struct request *request, const char *query)
+void history_http_history(struct server *server, struct request *request)
 {
 	unsigned int collectors;
 	uint64_t at_ns, for_ns;
 	struct body *body;
 
-	if (!history_http_seconds(query, "at", &at_ns) || !history_http_seconds(query, "for", &for_ns)) {
+	if (!history_http_seconds(request, "at", &at_ns) ||
+	    !history_http_seconds(request, "for", &for_ns)) {
 		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
 		return;
 	}
-	if (!api_collectors(server, request, query, &collectors))
+	if (!api_collectors(server, request, &collectors))
 		return;
 	if (at_ns) {
 		answer_range(server, request, collectors, at_ns, for_ns);

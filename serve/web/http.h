@@ -31,13 +31,16 @@ void answer_send(struct server *server, struct request *request, int code, const
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
 
-void api_answer(struct server *server, struct request *request, const char *name);
+#define API_PATH    "/api/v1/"
+#define TRACES_PATH API_PATH "traces/"
+
+/* /api/v1/NAME: the last window of a collector, or the report of doctor. */
+void api_answer(struct server *server, struct request *request);
 /*
  * The collectors in ?collect=NAME,NAME as bits, or all that are open. If one of them is not
  * collected, answers 404 and returns false.
  */
-bool api_collectors(struct server *server, struct request *request, const char *query,
-		    unsigned int *ret_collectors);
+bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
 /* Any report as JSON; NULL without memory. */
 struct body *api_render(const struct report *report, bool gzip);
 /* The JSON of the last window, owned by the cache; NULL before the first window. */
@@ -65,8 +68,8 @@ int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
 /* The newest recordings, as JSON. */
 void traces_list(struct server *server, struct request *request);
-/* One recording. @name: as in the request's path, encoded. */
-void traces_answer(struct server *server, struct request *request, const char *name);
+/* One recording. */
+void traces_answer(struct server *server, struct request *request);
 
 /* Describes the machine; call it before the seccomp filter is installed. */
 int history_http_open(struct server *server);
@@ -78,11 +81,11 @@ void history_http_close(struct server *server);
  * All kept windows, oldest first, as one gzip file of JSON lines. With ?at=SECONDS&for=SECONDS windows of
  * that time, from the files of --history if there are any.
  */
-void history_http_history(struct server *server, struct request *request, const char *query);
+void history_http_history(struct server *server, struct request *request);
 /* The last windows as an HTML report; with ?at=SECONDS those that ended nearest to that time. */
-void history_http_report(struct server *server, struct request *request, const char *query);
+void history_http_report(struct server *server, struct request *request);
 /* A parameter in seconds, with a fraction. 0 without it. False: invalid. */
-bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns);
+bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
 /* Name, kernel and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/clock.h"
 #include "view/html/html.h"
@@ -27,24 +26,17 @@ static void windows_add(struct windows *w, const char *json, size_t size)
 	fwrite(json, 1, size, w->out);
 }
 
-static int windows_unpack(struct windows *w, const struct history_entry *entry)
+static int windows_unpack(struct windows *w, const struct history *history,
+			  const struct history_entry *entry)
 {
-	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
-		      .avail_in = entry->len};
-	char *text = malloc(entry->raw_len + 1);
-	int rc = -ENOMEM;
+	size_t len;
+	char *text = history_inflate(history->data + entry->at, entry->len, &len);
 
-	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		goto out;
-	z.next_out = (unsigned char *)text;
-	z.avail_out = entry->raw_len + 1;
-	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
-	if (!rc)
-		windows_add(w, text, z.total_out);
-	inflateEnd(&z);
-out:
+	if (!text)
+		return -ENOMEM;
+	windows_add(w, text, len);
 	free(text);
-	return rc;
+	return 0;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -103,9 +95,9 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 		if (near.found[i].line &&
 		    (!entry || distance(entry->unix_ns, at_ns) > near.found[i].distance_ns)) {
 			windows_add(w, near.found[i].line, strlen(near.found[i].line));
-		} else if (at_ns) {
-			rc = entry ? windows_unpack(w, entry) : 0;
-		} else if ((body = api_body(server, i, false))) {
+		} else if (entry) {
+			rc = windows_unpack(w, &server->history, entry);
+		} else if (!at_ns && (body = api_body(server, i, false))) {
 			windows_add(w, body->data, body->len);
 		}
 	}
@@ -139,26 +131,19 @@ static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr
 	if (!rc && out && windows.nr)
 		rc = html_write(out, &doc);
 	if (out && !fclose(out) && !rc && windows.nr)
-		body = body_new(false, len);
-	if (body) {
-		body_append(body, text, len);
-		if (body_finish(body)) {
-			body_put(body);
-			body = NULL;
-		}
-	}
+		body = body_of(false, text, len);
 	free(windows.text);
 	free(text);
 	return body;
 }
 
-void history_http_report(struct server *server, struct request *request, const char *query)
+void history_http_report(struct server *server, struct request *request)
 {
 	struct body *body;
 	uint64_t at_ns;
 	size_t nr;
 
-	if (!history_http_seconds(query, "at", &at_ns)) {
+	if (!history_http_seconds(request, "at", &at_ns)) {
 		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
 		return;
 	}

@@ -152,8 +152,8 @@ void self_metrics_collect(struct server *server)
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
-	/* body_total() includes the kept windows. */
-	responses = body_total() - server->history.bytes;
+	/* body_total() includes windows that wait for their block of the history. */
+	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
 	store_single(own, F_HTTP_RESPONSES, 0)->u64 = responses;
@@ -174,9 +174,9 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 {
 	struct body *body = body_new(gzip, room + room / 16);
 	struct prom *prom = malloc(sizeof(*prom));
-	int rc = body && prom ? 0 : -ENOMEM;
+	bool complete = false;
 
-	if (!rc) {
+	if (body && prom) {
 		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
 		/* A table has rows either of the measurement or of the event loop. */
 		for (int id = 0; id < FAMILY_NR; id++) {
@@ -186,13 +186,11 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 			prom_write(prom, series,
 				   copy->nr ? copy : &server->own.tables[series->table]);
 		}
-		rc = prom_end(prom);
+		complete = !prom_end(prom);
 	}
-	if (!rc)
-		rc = body_finish(body);
 	free(prom);
-	if (!rc)
-		return body;
+	if (complete)
+		return body_finish(body);
 	body_put(body);
 	return NULL;
 }

@@ -180,17 +180,10 @@ static int attach(struct server *s, struct err *err)
 
 	resources_raise_files(&s->config);
 	s->config.no_blame = !s->config.blame_limit;
-	rc = auth_read(&s->auth, s->config.token_file, err);
-	if (!rc)
-		rc = traces_open(s, err);
-	if (!rc)
-		rc = history_open(s, err);
-	if (!rc)
-		rc = resources_check_memory(&s->config, &needs, err);
-	if (!rc)
-		rc = collectors_open(&s->collectors, &s->config, err);
-	if (!rc)
-		rc = resources_check_files(&s->config, err);
+	rc = auth_read(&s->auth, s->config.token_file, err) ?: traces_open(s, err) ?:
+	     history_open(s, err) ?: resources_check_memory(&s->config, &needs, err) ?:
+	     collectors_open(&s->collectors, &s->config, err) ?:
+	     resources_check_files(&s->config, err);
 	if (rc)
 		return rc;
 	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for "
@@ -210,11 +203,7 @@ static int attach(struct server *s, struct err *err)
 	s->loop = epoll_create1(EPOLL_CLOEXEC);
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
-	rc = http_open(s, err);
-	if (!rc)
-		rc = sampler_open(&s->sampler, err);
-	if (!rc)
-		rc = open_events(s, err);
+	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
 	/* The first call uses system calls that the filter will not allow. */
 	self_metrics_collect(s);
 	return rc;
@@ -255,8 +244,7 @@ int server_run(struct server *s, struct err *err)
 				      .store = &s->store,
 				      .config = &s->config,
 				      .wake_fd = -1,
-				      .notify_fd = -1,
-				      .log = log_line};
+				      .notify_fd = -1};
 	s->conns.max = s->config.max_connections;
 	s->conns.timeout_ns = s->config.timeout_ns;
 	rc = attach(s, err);

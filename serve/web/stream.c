@@ -47,10 +47,7 @@ static struct body *event_of(struct server *server, size_t index)
 	body_append(body, "\ndata: ", 7);
 	body_append(body, json->data, json->len);
 	body_append(body, "\n", 1);
-	if (!body_finish(body))
-		return body;
-	body_put(body);
-	return NULL;
+	return body_finish(body);
 }
 
 /* Queues the last windows for @only, or for all streams with NULL. */
@@ -95,7 +92,7 @@ void stream_answer(struct server *server, struct request *request)
 		answer_text(server, request, HTTP_BADMETHOD, "use GET for a stream");
 		return;
 	}
-	if (!api_collectors(server, request, request->query, &collectors))
+	if (!api_collectors(server, request, &collectors))
 		return;
 	if (server->conns.nr_streams >= SERVER_MAX_STREAMS && !make_room(server)) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,

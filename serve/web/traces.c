@@ -224,13 +224,13 @@ static struct body *read_body(int fd, bool gzip, size_t size)
 	char part[32 * 1024];
 	ssize_t got = 0;
 
-	while (body && body->raw_len < MAX_BYTES && (got = read(fd, part, sizeof(part))) > 0)
-		body_append(body, part, got);
-	if (body && (got < 0 || body_finish(body))) {
-		body_put(body);
-		body = NULL;
-	}
-	return body;
+	for (size_t sum = 0; body && sum < MAX_BYTES && (got = read(fd, part, sizeof(part))) > 0;
+	     sum += (size_t)got)
+		body_append(body, part, (size_t)got);
+	if (got >= 0)
+		return body_finish(body);
+	body_put(body);
+	return NULL;
 }
 
 static void send_file(struct server *server, struct request *request, int fd, size_t size)
@@ -248,8 +248,9 @@ static void send_file(struct server *server, struct request *request, int fd, si
 	body_put(body);
 }
 
-void traces_answer(struct server *server, struct request *request, const char *name)
+void traces_answer(struct server *server, struct request *request)
 {
+	const char *name = request->path + sizeof(TRACES_PATH) - 1;
 	char plain[NAME_MAX + 1];
 	struct stat st;
 	int fd = -ENOENT;

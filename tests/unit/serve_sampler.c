@@ -56,10 +56,6 @@ static void fake_absorb(struct store *store, const struct meter *meter)
 {
 }
 
-static void quiet(const char *fmt, ...)
-{
-}
-
 static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
@@ -95,8 +91,7 @@ static void run_begin(struct run *run)
 	store_init(&run->store, &run->config);
 	run->sampler = (struct sampler){.collectors = &run->collectors,
 					.store = &run->store,
-					.config = &run->config,
-					.log = quiet};
+					.config = &run->config};
 	assert_int_equal(sampler_open(&run->sampler, &err), 0);
 	assert_int_equal(sampler_start(&run->sampler, &err), 0);
 }

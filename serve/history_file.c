@@ -12,7 +12,7 @@
 
 #include "serve/history_format.h"
 
-/* A block has HISTORY_BLOCK_RAW bytes, or one window that may be larger. */
+/* Limit for damaged files. A block is larger than HISTORY_BLOCK_RAW if it has one large window. */
 #define MAX_RAW (256u << 20)
 
 bool history_member_read(int fd, uint64_t at, struct history_member *ret)
@@ -50,7 +50,10 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(from_s > HISTORY_OVERLAP_S ? from_s - HISTORY_OVERLAP_S : 0, from);
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
-		/* The name is the time of the first block. The next name ends the file. */
+		/*
+		 * A file name is the time of the first block. The file ends before the time of the
+		 * next file name.
+		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
 		int fd = within && !rc ? openat(dir, names[i]->d_name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens meters, adds their windows to the counters, builds the report of a window on request. */
+/* Opens meters, adds their windows to the counters, and builds reports on request. */
 #include "serve/export/collector.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 		c->ops = entries[i];
 		if (!(config->collect >> i & 1))
 			continue;
-		/* load is the first in the list, so it is open before the others. */
+		/* load is the first collector, so its meter is open before the others. */
 		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {
 			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,

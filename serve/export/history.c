@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Windows end a little early or late. */
+/* Tolerance for windows that end slightly early. */
 #define SLACK_NS 100000000ULL
 
 static void drop_oldest(struct history *h, size_t nr)
@@ -20,7 +20,7 @@ static void drop_oldest(struct history *h, size_t nr)
 		h->entries[i].at -= cut;
 }
 
-/* Drops the first, third, … round. */
+/* Drops every second round of windows, beginning with the oldest. */
 static void thin(struct history *h)
 {
 	uint64_t round_ns = h->entries[0].mono_ns;
@@ -54,7 +54,7 @@ bool history_due(struct history *h, uint64_t now_ns)
 	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < every_ns)
 		return false;
 	h->last_ns = now_ns;
-	/* There is room again, such as after cgroups have ended. */
+	/* Windows became smaller, such as after cgroups were removed. */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)
 		h->every_ns /= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One round of windows per interval, at fixed times. */
+/* Thread that reads all meters once per interval. */
 #include "serve/export/sampler.h"
 
 #include <errno.h>
@@ -13,7 +13,10 @@
 #include "host/meminfo.h"
 #include "serve/log.h"
 
-/* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
+/*
+ * Rounds between two calls of meminfo_trim(): initial value, and the maximum while it frees
+ * nothing.
+ */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
 
@@ -34,7 +37,7 @@ static void report_failure(struct collector *c, const struct err *err)
 	c->failing = true;
 }
 
-/* With thousands of cgroups meminfo_trim() takes a millisecond. */
+/* Calls meminfo_trim() rarely: with thousands of cgroups it takes a millisecond. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)
@@ -85,8 +88,8 @@ static void handle_event(struct sampler *s, struct collector *c)
 }
 
 /*
- * Waits until one interval after @from_ns, which is @ret_until_ns; the interval may change meanwhile.
- * True when it is time to end.
+ * Waits until @ret_until_ns, one interval after @from_ns, and handles events of the meters
+ * meanwhile. SIGHUP may change the interval during the wait. True if the thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
@@ -137,8 +140,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. @until and not
-		 * @from plus an interval: SIGHUP may have changed the interval during the read.
+		 * After a suspend or SIGSTOP the next window begins now, instead of a burst of
+		 * short windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}
@@ -159,7 +162,7 @@ int sampler_start(struct sampler *s, struct err *err)
 	sigset_t all, old;
 	int rc;
 
-	/* The event loop's thread handles all signals. */
+	/* Block all signals in the new thread; the event loop's thread handles them. */
 	s->start_ns = clock_mono_ns();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);

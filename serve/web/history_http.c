@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps windows, and sends them and the description of the machine. */
+/* Adds windows to both histories, and answers /api/v1/history and /api/v1/host. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
-/* The largest response with windows of the files. A browser unpacks it to about 100 MB. */
+/* Maximum size of a response with windows of the files. A browser unpacks 8 MiB to about 100 MB. */
 #define HISTORY_SENT (8u << 20)
 
 static uint64_t boot_unix_ns(void)
 {
 	struct timespec up;
 
-	/* CLOCK_BOOTTIME includes the time that the machine was suspended. */
+	/* CLOCK_BOOTTIME includes suspend, as uptime does. */
 	if (clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
@@ -80,7 +80,7 @@ static void save(struct server *server, uint64_t now_ns)
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/* Windows in between: too costly, or this thread was late. */
+		/* Skipped windows: the budget was exceeded, or this thread was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,
@@ -130,14 +130,14 @@ bool history_http_seconds(const struct request *request, const char *name, uint6
 	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
 	seconds = strtod(text, &end);
-	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
+	/* 1e10 seconds are the year 2286, and fit into 64 bits as nanoseconds. */
 	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
 		return false;
 	*ret_ns = (uint64_t)(seconds * 1e9);
 	return true;
 }
 
-/* Blocks of the files that a response is made of. */
+/* Response of /api/v1/history that is being built. */
 struct copied {
 	struct body *body;
 	unsigned int collectors;
@@ -163,7 +163,7 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 	return rc;
 }
 
-/* Copies entries of the last ten minutes. */
+/* Copies windows of the history in memory. */
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
@@ -176,7 +176,7 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 	}
 }
 
-/* Sends the blocks with windows of that time as they are: answering costs no decompression. */
+/* Sends the compressed blocks with windows of that time unchanged. */
 static void answer_range(struct server *server, struct request *request, unsigned int collectors,
 			 uint64_t at_ns, uint64_t for_ns)
 {
@@ -201,7 +201,7 @@ static void answer_range(struct server *server, struct request *request, unsigne
 	body_put(copied.body);
 }
 
-/* One body for all clients, until the next window is kept. */
+/* Response with all windows in memory, shared by all clients until the next window is added. */
 static struct body *history_body(struct server *server, unsigned int collectors)
 {
 	const struct history *history = &server->history;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Routes requests. */
+/* Maps request paths to functions that answer them. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static void unauthorized(struct server *server, struct request *request)
 }
 
 /*
- * Without a token the Host must be ours. With one it may be any: the page of another site does not
- * have the token.
+ * Without authentication the Host header must name this server, against DNS rebinding. With a token
+ * any Host is accepted, because a page of another site does not have the token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {
@@ -113,7 +113,7 @@ static void route(struct server *server, struct request *request)
 {
 	const struct web_asset *asset = find_asset(request->path);
 
-	/* No token: the page's files contain no figures, and service managers check health. */
+	/* Health checks and the files of the page need no token: they contain no figures. */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(request->path, "/readyz"))

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/* Windows of the files that are further away from a moment, and from a window at it, are not in its report. */
+/* Maximum distance of a window in the files from the requested time, plus one interval. */
 #define NEAR_NS (10 * NSEC_PER_SEC)
 
-/* Windows as the report embeds them: JSON objects, separated by commas. */
+/* Windows that the report embeds: JSON objects separated by commas. */
 struct windows {
 	FILE *out;
 	char *text;
@@ -44,7 +44,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The windows in the files that ended nearest to @at_ns. */
+/* Line of each collector in the files whose window ended nearest to @at_ns. */
 struct nearest {
 	uint64_t at_ns;
 	struct {
@@ -60,7 +60,7 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	size_t len;
 	char *text = index < 0 ? NULL : history_unpack(fd, member, &len), *rest = text;
 
-	/* A damaged block is left out. */
+	/* Damaged blocks have no text and are skipped. */
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		uint64_t window_ns, away = distance(history_line_time(line, &window_ns), n->at_ns);
 
@@ -74,7 +74,10 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	return 0;
 }
 
-/* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
+/*
+ * Collects the last window of each collector, or with @at_ns the stored window that ended nearest
+ * to it.
+ */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
 	uint64_t near_ns = NEAR_NS + server->config.interval_ns;
@@ -108,7 +111,7 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 	return rc;
 }
 
-/* NULL without memory, or if there is no window: then *@ret_nr is 0. */
+/* Renders the report. NULL without memory, or without a window; then *@ret_nr is 0. */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
 	struct html_doc doc = {.machine = server->machine};

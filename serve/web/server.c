@@ -19,7 +19,10 @@
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 
-/* Applies settings that can change while running; logs the first one that needs a restart. */
+/*
+ * Applies settings that can change without a restart, and logs the first changed setting that
+ * cannot.
+ */
 static void apply_live(struct server *server, struct config *fresh)
 {
 	struct meter *runq = server->collectors.list[CONFIG_COLLECT_runq].meter;
@@ -58,14 +61,17 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* A stream is one request: its client may not know the token of now. */
+		/* Clients of open streams authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }
 
-/* Our only child opens files of container runtimes; the filter does not allow to start it again. */
+/*
+ * The only child is the helper that opens files of container runtimes. The seccomp filter prevents
+ * a restart of the helper.
+ */
 static void reap_helper(struct server *server)
 {
 	if (waitpid(-1, NULL, WNOHANG) <= 0)
@@ -115,7 +121,7 @@ static int open_events(struct server *s, struct err *err)
 	sigemptyset(&signals);
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		sigaddset(&signals, handled[i]);
-	/* Threads inherit it. */
+	/* Threads inherit the signal mask. */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	s->signals = (struct source){.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK),
 				     .ready = on_signal,
@@ -139,7 +145,7 @@ static int run(struct server *s)
 	uint64_t next_ns = beat_ns ? now_ns + beat_ns : 0;
 	int rc = 0;
 
-	/* It may have ended before SIGCHLD was blocked. */
+	/* The helper may have exited before SIGCHLD was blocked. */
 	reap_helper(s);
 	while (!s->stopped && !rc) {
 		rc = loop_step(s->loop, earlier(next_ns, s->conns.sweep_ns));
@@ -150,7 +156,7 @@ static int run(struct server *s)
 		if (!next_ns || now_ns < next_ns)
 			continue;
 		next_ns = now_ns + beat_ns;
-		/* Notifies the service manager's watchdog only while windows end. */
+		/* The watchdog of the service manager restarts an exporter without windows. */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
 	}
@@ -171,7 +177,7 @@ static int history_open(struct server *s, struct err *err)
 	return rc ? rc : history_files_open(&s->files, s->config.history, uid, gid, err);
 }
 
-/* Everything that needs privileges. */
+/* Start-up steps that need privileges. */
 static int attach(struct server *s, struct err *err)
 {
 	struct resources needs;
@@ -204,14 +210,14 @@ static int attach(struct server *s, struct err *err)
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
 	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
-	/* The first call uses system calls that the filter will not allow. */
+	/* The first call makes system calls that the seccomp filter does not allow. */
 	self_metrics_collect(s);
 	return rc;
 }
 
 /*
- * Capabilities belong to threads, so they are dropped before there is a second thread. The filter
- * is installed on all threads, so it comes after that and need not allow creating threads.
+ * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
+ * filter is installed after that on all threads, and does not allow new threads.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
@@ -234,7 +240,7 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/* Responses may be large and rare: return their memory to the system when freed. */
+	/* Memory of large responses returns to the kernel when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;

@@ -20,9 +20,9 @@
 #include "report/report.h"
 
 #define MAX_LISTED 200
-/* Entries of the directory that a request looks at: they take 8 ms of the event loop. */
+/* Maximum number of directory entries per request; 4,000 take 8 ms of the event loop. */
 #define MAX_FILES 4000
-/* A file of 200,000 slices has some 3 MB. */
+/* Maximum size of a recording. One with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
 #define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
@@ -66,10 +66,13 @@ static bool is_name(const char *name)
 	       !strcmp(name + len - end, ENDING);
 }
 
-/* A descriptor or -errno. -ENOENT: not a regular file; links are not followed. */
+/*
+ * Opens a regular file without following links. Returns a descriptor or -errno; -ENOENT for other
+ * file types.
+ */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
-	/* O_NONBLOCK: opening a FIFO would wait for its writer. */
+	/* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
 	int fd = openat(server->traces_fd, name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
@@ -87,7 +90,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file *list, *file;
 	struct stat st = {0};
 
-	/* The directory may be unsearchable: its files are listed as unreadable. */
+	/* EACCES: the directory has no search permission. Its files are listed as unreadable. */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;
@@ -117,7 +120,7 @@ static int newest_first(const void *left, const void *right)
 
 static int read_dir(const struct server *server, struct trace_files *files)
 {
-	/* The directory was opened at the start: listing it needs no permission now. */
+	/* The directory was opened with privileges, so listing it needs no permission. */
 	int fd = fcntl(server->traces_fd, F_DUPFD_CLOEXEC, 0), rc = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -148,7 +151,10 @@ static void free_files(struct trace_files *files)
 	free(files->list);
 }
 
-/* A file without read permission is listed: the administrator can change that. */
+/*
+ * Unreadable files are listed with the reason, so that the administrator can change their
+ * permissions.
+ */
 static bool is_readable(const struct server *server, const char *name)
 {
 	struct stat st;
@@ -241,7 +247,7 @@ static void send_file(struct server *server, struct request *request, int fd, si
 		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
 		return;
 	}
-	/* A fixed name: that of the file may contain anything. */
+	/* The suggested name is fixed, because the file name may contain any byte. */
 	request->extra =
 		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
 	answer_body(server, request, "application/octet-stream", body);

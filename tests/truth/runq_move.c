@@ -31,7 +31,7 @@ struct move {
 	uint64_t begin_ns;
 	uint32_t word, rival_word;
 	struct round {
-		uint64_t wake_ns, woken_ns, move_ns, progress_ns, run_ns;
+		uint64_t wake_ns, woken_ns, move_ns, moved_ns, run_ns;
 	} round[ROUNDS];
 };
 
@@ -63,7 +63,7 @@ static void mover_run(void *shared)
 			pinned_wake(&move->rival_word);
 		round->move_ns = clock_mono_ns();
 		allow(move->moved, 0);
-		round->progress_ns = clock_mono_ns();
+		round->moved_ns = clock_mono_ns();
 	}
 }
 
@@ -108,7 +108,7 @@ static void find_others(const struct move *move, const struct witness *w, pid_t 
 		for (int k = 0; k < ROUNDS && counts; k++) {
 			const struct round *r = &move->round[k];
 
-			others[k].low_ns += run_inside(&run, r->progress_ns, r->run_ns);
+			others[k].low_ns += run_inside(&run, r->moved_ns, r->run_ns);
 			others[k].high_ns += run_inside(&run, r->move_ns, r->run_ns);
 		}
 		who = witness_field(w, hit, "next_pid");
@@ -164,7 +164,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 
 		waits[i] = (struct wait_known){r->move_ns - r->woken_ns + others[i].low_ns,
 					       r->run_ns - r->wake_ns};
-		before[i] = (struct wait_known){r->move_ns - r->woken_ns, r->progress_ns - r->wake_ns};
+		before[i] = (struct wait_known){r->move_ns - r->woken_ns, r->moved_ns - r->wake_ns};
 	}
 	snprintf(name, sizeof(name), "%s: moved", source);
 	live_note("%s: each wait is known to %llu ns by the tasks' stamps, its first part to %llu",

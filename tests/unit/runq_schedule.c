@@ -27,7 +27,7 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
-	u64 since, progress_ns; /* on this core; on others before it */
+	u64 since, moved_ns; /* on this core; on others before it */
 };
 
 /* Expected wait time of a group, by brute force. */
@@ -160,7 +160,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 static void truth_wait(const struct task *task, u64 now, bool booked)
 {
 	struct truth *truth = &sim.truth[task->group];
-	u64 ns = now - task->since + task->progress_ns;
+	u64 ns = now - task->since + task->moved_ns;
 
 	/* These waits are not seen at all. */
 	if (!booked && want_sample && !want_causes)
@@ -177,9 +177,9 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	for (u32 i = 0; i < NR_LE; i++)
 		truth->le[i] += ns <= le[i];
 	truth_causes(truth, task, now);
-	truth->cause_ns[RUNQ_MIGRATED] += task->progress_ns;
-	if (task->progress_ns)
-		truth_blame(truth, RUNQ_KEY_MOVED, task->progress_ns);
+	truth->cause_ns[RUNQ_MIGRATED] += task->moved_ns;
+	if (task->moved_ns)
+		truth_blame(truth, RUNQ_KEY_MOVED, task->moved_ns);
 }
 
 static void sim_wake(struct task *task, u32 cpu)
@@ -188,7 +188,7 @@ static void sim_wake(struct task *task, u32 cpu)
 	task->lost = NR_CPUS;
 	task->waits = true;
 	task->since = shim_now;
-	task->progress_ns = 0;
+	task->moved_ns = 0;
 	fake_clock(cpu);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
 	if (by_wakeup)
@@ -203,7 +203,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
 	/* Source wakeup has no record of the migration. */
 	if (!by_wakeup) {
-		task->progress_ns += shim_now - task->since;
+		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
 		task->lost = NR_CPUS;
 	}
@@ -235,7 +235,7 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 		prev->lost = cpu;
 		prev->waits = true;
 		prev->since = shim_now;
-		prev->progress_ns = 0;
+		prev->moved_ns = 0;
 	}
 	sim.runs[cpu] = next;
 	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next, key_of_task(next)};

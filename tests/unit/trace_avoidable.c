@@ -47,7 +47,7 @@ static struct trace_wait make_wait(void)
 				  .queue_cpu = below(NR_CPUS)};
 
 	wait.to_ns = wait.from_ns + below(SPAN_NS - wait.from_ns);
-	wait.progress_ns = below(2) ? wait.to_ns : wait.from_ns + below(wait.to_ns - wait.from_ns + 1);
+	wait.moved_ns = below(2) ? wait.to_ns : wait.from_ns + below(wait.to_ns - wait.from_ns + 1);
 	wait.held = !below(4);
 	wait.held_ns = wait.held ? 1 + below(wait.to_ns - wait.from_ns + 1) : 0;
 	if (wait.held_ns > wait.to_ns - wait.from_ns)
@@ -62,7 +62,7 @@ static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed
 
 	*ret_first = false;
 	for (uint64_t ns = wait->from_ns + wait->held_ns; ns < wait->to_ns; ns++) {
-		uint32_t own = ns < wait->progress_ns ? wait->queue_cpu : wait->cpu;
+		uint32_t own = ns < wait->moved_ns ? wait->queue_cpu : wait->cpu;
 		bool other = false;
 
 		for (int cpu = 0; cpu < NR_CPUS; cpu++)
@@ -123,7 +123,7 @@ TEST(avoidable_time_equals_a_walk_through_every_ns)
 
 TEST(unknown_mask_or_hold_is_not_zero)
 {
-	struct trace_wait wait = {.to_ns = 10, .progress_ns = 10, .held = true};
+	struct trace_wait wait = {.to_ns = 10, .moved_ns = 10, .held = true};
 	struct trace_spans spans = {0};
 	struct cpuset allowed = {{3}};
 

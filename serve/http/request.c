@@ -177,18 +177,9 @@ bool request_decode(const char *text, char *ret_text, size_t size)
 /* True if the parameters contain a quality of zero, such as "gzip;q=0" or "gzip;x=1;q=0.0". */
 static bool refused(const char *params, const char *end)
 {
-	while ((params = memchr(params, ';', (size_t)(end - params)))) {
-		do
-			params++;
-		while (params < end && (*params == ' ' || *params == '\t'));
-		if (end - params < 3 || strncasecmp(params, "q=", 2))
-			continue;
-		for (params += 2; params < end && *params != ';'; params++)
-			if (*params >= '1' && *params <= '9')
-				return false;
-		return true;
-	}
-	return false;
+	const char *q = strcasestr(params, "q=");
+
+	return q && q < end && !isdigit((unsigned char)q[2 + strspn(q + 2, "0.")]);
 }
 
 bool request_accepts_gzip(const char *header)

@@ -52,7 +52,6 @@ void history_http_close(struct server *server)
 {
 	history_free(&server->history);
 	history_files_close(&server->files);
-	body_put(server->past.body);
 	body_put(server->host[0]);
 	body_put(server->host[1]);
 }
@@ -176,18 +175,33 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 	}
 }
 
-/* Sends the compressed blocks with windows of that time unchanged. */
-static void answer_range(struct server *server, struct request *request, unsigned int collectors,
-			 uint64_t at_ns, uint64_t for_ns)
+/*
+ * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at and
+ * ?for, blocks with windows of that time, from the files of --history if there are any.
+ */
+void history_http_history(struct server *server, struct request *request)
 {
-	struct copied copied = {body_new(false, HISTORY_SENT / 16), collectors};
-	int rc = copied.body ? 0 : -ENOMEM;
+	struct copied copied;
+	uint64_t at_ns, for_ns;
+	int rc = 0;
 
-	if (!rc && server->files.dir >= 0)
+	if (!history_http_seconds(request, "at", &at_ns) ||
+	    !history_http_seconds(request, "for", &for_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
+		return;
+	}
+	if (!api_collectors(server, request, &copied.collectors))
+		return;
+	copied.body = body_new(false, at_ns ? HISTORY_SENT / 16 : server->history.bytes);
+	if (!copied.body)
+		rc = -ENOMEM;
+	else if (at_ns && server->files.dir >= 0)
 		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
 				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
-	else if (!rc)
-		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
+	else
+		copy_entries(&server->history, at_ns, at_ns ? at_ns + for_ns : UINT64_MAX, &copied);
+	if (!at_ns)
+		server->history.watched_ns = clock_mono_ns();
 	if (!rc && !(copied.body = body_finish(copied.body)))
 		rc = -ENOMEM;
 	if (rc == -EFBIG)
@@ -199,52 +213,6 @@ static void answer_range(struct server *server, struct request *request, unsigne
 	else
 		answer_body(server, request, "application/gzip", copied.body);
 	body_put(copied.body);
-}
-
-/* Response with all windows in memory, shared by all clients until the next window is added. */
-static struct body *history_body(struct server *server, unsigned int collectors)
-{
-	const struct history *history = &server->history;
-	struct cached *cached = &server->past;
-	struct body *body;
-
-	if (cached->body && cached->generation == history->last_ns &&
-	    server->past_collectors == collectors)
-		return cached->body;
-	body_put(cached->body);
-	cached->body = NULL;
-	body = body_new(false, history->bytes);
-	if (body)
-		copy_entries(history, 0, UINT64_MAX, &(struct copied){body, collectors});
-	body = body_finish(body);
-	*cached = (struct cached){.body = body, .generation = history->last_ns};
-	server->past_collectors = collectors;
-	return body;
-}
-
-void history_http_history(struct server *server, struct request *request)
-{
-	unsigned int collectors;
-	uint64_t at_ns, for_ns;
-	struct body *body;
-
-	if (!history_http_seconds(request, "at", &at_ns) ||
-	    !history_http_seconds(request, "for", &for_ns)) {
-		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
-		return;
-	}
-	if (!api_collectors(server, request, &collectors))
-		return;
-	if (at_ns) {
-		answer_range(server, request, collectors, at_ns, for_ns);
-		return;
-	}
-	server->history.watched_ns = clock_mono_ns();
-	body = history_body(server, collectors);
-	if (body)
-		answer_body(server, request, "application/gzip", body);
-	else
-		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
 }
 
 void history_http_host(struct server *server, struct request *request)

@@ -63,8 +63,6 @@ struct server {
 	struct history_files files;
 	/* window_seq of the last window written to files */
 	uint64_t files_seq[CONFIG_NR_COLLECTORS];
-	struct cached past; /* response of /api/v1/history */
-	unsigned int past_collectors; /* collectors in @past, as bits */
 	int traces_fd; /* directory of recordings; -1 for none */
 
 	/* Reads the settings again after SIGHUP; set by cmd/serve.c. */

@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 #define MAX_LISTED 200
 /* Maximum number of directory entries per request; 4,000 take 8 ms of the event loop. */
@@ -29,8 +29,18 @@
 
 struct trace_file {
 	char *name;
-	uint64_t written_ns, bytes;
+	uint64_t written_ns, bytes; /* UINT64_MAX: unreadable */
+	const char *detail;	    /* reason why the file is unreadable */
 };
+
+static const struct column_spec file_columns[] = {
+	COLUMN(struct trace_file, M_FILE, name),
+	COLUMN(struct trace_file, M_WRITTEN_UNIX_NS, written_ns),
+	COLUMN(struct trace_file, M_SIZE_BYTES, bytes),
+	COLUMN(struct trace_file, M_DETAIL, detail),
+};
+static const struct table_spec files_table =
+	TABLE("traces", "recordings, newest first", file_columns);
 
 struct trace_files {
 	struct trace_file *list;
@@ -113,9 +123,7 @@ static int newest_first(const void *left, const void *right)
 {
 	const struct trace_file *a = left, *b = right;
 
-	if (a->written_ns != b->written_ns)
-		return a->written_ns < b->written_ns ? 1 : -1;
-	return strcmp(a->name, b->name);
+	return CMP(b->written_ns, a->written_ns) ?: strcmp(a->name, b->name);
 }
 
 static int read_dir(const struct server *server, struct trace_files *files)
@@ -168,35 +176,22 @@ static bool is_readable(const struct server *server, const char *name)
 static struct report *make_report(const struct server *server, const struct trace_files *files)
 {
 	struct report *report = report_new("traces");
+	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED;
 	struct table *table;
-	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED, name, written, bytes, detail;
 
 	if (!report)
 		return NULL;
 	report->time_unix_ns = clock_unix_ns();
 	value_u64(report_field(report, M_LEFT_OUT_TOTAL), files->nr - nr);
-	table = report_table(report, "traces", "recordings, newest first");
-	name = table_col(table, M_FILE);
-	written = table_col(table, M_WRITTEN_UNIX_NS);
-	bytes = table_col(table, M_SIZE_BYTES);
-	detail = table_col(table, M_DETAIL);
+	table = columns_table(report, &files_table, 0);
 	for (size_t i = 0; i < nr; i++) {
-		const struct trace_file *file = &files->list[i];
-		size_t row = table_row(table);
+		struct trace_file row = files->list[i];
 
-		value_str(table_cell(table, row, name), file->name);
-		if (!is_readable(server, file->name)) {
-			value_str(table_cell(table, row, detail), UNREADABLE);
-			continue;
-		}
-		value_u64(table_cell(table, row, written), file->written_ns);
-		value_u64(table_cell(table, row, bytes), file->bytes);
+		if (!is_readable(server, row.name))
+			row = (struct trace_file){row.name, UINT64_MAX, UINT64_MAX, UNREADABLE};
+		columns_row(table, &row);
 	}
-	if (report->failed) {
-		report_free(report);
-		return NULL;
-	}
-	return report;
+	return report_finish(report, &report) ? NULL : report;
 }
 
 void traces_list(struct server *server, struct request *request)

@@ -57,7 +57,7 @@ static int live_show(struct live *live, enum overview_part part)
 		return live->screen.slots[part].refused ?
 			       0 :
 			       screen_refuse(&live->screen, part, &w->errs[part]);
-	return overview_part_report(w, part, &report) ?: screen_show(&live->screen, part, report);
+	return overview_part_report(w, part, true, &report) ?: screen_show(&live->screen, part, report);
 }
 
 /* While paused, windows are read but not shown, so that the next window is not longer. */

@@ -98,6 +98,9 @@ static void find_changed(struct load_cores *cores)
 	if (!now)
 		return;
 	topology_read(cores->root, cores->nr_cpus, now);
+	for (unsigned int cpu = 0; cpu < cores->nr_cpus; cpu++)
+		cores->grown |= now[cpu].first[TOPOLOGY_CORE] != TOPOLOGY_UNKNOWN &&
+				cores->topology[cpu].first[TOPOLOGY_CORE] == TOPOLOGY_UNKNOWN;
 	for (size_t i = 0; i < cores->nr; i++) {
 		const uint32_t *cpu = cores->list[i].cpu;
 

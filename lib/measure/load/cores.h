@@ -16,6 +16,7 @@ struct load_cores {
 	struct load_core *list;	       /* in the order of their first CPU */
 	struct load_smt_sample *prev, *cur; /* by core */
 	bool *changed; /* by core: a CPU came online after the start */
+	bool grown;    /* some CPU came online after the start, on any core */
 	size_t nr;
 };
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/losses.h"
 #include "measure/load/cores.h"
+#include "measure/load/pairs.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "host/cpu.h"
@@ -25,6 +26,7 @@ struct load_meter {
 
 	struct steal steal;
 	struct load_cores cores; /* nr 0: not wanted */
+	struct load_pairs *pairs; /* NULL: not wanted */
 
 	/* The last reading, cumulative, and its difference to the previous. NULL: not wanted. */
 	struct load_vecs *vecs_read, *vecs;
@@ -107,6 +109,7 @@ static void load_close(struct meter *meter)
 	source_set_close(&m->set);
 	steal_close(&m->steal);
 	load_cores_close(&m->cores);
+	load_pairs_close(m->pairs);
 	free(m->bursts_read);
 	free(m->bursts);
 	free(m->vecs_read);
@@ -151,6 +154,8 @@ static void sample_extras(struct load_meter *m)
 		w->lines = NULL;
 	if (w->top && source->ops->tasks && source->ops->tasks(source, &w->tasks, &w->nr_tasks))
 		w->tasks = NULL;
+	if (m->pairs && load_pairs_read(m->pairs, &w->cpus, &w->pairs, &w->nr_pairs))
+		w->pairs = NULL;
 }
 
 static void sample_all(struct load_meter *m)
@@ -213,6 +218,8 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
 		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
 	load_cores_window(&m->cores, w->cpu);
+	if (m->cores.grown)
+		w->pairs = NULL;
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -258,6 +265,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->irq = opts->irq;
 	w->top = opts->top;
 	w->smt = opts->cores;
+	w->cgroups = opts->cgroups;
 	w->by = opts->by;
 	w->topology = m->cores.topology;
 	w->nr_cpus = m->nr_cpus;
@@ -314,6 +322,10 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		goto fail;
 	if (!m->set.source[0]->ops->smt)
 		m->cores.nr = 0;
+	else if (opts->cgroups)
+		rc = load_pairs_open(m->cores.siblings, m->nr_cpus, &m->pairs, err);
+	if (rc)
+		goto fail;
 	if (opts->compare)
 		source_set_add(&m->set, opts->compare_with, &others);
 	else

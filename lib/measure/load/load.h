@@ -23,6 +23,7 @@ struct load_opts {
 	bool senders;	    /* with noise: also who sends IPIs */
 	bool wake;	    /* the source also counts passive wake-ups: see load_wake_source() */
 	bool cores;	    /* how many siblings of each physical core are busy */
+	bool cgroups;	    /* with cores: which cgroups share a physical core */
 	enum topology_level by; /* also sums of the CPUs of each core, cache, node or package */
 	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
 };

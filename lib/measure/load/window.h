@@ -14,6 +14,15 @@
 #include "stats/load.h"
 #include "host/topology.h"
 
+#define LOAD_PAIR_PATH 256
+
+/* A cgroup and the cgroup of its sibling: --cgroups. */
+struct load_pair {
+	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH]; /* "(gone)": removed meanwhile */
+	uint64_t ns;	 /* CPU time of cgroup while sibling ran on the other hyperthread */
+	uint64_t run_ns; /* CPU time of cgroup; 0 in the row "(no room)" */
+};
+
 /* Arrays are indexed by CPU number and belong to the meter, until it is read again. */
 struct load_window {
 	uint64_t time_unix_ns; /* of its end */
@@ -38,7 +47,7 @@ struct load_window {
 	} shown[SOURCE_SET_MAX];
 
 	/* Lists that only some sources have; NULL if not requested or not available. */
-	bool softirq, bursts, irq, smt;	       /* asked for */
+	bool softirq, bursts, irq, smt, cgroups; /* asked for */
 	unsigned int top;		       /* tasks per CPU; 0: not asked for */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
@@ -49,6 +58,8 @@ struct load_window {
 	enum topology_level by;
 	const struct load_core *cores;
 	size_t nr_cores;
+	const struct load_pair *pairs; /* most time first */
+	size_t nr_pairs;
 	const struct load_task *tasks; /* by CPU, most time first */
 	size_t nr_tasks;
 };

@@ -249,6 +249,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
+	w->end_cpu = cpuset_end(&w->cpus);
 	w->source = m->set.source[0]->ops->name;
 	w->what = m->set.source[0]->ops->what;
 	w->cpu = m->windows[0];

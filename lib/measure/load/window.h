@@ -28,6 +28,7 @@ struct load_window {
 	uint64_t time_unix_ns; /* of its end */
 	uint64_t window_ns;
 	struct cpuset cpus; /* that were asked for */
+	size_t end_cpu;	    /* 1 + the highest of them */
 
 	const char *source, *what;	   /* name and one line on it */
 	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */

@@ -38,8 +38,7 @@ int core_open(struct core *core, unsigned int nr_cpus)
 	return rc;
 }
 
-/* Keeps libbpf from creating the map, and from mapping the section behind it. */
-static int leave_out(struct bpf_object_skeleton *skeleton, struct bpf_map *map)
+void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)
 {
 	for (int i = 0; i < skeleton->map_cnt; i++) {
 		struct bpf_map_skeleton *entry =
@@ -48,7 +47,6 @@ static int leave_out(struct bpf_object_skeleton *skeleton, struct bpf_map *map)
 		if (*entry->map == map)
 			entry->mmaped = NULL;
 	}
-	return bpf_map__set_autocreate(map, false);
 }
 
 static int leave_all_out(struct core *core, struct bpf_map *const *maps, size_t nr, const char *prefix)
@@ -59,8 +57,10 @@ static int leave_all_out(struct core *core, struct bpf_map *const *maps, size_t 
 	bpf_object__for_each_program (program, core->skel->obj)
 		if (!strncmp(bpf_program__name(program), prefix, strlen(prefix)))
 			bpf_program__set_autoload(program, false);
-	for (size_t i = 0; !rc && i < nr; i++)
-		rc = leave_out(core->skel->skeleton, maps[i]);
+	for (size_t i = 0; !rc && i < nr; i++) {
+		core_hide(core->skel->skeleton, maps[i]);
+		rc = bpf_map__set_autocreate(maps[i], false);
+	}
 	return rc;
 }
 

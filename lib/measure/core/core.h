@@ -7,6 +7,8 @@
 
 #include "abi/core.h"
 
+struct bpf_map;
+struct bpf_object_skeleton;
 struct core_bpf;
 
 /* An open object with the operands of its programs. */
@@ -31,5 +33,7 @@ int core_for_runq(struct core *core);
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
+/* Between open and load: keeps libbpf from mapping the section of @map. */
+void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 
 #endif

@@ -8,15 +8,19 @@
 #include "measure/load/source.h"
 #include "host/topology.h"
 
+struct load_core_state {
+	struct load_smt_sample prev, cur; /* at the ends of the window */
+	bool changed; /* a CPU of the core came online after the start */
+};
+
 struct load_cores {
 	const char *root; /* NULL: the root of this machine */
 	unsigned int nr_cpus;
 	struct topology_cpu *topology; /* as of the start */
 	uint32_t *siblings;	       /* by CPU; the own number without a sibling */
 	struct load_core *list;	       /* in the order of their first CPU */
-	struct load_smt_sample *prev, *cur; /* by core */
-	bool *changed; /* by core: a CPU came online after the start */
-	bool grown;    /* some CPU came online after the start, on any core */
+	struct load_core_state *states; /* by core */
+	bool grown; /* some CPU came online after the start, on any core */
 	size_t nr;
 };
 

@@ -216,7 +216,7 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
-		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
+		load_move_steal(&m->windows[0][cpu], steal_ns(&m->steal, cpu));
 	load_cores_window(&m->cores, w->cpu);
 	if (m->cores.grown)
 		w->pairs = NULL;

@@ -108,13 +108,12 @@ static int load(struct load_pairs *pairs, const struct cgroup_layout *layout, st
 		return rc;
 	sys_bpf_log_begin();
 	pairs->skel = load_pairs_bpf__open();
+	rc = -errno;
 	if (pairs->skel) {
 		pairs->skel->rodata->cgroup_v2 = !cgroup_cpu_is_v1(layout);
 		pairs->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 		bpf_map__set_max_entries(pairs->skel->maps.pair_cpus, pairs->nr_cpus);
 		rc = load_pairs_bpf__load(pairs->skel);
-	} else {
-		rc = -errno;
 	}
 	kbtf_close(btf);
 	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pairs of cgroups") : 0;

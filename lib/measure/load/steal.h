@@ -34,7 +34,5 @@ void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 bool steal_known(const struct steal *steal);
 /* Stolen time between the last two samples. */
 uint64_t steal_ns(const struct steal *steal, unsigned int cpu);
-/* Moves this time out of the busy parts of the window. */
-void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window);
 
 #endif

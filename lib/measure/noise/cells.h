@@ -39,13 +39,6 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
-/* The parts of delays.c in the functions above. */
-int noise_delays_open(struct noise_cells *cells);
-void noise_delays_close(struct noise_cells *cells);
-void noise_delays_begin(struct noise_cells *cells);
-void noise_delays_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
-		       bool shown);
-void noise_delays_end(struct noise_cells *cells);
 
 /* growth.c: copies @live, whose first member is a sum, to @to; false if there was no event since @was. */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the BPF object of load and runq, and chooses its maps. */
+/* Opens the BPF object of load and runq, and excludes programs and maps that are not needed. */
 #include "measure/core/core.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ int core_join(struct core *core, const struct core *load)
 
 	bpf_object__for_each_map (map, core->skel->obj) {
 		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
-		/* Maps of runq do not exist there; constants are of each object. */
+		/* The object of load has no maps of runq, and each object has its own constants. */
 		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
 			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));
 	}

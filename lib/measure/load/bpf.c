@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources bpf and bpf-pmu: each core records its own context changes, and we read the records. */
+/*
+ * Sources bpf and bpf-pmu: BPF programs record the context changes of each CPU, user space reads
+ * them.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -28,7 +31,7 @@
 #include "host/file.h"
 #include "host/kbtf.h"
 
-/* Maps that user space reads in place. */
+/* BPF maps that user space maps into its memory. */
 enum {
 	VIEW_CORES,
 	VIEW_NOTES,
@@ -43,7 +46,8 @@ enum {
 struct bpf_source {
 	struct load_source source;
 	struct core core;
-	const struct core *joined_by; /* its switch program replaces load_switch; NULL: none */
+	/* Object whose switch program replaces load_switch, or NULL */
+	const struct core *joined_by;
 	struct cpu_online online;
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
@@ -55,10 +59,10 @@ struct bpf_source {
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	struct load_source_opts opts;
-	unsigned int nr_states; /* with wake; 0: no cpuidle driver */
+	unsigned int nr_states; /* idle states for wake-ups; 0 without a cpuidle driver */
 	struct load_lines lines;
 	struct load_tasks tasks;
-	bool has_pmu; /* source bpf-pmu */
+	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
 
@@ -89,7 +93,7 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* Some events have several programs. The expensive ones are loaded only if asked for. */
+/* True if the program @name is needed. Expensive variants are loaded only on request. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
@@ -132,7 +136,7 @@ static unsigned int hist_rows(const struct bpf_source *b)
 	return b->nr_states ? b->nr_states : 1;
 }
 
-/* The most idle states of any CPU. */
+/* Largest number of idle states of any CPU. */
 static unsigned int count_states(unsigned int nr_cpus)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -201,7 +205,10 @@ static bool idle_polls_by_force(void)
 
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
-	/* Without one of these some time would be counted as the wrong part. The last one is for wake. */
+	/*
+	 * Without one of these tracepoints, time would be counted in the wrong context. Only
+	 * wake-ups need the last one.
+	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
 	struct btf *btf;
@@ -251,8 +258,8 @@ static void fill_slots(struct bpf_source *b)
 }
 
 /*
- * Every edge from here on counts. An edge between reading the clock and the store to its slot, less than a
- * microsecond, is missed: the next edge shows what the core did before.
+ * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
+ * and the store is missed; the next change corrects the context.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -312,7 +319,7 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
-/* Context of a CPU before its first event: as the task iterator saw it, else idle. */
+/* Context of a CPU before its first event: a running task that the iterator found, or idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -320,7 +327,9 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
-/* A busy CPU may have had events, but no edge between busy and idle. */
+/*
+ * Sets the initial busy state of each CPU. A busy CPU may have events before its first idle entry.
+ */
 static void seed_siblings(struct bpf_source *b)
 {
 	for (unsigned int cpu = 0; cpu < b->source.nr_cpus; cpu++) {
@@ -368,7 +377,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	if (rc)
 		return rc;
 	start_slots(b);
-	sys_bpf_iterate(b->core.skel->links.load_seed); /* which task is on which CPU */
+	sys_bpf_iterate(b->core.skel->links.load_seed); /* finds the running task of each CPU */
 	if (b->opts.siblings)
 		seed_siblings(b);
 	return 0;
@@ -382,7 +391,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	bool tasks = b->opts.tasks && !source->tasks_held;
 	uint64_t now;
 
-	/* The online mask only changes with a hotplug step. */
+	/* The online mask changes only with a hotplug step. */
 	if (steps != b->hotplug_seen || !b->hotplug_traced) {
 		cpu_online_read(&b->online);
 		b->hotplug_seen = steps;
@@ -515,7 +524,7 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/* Task time by task and the counter have no part in the switch programs of runq. */
+/* The switch programs of runq support neither --tasks nor the counter of bpf-pmu. */
 static const struct core *bpf_core(struct load_source *source)
 {
 	const struct bpf_source *b = to_bpf(source);
@@ -524,7 +533,8 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Each switch has one program at least. While it has two, the second one closes an interval of a few ns.
+ * Detaches or attaches load_switch. For a moment two programs run at each switch, and the second
+ * one closes an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

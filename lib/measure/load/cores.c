@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the cores of the machine and computes their windows. */
+/* Finds the physical cores of the machine and computes their windows. */
 #include "measure/load/cores.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void load_cores_close(struct load_cores *cores)
 	*cores = (struct load_cores){0};
 }
 
-/* Adds the core whose lowest CPU is @cpu. Returns how many CPUs it has. */
+/* Adds the physical core whose lowest CPU is @cpu. Returns the number of CPUs of the core. */
 static unsigned int add_core(struct load_cores *cores, unsigned int cpu)
 {
 	const struct topology_cpu *at = &cores->topology[cpu];
@@ -83,7 +83,10 @@ void load_cores_sample(struct load_cores *cores, struct load_source *source)
 	}
 }
 
-/* The programs know the siblings of the start. A core that has got another CPU has no figure. */
+/*
+ * Finds cores with a CPU that came online after the start. The programs do not know it as a
+ * sibling, so the core has no figure.
+ */
 static void find_changed(struct load_cores *cores)
 {
 	struct topology_cpu *now = calloc(cores->nr_cpus, sizeof(*now));

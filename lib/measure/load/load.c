@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the sources, samples them at each end of a window and keeps what lies between. */
+/*
+ * The meter of load: samples its sources at the end of each window and subtracts the last samples.
+ */
 #include "measure/load/load.h"
 
 #include <errno.h>
@@ -18,17 +20,21 @@ struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
-	struct source_set set; /* the first is the one reported in full */
+	/* The first source is the reported one, others are compared with it */
+	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
 	uint64_t start_ns;
 	struct load_window window;
 
 	struct steal steal;
-	struct load_cores cores; /* nr 0: not wanted */
-	struct load_pairs *pairs; /* NULL: not wanted */
+	struct load_cores cores; /* nr is 0 without --cores */
+	struct load_pairs *pairs; /* NULL without --cgroups */
 
-	/* The last reading, cumulative, and its difference to the previous. NULL: not wanted. */
+	/*
+	 * Cumulative counters at the last reading, and their growth in the window. NULL if not
+	 * requested.
+	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };
@@ -78,7 +84,7 @@ static int alloc_ends(struct load_meter *m)
 	return 0;
 }
 
-/* Room for what only some sources see and only some users ask for. */
+/* Allocates the counters of --bursts and --softirq, if the source has them. */
 static int alloc_extras(struct load_meter *m, const struct load_opts *opts)
 {
 	struct load_source *source = m->set.source[0];
@@ -117,7 +123,7 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Reads each counter once: the end of a window is the start of the next. */
+/* Reads each counter once, so that windows have no gap. */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -144,7 +150,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* A reading that fails is a window without these figures, and the report says so. */
+/* A failed read leaves the window without this list; the report has a note. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -239,13 +245,13 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Fills the members that are the same in every window. */
+/* Fills the window members that never change. */
 static void fill_window(struct load_meter *m, const struct load_opts *opts,
 			const struct cpuset *possible)
 {
 	struct load_window *w = &m->window;
 
-	/* No CPU that the arrays do not hold. */
+	/* The arrays have no entries for CPUs that are not possible. */
 	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);

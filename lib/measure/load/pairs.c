@@ -18,10 +18,10 @@
 
 struct load_pairs {
 	struct load_pairs_bpf *skel;
-	struct sys_bpf_view view; /* of the CPUs */
+	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
 	unsigned int nr_cpus;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* of all windows so far */
+	int64_t lost_ns; /* total of all windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
@@ -137,7 +137,7 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 		rc = sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
-	/* A CPU without a running task and without a context switch since then is idle. */
+	/* A CPU is idle if the iterator found no task on it and no context switch followed. */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
 	return 0;

@@ -13,28 +13,34 @@
 
 struct load_pairs;
 
-/* Sum of a cgroup, id[0], and the cgroup on its sibling, id[1]. */
+/* Time of a pair of cgroups: id[0] runs on a CPU, id[1] on its sibling. */
 struct load_pair_sum {
 	uint64_t id[2];
 	int64_t ns;	/* CPU time of id[0] while id[1] was on the sibling */
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
-/* @siblings: sibling of each CPU. Needs BPF and Linux 5.12, on arm64 5.18. */
+/* Loads the programs. @siblings has the sibling of each CPU. Needs Linux 5.12, on arm64 5.18. */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
 		    struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
-/* Ends the window of the CPUs in @cpus. The rows are valid until the next call. 0 or -errno. */
+/* Ends the window. Counts cgroups on CPUs in @cpus only. The rows are valid until the next call. */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
-/* For tests. Adds @ns for the cgroup of each CPU in @cpus; returns the number of new sums. */
+/* Adds a sum for each of the two cgroups that ran on a CPU in @cpus. Returns the number of sums. */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
-/* Charges the open interval of a physical core, whose first CPU is @cpu, until @now_ns. */
+/*
+ * Ends the open interval of a physical core at @now_ns and returns its length. @cpu is the first
+ * CPU of the core.
+ */
 int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
 			  struct load_pair_key *ret_key);
-/* Merges equal pairs, fills run_ns, drops idle siblings. Most time first; returns how many are left. */
+/*
+ * Merges equal pairs, fills run_ns, and drops pairs with an idle sibling. Returns the number of
+ * pairs, sorted by time.
+ */
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
 
 #endif

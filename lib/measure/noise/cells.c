@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the cells of abi/noise.h while the cores update them, and subtracts the last reading. */
+/* Reads the counters of abi/noise.h while programs update them, and subtracts the last reading. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -20,12 +20,15 @@ int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, un
 	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live};
 	cells->was = calloc(nr_cpus, sizeof(*cells->was));
 	cells->open = calloc(nr_cpus, sizeof(*cells->open));
-	/* A thread that has not left its core yet has no cell. */
+	/* One more per CPU: a running thread that has not been switched out yet has no cell. */
 	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
 	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
 	cells->open_functions = calloc(nr_cpus, sizeof(*cells->open_functions));
 	cells->delays = calloc(nr_cpus, LOAD_NR_VECS * sizeof(*cells->delays));
-	/* A function whose execution is longer than the window may have no entry any more. */
+	/*
+	 * One more per CPU: a function that has run since an earlier window may have lost its
+	 * entry.
+	 */
 	cells->functions = calloc(nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*cells->functions));
 	cells->delay_hist = calloc(LOAD_NR_VECS, sizeof(*cells->delay_hist));
 	if (cells->was && cells->open && cells->sources && cells->hits && cells->open_functions &&
@@ -65,7 +68,7 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 	return source;
 }
 
-/* The source of a cell that had an event since it was read last; else NULL. */
+/* Adds the source of a cell. Returns NULL if the cell had no event since the last reading. */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
 				      size_t offset, enum noise_kind kind, const char *name)
 {
@@ -88,7 +91,10 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	return source;
 }
 
-/* The programs count a thread when it leaves the core. Adds its time so far; subtracts it then. */
+/*
+ * Adds the time of the running kernel thread, which programs count only when it is switched out.
+ * The window in which they count it subtracts the reported time.
+ */
 static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
 {
@@ -134,7 +140,7 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t t
 		read_cell(cells, cpu, turn, AT(vecs, i), NOISE_KIND_SOFTIRQ, load_vec_name(i));
 	for (unsigned int i = 0; i < NOISE_NR_LINES; i++) {
 		source = read_cell(cells, cpu, turn, AT(lines, i), NOISE_KIND_IRQ, NULL);
-		/* arm64: an IPI has no number of a device. */
+		/* On arm64 an IPI is a line without an interrupt number. */
 		if (source && source->irq == UINT32_MAX)
 			source->kind = NOISE_KIND_VECTOR;
 	}
@@ -189,7 +195,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/* The kernel writes the address where it has no symbol. */
+/* A function without a symbol has its address as its name, which is dropped. */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -226,7 +232,10 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* The programs count a stretch when it ends. Adds its time so far; subtracts it then. */
+/*
+ * Adds the time of the running workqueue function, which programs count only when it is switched
+ * out or returns. The window in which they count it subtracts the reported time.
+ */
 static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
 {
@@ -306,7 +315,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Adds up the hits of a victim by several classes and on several cores. */
+/* Merges the hits of each victim over all classes and CPUs. */
 static void merge_hits(struct noise_cells *cells)
 {
 	size_t nr = 0;

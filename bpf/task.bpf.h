@@ -38,6 +38,11 @@ static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
+static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
+{
+	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
+}
+
 /* Whether quota keeps a task that can run from the core. */
 static __always_inline bool task_throttled(struct task_struct *task)
 {

@@ -117,17 +117,10 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->now = d->mono;
 	if (!sched_info_there())
 		return;
-	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
-	if (!mode.by_wakeup) {
-		/* For the quick path, in the next milliseconds. */
-		pc->off = d->now - d->clock - d->late_ns;
-		pc->until = d->now + QUICK_UNTIL_NS;
-		/* At wake-ups on an idle core the clock always lags, so now and then the switch to idle must look. */
-		if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
-			pc->off = d->now;
-			pc->until = 0;
-		}
-	}
+	if (mode.by_wakeup)
+		d->late_ns = clock_late(&pc->clock, d->now, d->clock);
+	else
+		d->late_ns = clock_look(pc, d->now, d->clock);
 	/* Measured only to learn: what is above the least is the way here, which others lack. */
 	if (fresh)
 		d->late_ns = 0;
@@ -427,6 +420,7 @@ int runq_some(u64 *ctx)
                                                                                                   \
 		if (FILLED_FLAG(CORE_FILLED_LOAD))                                                \
 			switch_to_task(&core->load, prev, next, mono);                              \
+		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
@@ -436,8 +430,10 @@ int runq_some(u64 *ctx)
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
 		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
+		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core_masked(cpu)))       \
+		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
+		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core))                   \
 			return 0;                                                                 \
 		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \

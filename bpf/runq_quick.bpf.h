@@ -211,14 +211,52 @@ static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
 	return w->cell + RUNQ_QUICK_TO_CELLS;
 }
 
-/* Stores the clock's lag in @w; false if it must be learned. @keep: @mono also goes to memory. */
-static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep)
+/* Lag of the run queue's clock. Stores the offset of that clock for the quick path. */
+static __always_inline u64 clock_look(struct runq_cpu *pc, u64 mono, u64 clock)
+{
+	u64 late_ns = clock_late(&pc->clock, mono, clock);
+
+	pc->off = mono - clock - late_ns;
+	pc->until = mono + QUICK_UNTIL_NS;
+	/*
+	 * The clock always lags when a wake-up ends idling. Every 16th time the offset becomes invalid, so that the
+	 * switch back to idle measures it.
+	 */
+	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
+		pc->off = mono;
+		pc->until = 0;
+	}
+	return late_ns;
+}
+
+/* Leaves every 16th measurement to the slow path: the offset is then invalid after this switch, not in it. */
+static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
+{
+	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
+		clock_look(pc, mono, clock);
+	else
+		pc->off = mono;
+	return 0;
+}
+
+/* Measures the clock's offset if the last one is too old. quick_late() then fails only if it is unknown. */
+static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 clock)
+{
+	if (rarely(mono >= pc->until))
+		clock_look_slow(pc, mono, clock);
+}
+
+/*
+ * Stores the clock's lag in @w; false if it must be learned. @keep: @mono also goes to memory. @looked: after
+ * clock_look_again().
+ */
+static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
 {
 	struct runq_cpu *pc = &w->core->runq;
 
 	if (keep)
 		pc->mono = mono;
-	if (rarely(mono >= pc->until))
+	if (!looked && rarely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
 	/* Otherwise the compiler adds the other two first, which costs a copy. */
@@ -409,7 +447,7 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 	struct quick_wait w = {.next = next, .clock = quick_clock(mode, next)};
 
 	w.core = core_masked(quick_cpu(mode, next));
-	if (!next->pid || !quick_late(&w, mono, false))
+	if (!next->pid || !quick_late(&w, mono, false, false))
 		return false;
 	task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
 	return true;
@@ -430,7 +468,7 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 
 	w.clock = quick_clock(mode, next);
 	FILLED_AND(learn, RUNQ_FILLED_LEARN);
-	if (!next->pid || (from == FROM_SLEEP ? queued == w.clock || !learn : !quick_late(&w, mono, false)))
+	if (!next->pid || (from == FROM_SLEEP ? queued == w.clock || !learn : !quick_late(&w, mono, false, false)))
 		return false;
 	if (FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {
 		w.entry = task_at(next->pid);
@@ -471,7 +509,8 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		return quick_segment(mode, prev, next, from, mono, core);
 	w.clock = quick_clock(mode, w.next);
 	if (from != FROM_SLEEP &&
-	    rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode))))
+	    rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode),
+			       mode.causes || (from == FROM_IDLE && quick_alone(mode)))))
 		return false;
 	tasks = AREA(tasks);
 	/* Done already if this turns out to be odd: it can be done twice. */

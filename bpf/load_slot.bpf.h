@@ -167,45 +167,41 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
-/* Any task can have such a name, so callers check PF_KTHREAD first. */
-static __always_inline u32 comm_ctx(const char *comm)
+/* Context of a kernel thread by the first eight characters of its name, as a little-endian word. */
+static __always_inline u32 thread_ctx(u64 name)
 {
-	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
-	    comm[4] == 't' && comm[5] == 'i')
-		return LOAD_KSOFTIRQD;
-	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
-		return LOAD_KSOFTIRQD;
-	/* backlog_napi/N: handles packets that RPS steers to a core, under PREEMPT_RT */
-	if (comm[0] == 'b' && comm[1] == 'a' && comm[2] == 'c' && comm[3] == 'k' &&
-	    comm[4] == 'l' && comm[5] == 'o' && comm[6] == 'g' && comm[7] == '_')
-		return LOAD_KSOFTIRQD;
-	return LOAD_TASK;
+	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* ksofti */
+	bool napi = name << 24 >> 24 == 0x2f6970616e; /* napi/ */
+	/* backlog_napi/N handles packets that RPS steers to a core, under PREEMPT_RT. */
+	bool backlog = name == 0x5f676f6c6b636162; /* backlog_ */
+
+	return ksoftirqd || napi || backlog ? LOAD_KSOFTIRQD : LOAD_TASK;
 }
 
 static __always_inline u32 task_ctx(struct task_struct *task)
 {
-	char comm[8];
+	u64 name;
 
 	if (!task->pid)
 		return LOAD_LOOP;
 	if (!(task->flags & PF_KTHREAD))
 		return LOAD_TASK;
-	if (bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
+	if (bpf_probe_read_kernel(&name, sizeof(name), task->comm))
 		return LOAD_TASK;
-	return comm_ctx(comm);
+	return thread_ctx(name);
 }
 
-/* The context of the current task, for the first event of a core only. */
+/* Context of the current task, for the first event of a core. */
 static __noinline u32 current_ctx(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	char comm[16];
+	u64 name[2];
 
 	if (!(u32)bpf_get_current_pid_tgid())
 		return LOAD_LOOP;
-	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) || bpf_get_current_comm(comm, sizeof(comm)))
+	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) || bpf_get_current_comm(name, sizeof(name)))
 		return LOAD_TASK;
-	return comm_ctx(comm);
+	return thread_ctx(name[0]);
 }
 
 static __always_inline void burst_begin(struct load_slot *s, u64 now)

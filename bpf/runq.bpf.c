@@ -59,12 +59,12 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	u64 queued = d->next->sched_info.last_queued;
 	s64 moved_ns = delay_moves(d, queued ? d->clock - queued : 0);
 
-	if (rarely(!queued))
+	if (unlikely(!queued))
 		return false;
 	d->from = queued;
 	d->wait_ns = d->now - queued;
 	pc->unbooked_ns += d->late_ns;
-	if (rarely(moved_ns < 0)) {
+	if (unlikely(moved_ns < 0)) {
 		/* It had the core longer than by the kernel's clock, by that clock's lag. */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
@@ -145,22 +145,22 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	slot = slot_get(d->place);
 	/* In 64 bits: from 32 bits on the stack the verifiers of 5.10 and 6.1 have no bounds. */
 	asm volatile("" : "+r"(cpu));
-	if (rarely(!slot || cpu >= layout.cpus)) {
+	if (unlikely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
 		return;
 	}
 	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);
-	if (rarely(!known)) {
+	if (unlikely(!known)) {
 		pc->unknown_start++;
 		return;
 	}
-	if (rarely(d->now < d->from)) {
+	if (unlikely(d->now < d->from)) {
 		pc->negative++;
 		return;
 	}
 	pc->switches++;
 	/* Otherwise user space reads it from the slot, as on the fast path. */
-	if (rarely(d->place >= RUNQ_FAR || !d->sampled))
+	if (unlikely(d->place >= RUNQ_FAR || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
@@ -181,7 +181,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	u64 cpu = bpf_get_smp_processor_id();
 	struct runq_cpu *pc = cpu_at(cpu);
 
-	if (rarely(pc->skip))
+	if (unlikely(pc->skip))
 		return 0;
 	d.leaves_asleep = !task_runnable(d.prev);
 	/* The segment that ends goes to the ring, where the walk looks. */
@@ -248,49 +248,49 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 }
 
 /* The slow path of the programs with a quick path: cgroups by sched_info. */
-static __noinline int rest_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
+static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
 			  mono);
 }
 
-static __noinline int rest_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
+static __noinline int slow_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame,
 					.sample = want_sample},
 			  prev, next, false, mono);
 }
 
-static __always_inline int switch_rest(struct mode mode, struct task_struct *prev,
+static __always_inline int slow_switch(struct mode mode, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
-	return mode.causes ? rest_causes(prev, next, mono) : rest_plain(prev, next, mono);
+	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
 /* After a switch that took the core from a task: the quick path has read the clock. */
-static __noinline int late_plain(struct task_struct *prev, struct task_struct *next)
+static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
+	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
 /* Includes switches to idle; few of them need the slow path. */
-static __noinline int odd_plain(struct task_struct *prev, struct task_struct *next)
+static __noinline int slow_blocked_plain(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
 
 	if (!next->pid && quick_to_idle((struct mode){}, prev, core_at(task_cpu(next)), mono))
 		return 0;
-	return rest_plain(prev, next, mono);
+	return slow_plain(prev, next, mono);
 }
 
-static __noinline int odd_causes(struct task_struct *prev, struct task_struct *next)
+static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
 	struct mode mode = {.causes = true};
 
 	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
 		return 0;
-	return rest_causes(prev, next, mono);
+	return slow_causes(prev, next, mono);
 }
 
 /* Every switch, whatever was asked for. */
@@ -315,7 +315,7 @@ int runq_general(u64 *ctx)
 		if (!task_ran_or_drawn(next) ||                                                    \
 		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                        \
 			return 0;                                                                  \
-		return rest_plain(prev, next, bpf_ktime_get_ns());                                 \
+		return slow_plain(prev, next, bpf_ktime_get_ns());                                 \
 	}                                                                                          \
                                                                                                    \
 	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,     \
@@ -337,7 +337,7 @@ int runq_general(u64 *ctx)
 		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :       \
 				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))        \
 			return 0;                                                                  \
-		return rest_plain(prev, next, mono);                                               \
+		return slow_plain(prev, next, mono);                                               \
 	}                                                                                          \
                                                                                                    \
 	static __always_inline int name##_switch(u64 *ctx, bool by_sample)                         \
@@ -409,7 +409,7 @@ int runq_some(u64 *ctx)
 		/* Quota may hold prev. */                                                        \
 		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_idle(struct task_struct *prev, struct task_struct *next)     \
@@ -423,7 +423,7 @@ int runq_some(u64 *ctx)
 		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_late(struct task_struct *prev, struct task_struct *next)     \
@@ -435,7 +435,7 @@ int runq_some(u64 *ctx)
 		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
 		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core))                   \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __always_inline int name##_any(struct task_struct *prev, struct task_struct *next, \
@@ -450,17 +450,17 @@ int runq_some(u64 *ctx)
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
 				return 0;                                                         \
-			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
+			return mode.causes ? slow_blocked_causes(stack, next) : slow_blocked_plain(prev, next);     \
 		}                                                                                 \
 		if (!prev->pid)                                                                   \
 			return name##_idle(prev, next);                                           \
-		if (!quick_alone(mode))                                                           \
+		if (!quick_one_function(mode))                                                           \
 			return name##_late(prev, next);                                           \
 		cpu = quick_cpu(mode, next);                                                      \
 		core = core_masked(cpu);                                                          \
 		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns(), cpu, core))     \
 			return 0;                                                                 \
-		return late_plain(prev, next);                                                    \
+		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
 	/*                                                                                        \

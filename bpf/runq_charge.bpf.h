@@ -8,9 +8,6 @@
 #include "runq_clock.bpf.h"
 #include "runq_walk.bpf.h"
 
-/* For unlikely branches: moved out of line, so that the usual path is fewer cache lines. */
-#define rarely(x) __builtin_expect(!!(x), 0)
-
 struct dispatch {
 	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
 	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
@@ -96,7 +93,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
 		return false;
 	total++;
-	if (rarely(cell->held_clock != total))
+	if (unlikely(cell->held_clock != total))
 		hold_ends(d->place, total, pc->to);
 	end = slot_cold(slot, cpu)->held_end;
 	if (end + RUNQ_QUICK_NS < pc->to)

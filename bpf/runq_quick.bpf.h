@@ -29,7 +29,7 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 }
 
 /* True if one function handles all switches. With causes there are too few registers. */
-static __always_inline bool quick_alone(struct mode mode)
+static __always_inline bool quick_one_function(struct mode mode)
 {
 	return !mode.causes && !mode.some;
 }
@@ -181,7 +181,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 	}
 	at = table[at];
 	/* No step has a number as large as a shift. */
-	if (rarely(at >= RUNQ_QUICK_SHIFT)) {
+	if (unlikely(at >= RUNQ_QUICK_SHIFT)) {
 		/* Not shared between both cases: this one computes more. */
 		barrier();
 		quick_other(point, cpu, wait_ns, at);
@@ -242,7 +242,7 @@ static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 /* Measures the clock's offset if the last one is too old. quick_late() then fails only if it is unknown. */
 static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 clock)
 {
-	if (rarely(mono >= pc->until))
+	if (unlikely(mono >= pc->until))
 		clock_look_slow(pc, mono, clock);
 }
 
@@ -256,7 +256,7 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep
 
 	if (keep)
 		pc->mono = mono;
-	if (!looked && rarely(mono >= pc->until))
+	if (!looked && unlikely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
 	/* Otherwise the compiler adds the other two first, which costs a copy. */
@@ -268,11 +268,11 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep
 /* The entry of a task, in memory at @tasks. */
 static __always_inline struct runq_task *quick_task(void *tasks, struct task_struct *task)
 {
-	return INTO(tasks, (u64)((u32)task->pid % RUNQ_NR_TASKS) * sizeof(struct runq_task));
+	return OFFSET(tasks, (u64)((u32)task->pid % RUNQ_NR_TASKS) * sizeof(struct runq_task));
 }
 
 /* Whether the wait is short, of this task, and in a group whose slot is near. */
-static __always_inline bool quick_plain(struct quick_wait *w, void *tasks, u64 last_ns)
+static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 last_ns)
 {
 	u32 pid = w->next->pid;
 
@@ -280,7 +280,7 @@ static __always_inline bool quick_plain(struct quick_wait *w, void *tasks, u64 l
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
 	/* Also for a negative wait, an unknown start, or the entry of another task. */
-	if (rarely(w->wait_ns >= RUNQ_QUICK_NS))
+	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
 	return (u32)w->group == (u32)quick_key(w->next);
@@ -310,15 +310,15 @@ static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 }
 
 /* Whether the wait lies within one segment of this core, and neither quota nor a move is in it. */
-static __always_inline bool quick_within(struct mode mode, struct quick_wait *w, u64 last_ns)
+static __always_inline bool quick_one_segment(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
 	u64 total;
 
-	if (rarely(w->wait_ns > last_ns + w->late_ns))
+	if (unlikely(w->wait_ns > last_ns + w->late_ns))
 		return false;
 	if (mode.modern)
 		total = ((struct cfs_rq___self *)w->next->se.cfs_rq)->throttled_clock_self_time;
-	if ((mode.modern || held_clock(w->next, &total)) && rarely(quick_cell(w)->held_quick != total + 1))
+	if ((mode.modern || held_clock(w->next, &total)) && unlikely(quick_cell(w)->held_quick != total + 1))
 		return false;
 	w->from = w->clock + w->late_ns - w->wait_ns;
 	return w->core->runq.now.start_ns - 1 < w->from;
@@ -329,7 +329,7 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 {
 	struct runq_cpu *pc = &core->runq;
 	u64 head = pc->head;
-	struct runq_seg *seg = INTO(core, head & (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP) +
+	struct runq_seg *seg = OFFSET(core, head & (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP) +
 			       offsetof(struct core_block, runq.segs);
 
 	pc->head = head + RUNQ_SEG_STEP;
@@ -378,9 +378,9 @@ static __always_inline bool none_waits(struct task_struct *prev, struct task_str
 static __always_inline bool sample_skips(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, const struct runq_sample *s)
 {
-	if (rarely(hash_low(next->se.sum_exec_runtime, s)) || !none_waits(prev, next))
+	if (unlikely(hash_low(next->se.sum_exec_runtime, s)) || !none_waits(prev, next))
 		return false;
-	if (rarely(hash_low(prev->se.sum_exec_runtime, s)) && prev->pid) {
+	if (unlikely(hash_low(prev->se.sum_exec_runtime, s)) && prev->pid) {
 		if (quick_runnable(mode, prev))
 			return false;
 		task_at(prev->pid)->delay = task_delay(prev, 0);
@@ -397,12 +397,12 @@ static __always_inline void quick_book(struct quick_wait *w)
 	u64 cause = quick_cause_of(pc->now.ran, place);
 	struct runq_seg *seg;
 
-	if (rarely(pc->now.start_ns == w->from)) {
+	if (unlikely(pc->now.start_ns == w->from)) {
 		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & ring);
 		if (RUNQ_RAN_PID(seg->ran) == (u32)w->next->pid)
 			cause = CAUSE_AT(RUNQ_PREEMPTED);
 	}
-	*(u64 *)(INTO(w->cell, cause) + RUNQ_QUICK_TO_CELLS) += w->wait_ns;
+	*(u64 *)(OFFSET(w->cell, cause) + RUNQ_QUICK_TO_CELLS) += w->wait_ns;
 	barrier();
 	w->ran = pc->now.ran;
 	if (w->next->flags & PF_KTHREAD)
@@ -416,7 +416,7 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);
 	struct runq_pair_cell *cell = pair_at(pair, w->cpu);
 
-	if (rarely(cell->pair != pair)) {
+	if (unlikely(cell->pair != pair)) {
 		pair_miss(pair, w->wait_ns);
 		return;
 	}
@@ -509,10 +509,10 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		return quick_segment(mode, prev, next, from, mono, core);
 	w.clock = quick_clock(mode, w.next);
 	if (from != FROM_SLEEP &&
-	    rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode),
-			       mode.causes || (from == FROM_IDLE && quick_alone(mode)))))
+	    unlikely(!quick_late(&w, mono, from == FROM_TASK && quick_one_function(mode),
+			       mode.causes || (from == FROM_IDLE && quick_one_function(mode)))))
 		return false;
-	tasks = AREA(tasks);
+	tasks = FIXED(tasks);
 	/* Done already if this turns out to be odd: it can be done twice. */
 	if (from == FROM_TASK) {
 		delay = task_delay(prev, w.late_ns);
@@ -527,20 +527,20 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (from == FROM_SLEEP) {
 		learn = queued;
 		FILLED_AND(learn, RUNQ_FILLED_LEARN);
-		if (rarely(!last_ns || !learn))
+		if (unlikely(!last_ns || !learn))
 			return false;
 	}
-	if (rarely(!quick_plain(&w, tasks, last_ns)))
+	if (unlikely(!quick_short(&w, tasks, last_ns)))
 		return false;
 	/* Without causes this is the first use of it. */
 	if (from == FROM_SLEEP && !mode.causes)
 		w.cpu = quick_cpu(mode, w.next);
 	if (!mode.causes)
 		quick_booked(mode, &w);
-	w.base = AREA(quick);
-	w.point = INTO(w.base, w.group >> 32 & RUNQ_NEAR_MASK);
-	w.cell = INTO(w.point, w.cpu * sizeof(struct runq_cell));
-	if (mode.causes && rarely(!quick_within(mode, &w, last_ns)))
+	w.base = FIXED(quick);
+	w.point = OFFSET(w.base, w.group >> 32 & RUNQ_NEAR_MASK);
+	w.cell = OFFSET(w.point, w.cpu * sizeof(struct runq_cell));
+	if (mode.causes && unlikely(!quick_one_segment(mode, &w, last_ns)))
 		return false;
 	if (mode.causes)
 		quick_booked(mode, &w);

@@ -39,7 +39,7 @@ static __noinline int avoid_count(struct task_struct *next, u32 cpu, u64 now)
 	avoid_ends(avoid_entry(next->pid), next, cpu, now, &more);
 	if (!more.most_ns && !more.excluded_ns)
 		return 0;
-	waits = map_entry(&avoidable_waits, &key, &none);
+	waits = MAP_ENTRY(&avoidable_waits, &key, &none);
 	if (!waits) {
 		avoid_core(cpu)->lost++;
 		avoid_core(cpu)->full++;

@@ -34,7 +34,7 @@ static __always_inline void count_wait(struct runq_idle_cpu *here, struct task_s
 				       u64 wait_ns)
 {
 	struct runq_idle_key key = {.group = task_cgroup(next, cgroup_v2), .state = here->state};
-	struct runq_idle_waits none = {}, *waits = map_entry(&idle_waits, &key, &none);
+	struct runq_idle_waits none = {}, *waits = MAP_ENTRY(&idle_waits, &key, &none);
 
 	if (!waits) {
 		here->full++;

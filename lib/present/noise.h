@@ -8,7 +8,7 @@
 
 extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
-/* Adds what takes much of a core, and softirqs that wait long for their run. */
+/* Adds findings about sources that take much time of a core, and about delayed softirqs. */
 void noise_findings(const struct noise_window *w, struct report *report);
 int noise_report(const struct noise_window *w, struct report **ret_report);
 

@@ -165,7 +165,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/* An experiment without enough time runs, too: its report lists the skipped parts. */
+/* An experiment without enough time still runs. Its report lists the skipped parts. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();

@@ -25,7 +25,7 @@ static void on_resize(int number)
 {
 }
 
-/* Blocks a signal except in run_wait(). The parent process may have blocked it, too. */
+/* Blocks a signal except in run_wait(), even if the parent process blocked it everywhere. */
 static void catch(int number, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};

@@ -15,7 +15,7 @@ struct cpuidle_state {
 	uint64_t latency_ns;   /* exit latency that the driver states */
 	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
 	bool residency_known; /* sysfs has the residency since Linux 4.5 */
-	bool disabled;	      /* by the user, through sysfs */
+	bool disabled;	      /* disabled by the user in sysfs */
 	bool polls;	      /* spins instead of halting; a cycle counter sees a busy core */
 };
 

@@ -16,7 +16,7 @@ struct nlmsghdr;
 
 /*
  * Journal of original values on disk, written before a file is changed. A guard process restores the
- * files if this process dies. If the guard dies, too, the next subtick command restores them. A lock
+ * files if this process dies. If the guard is killed, the next subtick command restores them. A lock
  * on the journal excludes a second process.
  */
 struct journal {

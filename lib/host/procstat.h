@@ -16,7 +16,7 @@ enum procstat_col {
 	PROCSTAT_NICE, /* includes guest_nice */
 	PROCSTAT_SYSTEM,
 	PROCSTAT_IDLE,
-	PROCSTAT_IOWAIT, /* may go backwards */
+	PROCSTAT_IOWAIT, /* can decrease */
 	PROCSTAT_IRQ,
 	PROCSTAT_SOFTIRQ,
 	PROCSTAT_STEAL,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct cgroup_name {
-	char pod_uid[40];	/* with dashes, "" if none */
+	char pod_uid[40];	/* uid with dashes; "" outside a pod */
 	/* Hexadecimal id, or the name of an LXC container or libvirt VM; "" if none. */
 	char container_id[136];
 	/* "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or NULL. */

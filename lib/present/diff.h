@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "report/columns.h"
 
-/* The windows of one file. */
+/* Windows of one saved file. */
 struct diff_side {
 	const char *file;
 	struct report **windows;

@@ -20,7 +20,6 @@ struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
 	size_t nr_left; /* entries whose file was removed */
-	size_t nr_cut;	/* entries with a truncated id */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
 	bool renames; /* a new name of a key replaces the old one */

@@ -19,6 +19,10 @@ enum exit_code {
 	EXIT_UNSUPPORTED = 77,
 };
 
+/* Names of the commands of this build, NULL-terminated. */
+extern const char *const command_names[];
+bool command_exists(const char *name);
+
 /* Result of opts_walk() for a valid command line. Other results are exit codes. */
 #define OPTS_PARSED (-1)
 

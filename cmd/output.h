@@ -45,6 +45,9 @@ int output_close(struct output_file *file, int rc, struct err *err);
 int output_view(const char *path, enum view_format format, const struct report *report,
 		struct err *err);
 
+/* Writes one line with host, kernel, architecture, CPUs and the version of subtick. */
+void output_machine(char *buf, size_t size);
+
 /* Reads a file or pipe of less than 256 MiB into an allocated string. NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 /* Reads the first report of a JSON file. */

@@ -110,7 +110,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 
 	if (rc)
 		return rc;
-	version_machine(machine, sizeof(machine));
+	output_machine(machine, sizeof(machine));
 	g->doc.machine = is_saved(cmd) ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);

@@ -273,7 +273,9 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
-/* Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative. */
+/*
+ * Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative.
+ */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
 	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};

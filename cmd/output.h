@@ -37,8 +37,8 @@ struct output_file {
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new file.
- * Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new
+ * file. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
 /* Writes a report to a file in one of the formats of views. */

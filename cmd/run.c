@@ -80,8 +80,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * A window that is already late polls once for signals, which are unblocked only in ppoll().
-	 * It ignores events, because a stream of events would delay its end forever.
+	 * A window that is already late polls once for signals, which are unblocked only in
+	 * ppoll(). It ignores events, because a stream of events would delay its end forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;

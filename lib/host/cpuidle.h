@@ -36,7 +36,9 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 struct cpuidle_count {
 	uint64_t usage; /* number of entries */
 	uint64_t time_ns;
-	/* The kernel has above and below since Linux 5.0, rejected since 5.9; else CPUIDLE_UNKNOWN. */
+	/*
+	 * The kernel has above and below since Linux 5.0, rejected since 5.9; else CPUIDLE_UNKNOWN.
+	 */
 	uint64_t above;	   /* stays that were too short for the state */
 	uint64_t below;	   /* stays that were long enough for a deeper state */
 	uint64_t rejected; /* entries that the driver or the firmware refused */

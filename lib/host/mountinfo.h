@@ -28,7 +28,8 @@ int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
  * Copies the mount point of the first mount of @fstype that has @option, or any options if NULL.
  * -ENOENT without such a mount.
  */
-int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf, size_t size);
+int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
+		   size_t size);
 /* True if the comma-separated @options contain @word. */
 bool mount_has_option(const char *options, const char *word);
 

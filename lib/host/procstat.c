@@ -189,8 +189,8 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	if (!rest)
 		return -EINVAL;
 	/*
-	 * The fields after the name are state ppid pgrp session tty tpgid flags minflt cminflt majflt
-	 * cmajflt utime stime, 23 others, and processor (proc(5)).
+	 * The fields after the name are state ppid pgrp session tty tpgid flags minflt cminflt
+	 * majflt cmajflt utime stime, 23 others, and processor (proc(5)).
 	 */
 	got = sscanf(rest + 1,
 		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64

@@ -31,8 +31,8 @@ struct pod_table {
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod are
- * read after its logs were deleted. Keys are never reused.
+ * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod
+ * are read after its logs were deleted. Keys are never reused.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /* Marks the files of all entries as removed. A rescan adds the existing ones again. */

@@ -132,7 +132,8 @@ static void row_name(const struct subject *subject, const struct table *table, s
 			used += snprintf(buf + used, size - used, "%s%s", blank, value->str);
 		else if (value->kind != VALUE_NULL)
 			used += snprintf(buf + used, size - used, "%s%s%.0f", blank,
-					 strcmp(names[i], "cpu") ? "" : "CPU ", value_number(value));
+					 strcmp(names[i], "cpu") ? "" : "CPU ",
+					 value_number(value));
 	}
 }
 

@@ -339,30 +339,34 @@ static void note_longer(const struct runq_window *w, struct report *report)
 
 static void add_notes(const struct runq_window *w, struct report *report)
 {
-	if (w->source == RUNQ_SOURCE_WAKEUP)
-		report_note(report, "source wakeup: subtick's own timestamps at sched_wakeup, "
-				    "sched_wakeup_new and sched_switch");
-	else
-		report_note(report,
-			    "source sched_info: the kernel's own timestamps, read at sched_switch");
-	if (w->steps_only)
-		report_note(report, "percentiles are interpolated between the boundaries of le: "
-				    "each can be wrong by the distance of the two around it; "
-				    "with --fine within 3.2 %%");
-	if (w->filtered)
-		report_note(report, "waits of other cgroups are left out in the kernel, so how many there "
-				    "were and the comparison with schedstat are unavailable; "
-				    "--causes counts them");
-	if (w->steps_only && w->sample_ratio < 1.0)
-		report_note(report, "the standard error of sums is unavailable without the fine "
-				    "histogram; fix: --fine");
-	if (of_vms(w) && w->has_causes)
-		report_note(report, "causes are those of single tasks: other_group is also time behind other "
-				    "tasks of the same row; --blame tells them apart");
-	else if (w->sum && w->has_causes)
-		report_note(report, "causes are summed over cgroups: same_group is time behind tasks of the "
-				    "same cgroup, other_group also behind other cgroups of the same row; "
-				    "--blame tells them apart");
+	const struct {
+		bool applies;
+		const char *text;
+	} notes[] = {
+		{w->source == RUNQ_SOURCE_WAKEUP,
+		 "source wakeup: subtick's own timestamps at sched_wakeup, sched_wakeup_new and "
+		 "sched_switch"},
+		{w->source != RUNQ_SOURCE_WAKEUP,
+		 "source sched_info: the kernel's own timestamps, read at sched_switch"},
+		{w->steps_only,
+		 "percentiles are interpolated between the boundaries of le: each can be wrong by the "
+		 "distance of the two around it; with --fine within 3.2 %"},
+		{w->filtered,
+		 "waits of other cgroups are left out in the kernel, so how many there were and the "
+		 "comparison with schedstat are unavailable; --causes counts them"},
+		{w->steps_only && w->sample_ratio < 1.0,
+		 "the standard error of sums is unavailable without the fine histogram; fix: --fine"},
+		{of_vms(w) && w->has_causes,
+		 "causes are those of single tasks: other_group is also time behind other tasks of the "
+		 "same row; --blame tells them apart"},
+		{w->sum && !of_vms(w) && w->has_causes,
+		 "causes are summed over cgroups: same_group is time behind tasks of the same cgroup, "
+		 "other_group also behind other cgroups of the same row; --blame tells them apart"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (notes[i].applies)
+			report_note(report, "%s", notes[i].text);
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h> /* EXIT_SUCCESS */
+#include <stdlib.h>
 
 #include "base/err.h"
 #include "base/option.h"

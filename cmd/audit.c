@@ -17,7 +17,7 @@
 #include "present/audit.h"
 #include "run.h"
 #include "host/cpu.h"
-#include "view/svg/audit.h"
+#include "view/svg/plots.h"
 
 struct audit_experiment {
 	const char *name;

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "output.h"
 #include "view/html/html.h"
-#include "view/svg/audit.h"
+#include "view/svg/plots.h"
 
 #define TICKS_NS  (20 * NSEC_PER_SEC)
 #define DELAYS_NS (54 * NSEC_PER_SEC) /* 1.5 s for each of 18 delays and 2 slacks */

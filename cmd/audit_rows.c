@@ -12,7 +12,6 @@
 
 #include "base/array.h"
 #include "output.h"
-#include "report/read_json.h"
 #include "report/report.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)

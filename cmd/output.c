@@ -15,7 +15,7 @@
 
 #include "base/array.h"
 #include "report/columns.h"
-#include "report/read_json.h"
+#include "report/report.h"
 #include "host/file.h"
 
 int output_report(struct view *view, struct report *report, struct err *err)

@@ -12,7 +12,7 @@
 #include "present/overview.h"
 #include "run.h"
 #include "view/screen/screen.h"
-#include "view/screen/terminal.h"
+#include "view/screen/canvas.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
 /* The first window is short, so that the screen shows figures early. */
@@ -57,7 +57,7 @@ static int live_show(struct live *live, enum overview_part part)
 		return live->screen.slots[part].refused ?
 			       0 :
 			       screen_refuse(&live->screen, part, &w->errs[part]);
-	return overview_part_report(w, part, &report) ?: screen_show(&live->screen, part, report);
+	return overview_part_report(w, part, true, &report) ?: screen_show(&live->screen, part, report);
 }
 
 /* While paused, windows are read but not shown, so that the next window is not longer. */

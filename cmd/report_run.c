@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "report/findings.h"
-#include "report/read_json.h"
+#include "report/report.h"
 #include "run.h"
 #include "host/file.h"
 #include "view/view.h"

@@ -14,7 +14,7 @@
 #include "output.h"
 #include "present/trace.h"
 #include "run.h"
-#include "view/timeline.h"
+#include "view/view.h"
 
 /* Limits of the HTML page, which keep it near 3 MB. */
 #define MAX_SLICES 200000

@@ -13,7 +13,7 @@
 #include "present/present.h"
 #include "present/wake.h"
 #include "run.h"
-#include "view/svg/wake.h"
+#include "view/svg/plots.h"
 #include "view/view.h"
 
 /* Builds the report of all single points. */

@@ -343,6 +343,7 @@ const struct table_spec *const load_tables[] = {
 	&topology_table,
 	&load_all_table,
 	&load_cores_table,
+	&load_pairs_table,
 	&vecs_table,
 	&load_irqs_table,
 	&load_tasks_table,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of --cores, --irq and --tasks. */
+/* The tables of --cores, --cgroups, --irq and --tasks. */
 #include "present/load.h"
 
 #include <math.h>
@@ -64,6 +64,36 @@ static void add_cores(const struct load_window *w, struct report *report)
 		if (figure)
 			row.closure_error_ratio = core->closure_error_ratio;
 		load_flags_format(core->flags, row.flags, sizeof(row.flags));
+		columns_row(table, &row);
+	}
+}
+
+struct pair_row {
+	struct load_pair p;
+	double ratio;
+};
+
+static const struct column_spec pair_columns[] = {
+	COLUMN(struct pair_row, M_PAIR_CGROUP, p.cgroup),
+	COLUMN(struct pair_row, M_PAIR_SIBLING, p.sibling),
+	COLUMN(struct pair_row, M_PAIR_RUN_NS, p.run_ns),
+	COLUMN(struct pair_row, M_PAIR_NS, p.ns),
+	COLUMN(struct pair_row, M_PAIR_RATIO, ratio),
+};
+const struct table_spec load_pairs_table =
+	TABLE("cgroups", "cgroups that share a physical core", pair_columns);
+
+static void add_pairs(const struct load_window *w, struct report *report)
+{
+	struct table *table = columns_table(report, &load_pairs_table, 0);
+
+	for (size_t i = 0; i < w->nr_pairs; i++) {
+		struct pair_row row = {.p = w->pairs[i], .ratio = NAN};
+
+		if (row.p.run_ns)
+			row.ratio = share_of(row.p.ns, row.p.run_ns);
+		else
+			row.p.run_ns = UINT64_MAX;
 		columns_row(table, &row);
 	}
 }
@@ -152,17 +182,22 @@ void load_report_who(const struct load_window *w, struct report *report)
 {
 	const struct {
 		bool requested, available;
-		const char *what;
 		void (*add)(const struct load_window *w, struct report *report);
+		const char *unseen, *note; /* what the source cannot see, or the whole note */
 	} parts[] = {
-		{w->smt, w->cores, "hyperthread siblings", add_cores},
-		{w->irq, w->lines, "interrupt lines", add_lines},
-		{w->top, w->tasks, "tasks", add_tasks},
+		{w->smt, w->cores, add_cores, .unseen = "hyperthread siblings"},
+		{w->cgroups && w->cores, w->pairs, add_pairs,
+		 .note = "cgroups that share a core are unknown: a CPU came online after the start, "
+			 "or the table could not be read"},
+		{w->irq, w->lines, add_lines, .unseen = "interrupt lines"},
+		{w->top, w->tasks, add_tasks, .unseen = "tasks"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].requested && parts[i].available)
 			parts[i].add(w, report);
+		else if (parts[i].requested && parts[i].unseen)
+			load_note_unseen(w, parts[i].unseen, report);
 		else if (parts[i].requested)
-			load_note_unseen(w, parts[i].what, report);
+			report_note(report, "%s", parts[i].note);
 }

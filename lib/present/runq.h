@@ -3,22 +3,26 @@
 #ifndef SUBTICK_PRESENT_RUNQ_H
 #define SUBTICK_PRESENT_RUNQ_H
 
-#include "measure/runq/window.h"
+#include "measure/overview/overview.h"
 #include "report/columns.h"
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
-int runq_report(const struct runq_window *window, struct report **ret_report);
+/* @all are the windows measured together with @window, or NULL. Some findings need them. */
+int runq_report(const struct runq_window *window, const struct overview_window *all,
+		struct report **ret_report);
 /* Report of window->long_waits only. *ret_report is NULL without long waits. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window to @report. */
-void runq_findings(const struct runq_window *window, struct report *report);
+/* Adds the findings of @window to @report. @groups adds findings about single groups. */
+void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
 /* Time of the group's waits with a known cause that began with a wake-up. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
+/* Waits of the group for idle cores, except those of an idle state that has its own finding. */
+uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
 /* p99 of the group if @wait_ns, the time of one cause, is almost all of its wait time; else NAN. */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);

@@ -165,7 +165,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/* An experiment without enough time runs, too: its report lists the skipped parts. */
+/* An experiment without enough time still runs. Its report lists the skipped parts. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -273,7 +273,9 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
-/* Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative. */
+/*
+ * Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative.
+ */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
 	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};

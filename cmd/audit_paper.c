@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit --paper DIR: repeats the experiments of the paper and writes its figures and table. */
+/* subtick audit --paper DIR: repeats the paper's experiments, writes its figures and table. */
 #include "audit_rows.h"
 
 #include <errno.h>

@@ -106,16 +106,11 @@ static bool read_count(const struct table *table, size_t row, const char *key, u
 	return true;
 }
 
-static bool read_flag(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value = table_get(table, row, key);
-
-	return value->kind == VALUE_BOOL && value->flag;
-}
-
 static int read_row(const struct table *table, size_t at, struct audit_delay *row, struct err *err)
 {
-	*row = (struct audit_delay){.complete = read_flag(table, at, "complete")};
+	const struct value *complete = table_get(table, at, "complete");
+
+	*row = (struct audit_delay){.complete = complete->kind == VALUE_BOOL && complete->flag};
 	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
 		uint64_t *to = (uint64_t *)((char *)row + readings[i].offset);
 

@@ -49,8 +49,8 @@ struct audit_cmd {
 int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv);
 
 /*
- * Runs `subtick audit --paper`: figures 1, 2, 4, 5 and table 1 of the paper on this machine, as files
- * in cmd->paper. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Runs `subtick audit --paper`: figures 1, 2, 4, 5 and table 1 of the paper on this machine, as
+ * files in cmd->paper. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *err);
 

@@ -3,9 +3,6 @@
 #ifndef SUBTICK_CMD_COMMANDS_H
 #define SUBTICK_CMD_COMMANDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/option.h"
 
 /* All commands, as X(name, summary). The exporter is optional at build time. */
@@ -34,12 +31,5 @@ COMMANDS(COMMAND_DECLARE)
 
 int cmd_overview(int argc, char **argv);
 extern const struct opt overview_options[];
-
-/* Names of the commands of this build, NULL-terminated. */
-extern const char *const command_names[];
-bool command_exists(const char *name);
-
-/* Writes one line with host, kernel, architecture, CPUs and the version of subtick. */
-void version_machine(char *buf, size_t size);
 
 #endif

@@ -19,14 +19,6 @@
 #include "host/journal.h"
 #include "host/kbtf.h"
 
-#define COMMAND_NAME(name, summary) #name,
-const char *const command_names[] = {COMMANDS(COMMAND_NAME) NULL};
-
-bool command_exists(const char *name)
-{
-	return opt_index(command_names, name) >= 0;
-}
-
 static void print_kernel(void)
 {
 	struct utsname name;
@@ -51,18 +43,6 @@ static void version_print(void)
 	printf("libbpf: %s, compiled with " SUBTICK_LIBBPF "\n", sys_bpf_library());
 	printf("compiled in: " SUBTICK_PARTS "\n");
 	printf("compiled by: " SUBTICK_COMPILERS "\n");
-}
-
-void version_machine(char *buf, size_t size)
-{
-	struct utsname name;
-
-	if (uname(&name))
-		snprintf(buf, size, "unknown machine");
-	else
-		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
-			 name.nodename, name.sysname, name.release, name.machine,
-			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},

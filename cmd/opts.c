@@ -12,8 +12,17 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "commands.h"
 #include "host/cpu.h"
 #include "view/view.h"
+
+#define COMMAND_NAME(name, summary) #name,
+const char *const command_names[] = {COMMANDS(COMMAND_NAME) NULL};
+
+bool command_exists(const char *name)
+{
+	return opt_index(command_names, name) >= 0;
+}
 
 /* Result of a parser that printed its output; the command exits. */
 #define PRINTED 1

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h> /* EXIT_SUCCESS */
+#include <stdlib.h>
 
 #include "base/err.h"
 #include "base/option.h"
@@ -18,6 +18,10 @@ enum exit_code {
 	EXIT_USAGE = 64,
 	EXIT_UNSUPPORTED = 77,
 };
+
+/* Names of the commands of this build, NULL-terminated. */
+extern const char *const command_names[];
+bool command_exists(const char *name);
 
 /* Result of opts_walk() for a valid command line. Other results are exit codes. */
 #define OPTS_PARSED (-1)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -161,6 +162,18 @@ int output_view(const char *path, enum view_format format, const struct report *
 	return rc ?: output_close(&file,
 				  view_write(&(struct view){.format = format, .out = file.out}, report),
 				  err);
+}
+
+void output_machine(char *buf, size_t size)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		snprintf(buf, size, "unknown machine");
+	else
+		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
+			 name.nodename, name.sysname, name.release, name.machine,
+			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }
 
 char *input_read(const char *path, size_t *ret_size, struct err *err)

@@ -37,13 +37,16 @@ struct output_file {
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new file.
- * Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new
+ * file. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
 /* Writes a report to a file in one of the formats of views. */
 int output_view(const char *path, enum view_format format, const struct report *report,
 		struct err *err);
+
+/* Writes one line with host, kernel, architecture, CPUs and the version of subtick. */
+void output_machine(char *buf, size_t size);
 
 /* Reads a file or pipe of less than 256 MiB into an allocated string. NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);

@@ -124,8 +124,8 @@ static void live_loop(struct live *live, struct err *err)
 }
 
 /*
- * Runs the live screen until q or a signal. @pressure adds the pressure table, which costs more than
- * the rest of runq. Closes @terminal. Returns the exit code.
+ * Runs the live screen until q or a signal. @pressure adds the pressure table, which costs more
+ * than the rest of runq. Closes @terminal. Returns the exit code.
  */
 static int screen_run(struct terminal *terminal, bool pressure)
 {

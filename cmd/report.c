@@ -64,7 +64,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Operands are more files of --from. */
+/* Operands after --from are further input files. */
 static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
 	const struct report_cmd *cmd = base;
@@ -110,7 +110,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 
 	if (rc)
 		return rc;
-	version_machine(machine, sizeof(machine));
+	output_machine(machine, sizeof(machine));
 	g->doc.machine = is_saved(cmd) ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);
@@ -118,7 +118,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	if (cmd->at_ns)
 		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
 #endif
-	/* Not before --from: a signal must end the wait for the writer of a named pipe. */
+	/* Signals are blocked after --from, whose named pipe may have to wait for its writer. */
 	run_signals();
 	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));

@@ -43,7 +43,7 @@
 static const struct collector {
 	int step;
 	bool on_request;	    /* runs only if --collect names it, because it loads cores */
-	const char *args[MAX_ARGS]; /* the first is the name of the command; "%": the seconds */
+	const char *args[MAX_ARGS]; /* command and arguments; "%" stands for the seconds */
 } collectors[] = {
 	{0, false, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
 	{0, false, {"runq", "--blame", "--json", "%", "1"}},

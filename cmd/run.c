@@ -25,7 +25,7 @@ static void on_resize(int number)
 {
 }
 
-/* Blocks a signal except in run_wait(). The parent process may have blocked it, too. */
+/* Blocks a signal except in run_wait(), even if the parent process blocked it everywhere. */
 static void catch(int number, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
@@ -80,8 +80,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * A window that is already late polls once for signals, which are unblocked only in ppoll().
-	 * It ignores events, because a stream of events would delay its end forever.
+	 * A window that is already late polls once for signals, which are unblocked only in
+	 * ppoll(). It ignores events, because a stream of events would delay its end forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;

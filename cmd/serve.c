@@ -27,7 +27,7 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 	if (config_init(&config))
 		return err_set(err, -ENOMEM, "out of memory");
 	rc = config_read(&config, cmd->first.file, err);
-	/* Addresses on the command line replace those of the file. */
+	/* Addresses on the command line replace the addresses of the file. */
 	if (!rc && cmd->first.nr_listen)
 		config_clear_listen(&config);
 	if (!rc && opts_walk(&cmd->state, cmd->argc, cmd->argv, &config) != OPTS_PARSED)
@@ -60,7 +60,7 @@ static int serve(struct serve_cmd *cmd)
 	if (!server)
 		return EXIT_ERROR;
 	rc = load_settings(cmd, &server->config, &err);
-	/* An invalid setting in the file is a usage error, too. */
+	/* An invalid setting is a usage error, even in the file. */
 	if (rc) {
 		fprintf(stderr, "subtick serve: %s\n", err.what);
 		code = rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;

@@ -135,7 +135,7 @@ static int write_file(const struct trace_window *window, const char *path, struc
 
 	if (rc)
 		return err_set(err, rc, "out of memory");
-	version_machine(machine, sizeof(machine));
+	output_machine(machine, sizeof(machine));
 	timeline.machine = machine;
 	if (write == timeline_html &&
 	    (rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline)))

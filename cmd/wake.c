@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake: how long an idle core takes to wake, per idle state. */
+/* subtick wake: wake-up latency of idle cores, per idle state. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

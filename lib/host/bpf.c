@@ -60,7 +60,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* The host program may have saved and restored keep_log() during an earlier hold. */
+		/* The host program may have restored keep_log() after an earlier hold. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -113,8 +113,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * EPERM means missing privileges; the verifier returns EACCES. The message of libbpf wrongly
-	 * names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * EPERM means missing privileges; the verifier returns EACCES. The message of libbpf
+	 * wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,

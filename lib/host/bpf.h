@@ -22,9 +22,9 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 const char *sys_bpf_library(void);
 
 /*
- * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last release
- * restores the print function of the process. Warnings of other threads go to that function. Calls
- * nest.
+ * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
+ * release restores the print function of the process. Warnings of other threads go to that
+ * function. Calls nest.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);

@@ -52,26 +52,9 @@ int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 	return rc;
 }
 
-struct v1_search {
-	const char *controller;
-	char *point;
-};
-
-static int find_v1(const struct mount *mount, void *arg)
-{
-	struct v1_search *search = arg;
-
-	if (strcmp(mount->fstype, "cgroup") || !mount_has_option(mount->options, search->controller))
-		return 0;
-	strcpy(search->point, mount->point);
-	return 1;
-}
-
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX])
 {
-	int rc = mountinfo_each(root, find_v1, &(struct v1_search){controller, ret_point});
-
-	return rc < 0 ? rc : rc ? 0 : -ENOENT;
+	return mountinfo_find(root, "cgroup", controller, ret_point, PATH_MAX);
 }
 
 static size_t count_at(int dir, const char *name, int depth)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct slot {
-	int fd; /* -1: not open */
+	int fd; /* -1 if not open */
 	uint32_t generation;
 	bool pinned;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hardware event on every CPU, opened once per process and shared by all its users. Some PMUs have
- * a single counter for an event (ref-cycles on Intel), so a second one could not be scheduled.
+ * A hardware event on every CPU, opened once per process and shared by all its users. Some PMUs
+ * have a single counter for an event (ref-cycles on Intel), so a second one could not be scheduled.
  */
 #ifndef SUBTICK_SYS_COUNTERS_H
 #define SUBTICK_SYS_COUNTERS_H

@@ -182,7 +182,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/* Reads both clocks together. Of three attempts the fastest counts. */
+/* Reads both clocks together. The fastest of three attempts counts. */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Possible, online and isolated CPUs, NUMA nodes, affinity, and the rate of the cycle clock. */
+/* Possible, online and isolated CPUs, CPU affinity, and the rate of the cycle clock. */
 #ifndef SUBTICK_SYS_CPU_H
 #define SUBTICK_SYS_CPU_H
 
@@ -14,7 +14,7 @@
 enum cpu_kind {
 	CPU_ONLINE,
 	CPU_PRESENT,
-	CPU_POSSIBLE, /* fixed at boot: the size of every per-CPU table */
+	CPU_POSSIBLE, /* fixed at boot; gives the size of per-CPU tables */
 };
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);

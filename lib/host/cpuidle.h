@@ -15,7 +15,7 @@ struct cpuidle_state {
 	uint64_t latency_ns;   /* exit latency that the driver states */
 	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
 	bool residency_known; /* sysfs has the residency since Linux 4.5 */
-	bool disabled;	      /* by the user, through sysfs */
+	bool disabled;	      /* disabled by the user in sysfs */
 	bool polls;	      /* spins instead of halting; a cycle counter sees a busy core */
 };
 
@@ -36,7 +36,9 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 struct cpuidle_count {
 	uint64_t usage; /* number of entries */
 	uint64_t time_ns;
-	/* The kernel has above and below since Linux 5.0, rejected since 5.9; else CPUIDLE_UNKNOWN. */
+	/*
+	 * The kernel has above and below since Linux 5.0, rejected since 5.9; else CPUIDLE_UNKNOWN.
+	 */
 	uint64_t above;	   /* stays that were too short for the state */
 	uint64_t below;	   /* stays that were long enough for a deeper state */
 	uint64_t rejected; /* entries that the driver or the firmware refused */

@@ -258,7 +258,7 @@ bool watch_open(struct watch *watch, int inotify, const char *root, const char *
 	char full[PATH_MAX];
 	int fd;
 
-	*watch = (struct watch){.wd = -1};
+	watch_close(watch);
 	if (sys_path(root, path, full, sizeof(full)))
 		return false;
 	fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);

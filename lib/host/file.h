@@ -165,7 +165,10 @@ struct watch {
 	int wd;	  /* inotify watch, or -1 */
 };
 
-/* Opens and watches a directory. False if it is missing. An @inotify of -1 only opens it. */
+/*
+ * Opens and watches a directory. @watch must be zeroed, or open: it is closed first. False if the
+ * directory is missing. An @inotify of -1 only opens it.
+ */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);
 /* True if the event belongs to that directory. */

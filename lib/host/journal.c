@@ -237,7 +237,7 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	rc = sys_write_file(journal->root, path, value);
 	if (!rc)
 		return 0;
-	/* The line is dropped, because the file would refuse its old value, too. */
+	/* The file would also refuse its old value, so the line is dropped. */
 	journal_cut(journal, end);
 	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 }

@@ -15,9 +15,9 @@ struct nlmsghdr;
 #define JOURNAL_VALUE 4096 /* the largest sysfs file */
 
 /*
- * Journal of original values on disk, written before a file is changed. A guard process restores the
- * files if this process dies. If the guard dies, too, the next subtick command restores them. A lock
- * on the journal excludes a second process.
+ * Journal of original values on disk, written before a file is changed. A guard process restores
+ * the files if this process dies. If the guard is killed, the next subtick command restores them. A
+ * lock on the journal excludes a second process.
  */
 struct journal {
 	char root[256];

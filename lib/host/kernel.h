@@ -52,7 +52,7 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* -EINVAL for an unknown level. */
+/* Reads the kernel lockdown level. -EINVAL if the text of the file is not known. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
@@ -65,7 +65,7 @@ struct sched_ext {
 /* -ENOENT if the kernel lacks sched_ext. */
 int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
-/* How the kernel fills the columns of /proc/stat. */
+/* Accounting method of the times in /proc/stat. */
 enum accounting {
 	ACCT_UNKNOWN,
 	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */

@@ -124,7 +124,7 @@ int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
 }
 
 struct mount_search {
-	const char *fstype;
+	const char *fstype, *option;
 	char *buf;
 	size_t size;
 };
@@ -133,16 +133,17 @@ static int mount_match(const struct mount *mount, void *arg)
 {
 	struct mount_search *search = arg;
 
-	if (strcmp(mount->fstype, search->fstype))
+	if (strcmp(mount->fstype, search->fstype) ||
+	    (search->option && !mount_has_option(mount->options, search->option)))
 		return 0;
 	if (snprintf(search->buf, search->size, "%s", mount->point) >= (int)search->size)
 		return -ENAMETOOLONG;
 	return 1;
 }
 
-int mountinfo_find(const char *root, const char *fstype, char *buf, size_t size)
+int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf, size_t size)
 {
-	struct mount_search search = {fstype, buf, size};
+	struct mount_search search = {fstype, option, buf, size};
 	int rc = mountinfo_each(root, mount_match, &search);
 
 	return rc > 0 ? 0 : rc ?: -ENOENT;
@@ -175,7 +176,7 @@ int tracefs_find(const char *root, char *buf, size_t size)
 			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
-	return mountinfo_find(root, "tracefs", buf, size);
+	return mountinfo_find(root, "tracefs", NULL, buf, size);
 }
 
 int tracefs_root(char *root, size_t size, struct err *err)

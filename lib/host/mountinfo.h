@@ -24,8 +24,12 @@ typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 /* -EINVAL at the first line that does not parse, -ENAMETOOLONG for fields that do not fit. */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
-/* Copies the mount point of the first mount of @fstype; -ENOENT if there is none. */
-int mountinfo_find(const char *root, const char *fstype, char *buf, size_t size);
+/*
+ * Copies the mount point of the first mount of @fstype that has @option, or any options if NULL.
+ * -ENOENT without such a mount.
+ */
+int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
+		   size_t size);
 /* True if the comma-separated @options contain @word. */
 bool mount_has_option(const char *options, const char *word);
 

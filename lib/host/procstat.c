@@ -58,7 +58,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 		if (cut)
 			return -EINVAL;
 		if (scan_char(&line, ' '))
-			continue; /* the sum of all CPUs */
+			continue; /* line with the sum of all CPUs */
 		rc = procstat_parse_cpu(&line, cpus, nr_cpus);
 		if (rc)
 			return rc;
@@ -145,7 +145,7 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 	while (scan_line(&rest, &line, &cut)) {
 		if (cut)
 			return -EINVAL;
-		/* Skip the timestamp and the domain lines. */
+		/* The timestamp and domain lines are skipped. */
 		if (!scan_word(&line, "cpu"))
 			continue;
 		rc = schedstat_parse_cpu(&line, nr_cols, cpus, nr_cpus);
@@ -188,8 +188,10 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 
 	if (!rest)
 		return -EINVAL;
-	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime; */
-	/* 23 more; processor */
+	/*
+	 * The fields after the name are state ppid pgrp session tty tpgid flags minflt cminflt
+	 * majflt cmajflt utime stime, 23 others, and processor (proc(5)).
+	 */
 	got = sscanf(rest + 1,
 		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",

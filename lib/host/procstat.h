@@ -16,7 +16,7 @@ enum procstat_col {
 	PROCSTAT_NICE, /* includes guest_nice */
 	PROCSTAT_SYSTEM,
 	PROCSTAT_IDLE,
-	PROCSTAT_IOWAIT, /* may go backwards */
+	PROCSTAT_IOWAIT, /* can decrease */
 	PROCSTAT_IRQ,
 	PROCSTAT_SOFTIRQ,
 	PROCSTAT_STEAL,
@@ -59,8 +59,8 @@ struct schedstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/schedstat or
- * is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a number beyond 64
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/schedstat
+ * or is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a number beyond 64
  * bits. After a failure @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);

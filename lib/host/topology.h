@@ -26,8 +26,8 @@ struct topology_cpu {
 };
 
 /*
- * Fills @ret_cpus[0 … nr_cpus-1]. Missing files leave TOPOLOGY_UNKNOWN. Offline CPUs have no files,
- * except that of their NUMA node.
+ * Fills @ret_cpus[0 … nr_cpus-1]. Missing files leave TOPOLOGY_UNKNOWN. Only the NUMA
+ * node of an offline CPU is known.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 

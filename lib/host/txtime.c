@@ -97,19 +97,25 @@ static int read_precise(int fd, struct ptp_reading *readings)
 	return 1;
 }
 
+/* Each reading is system, device, system time. The next reading is @stride entries later. */
+static int store_readings(const struct ptp_clock_time *ts, int stride, struct ptp_reading *readings)
+{
+	for (int i = 0; i < PTP_MAX_READINGS; i++, ts += stride)
+		readings[i] = (struct ptp_reading){
+			.before_ns = ptp_ns(&ts[0]),
+			.device_ns = ptp_ns(&ts[1]),
+			.after_ns = ptp_ns(&ts[2]),
+		};
+	return PTP_MAX_READINGS;
+}
+
 static int read_extended(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_extended extended = {.n_samples = PTP_MAX_READINGS};
 
 	if (ioctl(fd, PTP_SYS_OFFSET_EXTENDED, &extended))
 		return -errno;
-	for (int i = 0; i < PTP_MAX_READINGS; i++)
-		readings[i] = (struct ptp_reading){
-			.before_ns = ptp_ns(&extended.ts[i][0]),
-			.device_ns = ptp_ns(&extended.ts[i][1]),
-			.after_ns = ptp_ns(&extended.ts[i][2]),
-		};
-	return PTP_MAX_READINGS;
+	return store_readings(extended.ts[0], 3, readings);
 }
 
 static int read_basic(int fd, struct ptp_reading *readings)
@@ -118,13 +124,7 @@ static int read_basic(int fd, struct ptp_reading *readings)
 
 	if (ioctl(fd, PTP_SYS_OFFSET, &basic))
 		return -errno;
-	for (int i = 0; i < PTP_MAX_READINGS; i++)
-		readings[i] = (struct ptp_reading){
-			.before_ns = ptp_ns(&basic.ts[2 * i]),
-			.device_ns = ptp_ns(&basic.ts[2 * i + 1]),
-			.after_ns = ptp_ns(&basic.ts[2 * i + 2]),
-		};
-	return PTP_MAX_READINGS;
+	return store_readings(basic.ts, 2, readings);
 }
 
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method)
@@ -141,7 +141,9 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		rc = ways[method](fd, readings);
 		*ret_method = method;
 	}
-	/* Both clocks run at the same rate. A step of CLOCK_REALTIME after the reading is an error. */
+	/*
+	 * Both clocks run at the same rate. A step of CLOCK_REALTIME after the reading is an error.
+	 */
 	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < rc; i++) {
 		readings[i].before_ns -= offset + width / 2;

@@ -12,7 +12,6 @@
 struct reader {
 	struct scan in;
 	struct json_place place;
-	bool object[JSON_WALK_DEPTH]; /* true for an object, false for an array */
 	json_visit visit;
 	void *arg;
 };
@@ -125,66 +124,44 @@ static bool eat_key(struct reader *r)
 	return scan_char(&r->in, ':');
 }
 
-static bool open_inner(struct reader *r, bool object)
+/* Recursion is bounded by JSON_WALK_DEPTH. */
+static bool eat_value(struct reader *r)
 {
-	if (r->place.depth == JSON_WALK_DEPTH)
-		return false;
-	r->object[r->place.depth] = object;
-	r->place.index[r->place.depth] = 0;
-	r->place.key[r->place.depth++] = (struct json_string){0};
-	return true;
-}
-
-/* Parses the text after a value. @ret_more is true if another value follows. False on error. */
-static bool eat_ends(struct reader *r, bool *ret_more)
-{
-	*ret_more = false;
-	while (r->place.depth) {
-		size_t top = r->place.depth - 1;
-
-		skip_space(r);
-		if (scan_char(&r->in, ',')) {
-			r->place.index[top]++;
-			*ret_more = true;
-			return !r->object[top] || eat_key(r);
-		}
-		if (!scan_char(&r->in, r->object[top] ? '}' : ']'))
-			return false;
-		r->place.depth--;
-	}
-	return true;
-}
-
-/* Parses one value or the start of an object or array. @ret_more is true if a value follows. */
-static bool eat_value(struct reader *r, bool *ret_more)
-{
-	bool object;
+	struct json_place *place = &r->place;
+	size_t at = place->depth;
+	char close;
 
 	skip_space(r);
 	if (r->in.pos == r->in.end || (*r->in.pos != '{' && *r->in.pos != '['))
-		return eat_plain(r) && eat_ends(r, ret_more);
-	object = *r->in.pos++ == '{';
-	if (!open_inner(r, object))
+		return eat_plain(r);
+	if (at == JSON_WALK_DEPTH)
 		return false;
+	close = *r->in.pos++ == '{' ? '}' : ']';
+	place->key[at] = (struct json_string){0};
+	place->index[at] = 0;
+	place->depth++;
 	skip_space(r);
-	if (scan_char(&r->in, object ? '}' : ']')) {
-		r->place.depth--;
-		return eat_ends(r, ret_more);
+	if (!scan_char(&r->in, close)) {
+		do {
+			if ((close == '}' && !eat_key(r)) || !eat_value(r))
+				return false;
+			place->index[at]++;
+			skip_space(r);
+		} while (scan_char(&r->in, ','));
+		if (!scan_char(&r->in, close))
+			return false;
 	}
-	*ret_more = true;
-	return !object || eat_key(r);
+	place->depth--;
+	return true;
 }
 
 int json_walk(const char *text, size_t len, json_visit visit, void *arg)
 {
 	struct reader r = {.in = {text, text + len}, .visit = visit, .arg = arg};
-	bool more = true;
+	bool valid = eat_value(&r);
 
-	while (more)
-		if (!eat_value(&r, &more))
-			return -EINVAL;
 	skip_space(&r);
-	return r.in.pos == r.in.end ? 0 : -EINVAL;
+	return valid && r.in.pos == r.in.end ? 0 : -EINVAL;
 }
 
 bool json_key_is(const struct json_place *place, size_t depth, const char *name)

@@ -67,7 +67,7 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* Prefixes of "cri-containerd-<id>". @colons allows "…slice:cri-containerd:<id>", too. */
+/* Prefixes of "cri-containerd-<id>". @colons also allows "…slice:cri-containerd:<id>". */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;

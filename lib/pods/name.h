@@ -7,19 +7,21 @@
 #include <stddef.h>
 
 struct cgroup_name {
-	char pod_uid[40];	/* with dashes, "" if none */
+	char pod_uid[40]; /* uid with dashes; "" outside a pod */
 	/* Hexadecimal id, or the name of an LXC container or libvirt VM; "" if none. */
 	char container_id[136];
 	/* "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or NULL. */
 	const char *runtime;
 	size_t pod_len;		/* length of the pod's cgroup path; 0 outside a pod */
-	/* QoS class of the pod or parent cgroup: "guaranteed", "burstable", "besteffort", or NULL. */
+	/*
+	 * QoS class of the pod or parent cgroup: "guaranteed", "burstable", "besteffort", or NULL.
+	 */
 	const char *qos;
 };
 
 /*
- * Parses cgroup paths of kubelet (systemd and cgroupfs drivers, any prefix), docker, podman, LXC and
- * libvirt. Paths contain uids of pods, but no pod names.
+ * Parses cgroup paths of kubelet (systemd and cgroupfs drivers, any prefix), docker, podman, LXC
+ * and libvirt. Paths contain uids of pods, but no pod names.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /*

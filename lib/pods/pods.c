@@ -237,10 +237,8 @@ void pods_retry(struct pods *pods)
 	for (int i = 0; i < NR_LOGS; i++) {
 		struct watch *watch = &pods->watch[i];
 
-		if (watch->dir && watch->wd >= 0)
-			continue;
-		watch_close(watch);
-		if (watch_open(watch, pods->inotify, pods->root, logs[i].path))
+		if ((!watch->dir || watch->wd < 0) &&
+		    watch_open(watch, pods->inotify, pods->root, logs[i].path))
 			log_scan(pods, i);
 	}
 }

@@ -72,12 +72,17 @@ static bool is_id(const char *name)
 	return pod_name_is_id((struct pod_text){name, strnlen(name, RUNTIME_ID_LEN + 1)});
 }
 
-static void place_open(struct runtime_files *files, unsigned int nr)
+/* Opens directories that are missing or not watched. */
+static void places_open(struct runtime_files *files)
 {
-	struct place *place = &files->place[nr];
+	files->retry_ns = clock_mono_ns();
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++) {
+		struct place *place = &files->place[i];
 
-	watch_close(&place->watch);
-	place->changed = watch_open(&place->watch, files->inotify, files->root, places[nr].path);
+		if (!place->watch.dir || place->watch.wd < 0)
+			place->changed = watch_open(&place->watch, files->inotify, files->root,
+						    places[i].path);
+	}
 }
 
 int runtime_files_open(const char *root, struct runtime_files **ret_files)
@@ -92,9 +97,7 @@ int runtime_files_open(const char *root, struct runtime_files **ret_files)
 		return -ENOMEM;
 	}
 	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	files->retry_ns = clock_mono_ns();
-	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-		place_open(files, i);
+	places_open(files);
 	*ret_files = files;
 	return 0;
 }
@@ -279,24 +282,13 @@ static void handle(void *arg, const struct inotify_event *event)
 	handle_followed(arg, event);
 }
 
-static void retry(struct runtime_files *files)
-{
-	uint64_t now = clock_mono_ns();
-
-	if (now - files->retry_ns < RETRY_NS)
-		return;
-	files->retry_ns = now;
-	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-		if (!files->place[i].watch.dir || files->place[i].watch.wd < 0)
-			place_open(files, i);
-}
-
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg)
 {
 	files->found = found;
 	files->arg = arg;
 	watch_events(files->inotify, handle, files);
-	retry(files);
+	if (clock_mono_ns() - files->retry_ns >= RETRY_NS)
+		places_open(files);
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		if (files->place[i].watch.dir && files->place[i].changed)
 			place_scan(files, i);

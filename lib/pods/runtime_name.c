@@ -24,7 +24,7 @@ enum field {
 	FIELD_NR,
 };
 
-/* One container while its file is read. */
+/* Fields of the container that is being parsed. */
 struct names {
 	const struct key *keys;
 	char text[FIELD_NR][FIELD_MAX];
@@ -33,7 +33,7 @@ struct names {
 
 static void set(struct names *names, enum field field, struct json_string value)
 {
-	/* A repeated key is invalid. */
+	/* A JSON key that occurs twice makes the field invalid. */
 	names->len[field] =
 		names->len[field] ? -EINVAL : json_unescape(value, names->text[field], FIELD_MAX);
 }
@@ -88,7 +88,7 @@ static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 				.uid = text_of(names, FIELD_UID),
 				.container = text_of(names, FIELD_CONTAINER)};
 
-	/* The sandbox container has no name. */
+	/* The sandbox container of a pod has no container name. */
 	if (!pod_name_is_label(name.namespace) || !pod_name_is_pod(name.pod) ||
 	    (names->len[FIELD_UID] && !pod_name_is_uid(name.uid)) ||
 	    (names->len[FIELD_CONTAINER] && !pod_name_is_label(name.container)))
@@ -131,7 +131,7 @@ static void visit(void *arg, const struct json_place *place, struct json_string 
 /* Parser state for a file that lists containers. */
 struct list {
 	struct names names;
-	size_t index; /* of the container in the list */
+	size_t index; /* index of the container in the list */
 	runtime_name_fn found;
 	void *arg;
 };

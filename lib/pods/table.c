@@ -73,12 +73,10 @@ static void drop_left(struct pod_table *table)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->nr; i++) {
-		if (table->entries[i]->left) {
-			table->nr_cut -= table->entries[i]->cut;
+		if (table->entries[i]->left)
 			entry_drop(table, table->entries[i]);
-		} else {
+		else
 			table->entries[kept++] = table->entries[i];
-		}
 	}
 	table->nr = kept;
 	table->nr_left = 0;
@@ -127,7 +125,6 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
 		return;
 	}
 	entries[table->nr++] = entry;
-	table->nr_cut += entry->cut;
 }
 
 void pod_table_leave(struct pod_table *table, struct pod_text key)
@@ -162,7 +159,7 @@ const struct pod_table_names *pod_table_find_id(const struct pod_table *table, c
 {
 	const struct pod_table_names *whole = pod_table_find(table, id), *found = NULL;
 
-	if (whole || !pod || !table->nr_cut)
+	if (whole || !pod)
 		return whole;
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct pod_table_entry *entry = table->entries[i];

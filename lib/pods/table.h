@@ -20,7 +20,6 @@ struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
 	size_t nr_left; /* entries whose file was removed */
-	size_t nr_cut;	/* entries with a truncated id */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
 	bool renames; /* a new name of a key replaces the old one */
@@ -32,8 +31,8 @@ struct pod_table {
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod are
- * read after its logs were deleted. Keys are never reused.
+ * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod
+ * are read after its logs were deleted. Keys are never reused.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /* Marks the files of all entries as removed. A rescan adds the existing ones again. */

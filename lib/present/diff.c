@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "stats/compare.h"
 
-/* Confidence of all intervals together. */
+/* Confidence level of all intervals together (Bonferroni). */
 #define CONFIDENCE  0.95
 #define MAX_FIGURES 16
 #define MAX_NAMES   5
@@ -26,9 +26,10 @@ enum kind {
 };
 
 struct figure {
-	const char *key; /* in the JSON of the command */
+	const char *key; /* JSON key of the command */
 	enum kind kind;
-	bool sum; /* grows with the window: divided by it, and 0 in windows without the row */
+	/* Sums are divided by the length of the window, and are 0 in windows without the row. */
+	bool sum;
 };
 
 static const struct figure load_figures[] = {
@@ -72,13 +73,13 @@ static const struct figure wake_figures[] = {
 static const struct figure point_figures[] = {{"latency_ns", TIME, false}, {0}};
 static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", TIME, false}, {0}};
 
-/* The lists of a command that are compared. */
+/* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	const char *names[MAX_NAMES]; /* columns that identify a row; NULL: see row_name() */
+	const char *names[MAX_NAMES]; /* columns that identify a row; none for runq */
 	const struct figure *figures;
-	const char *samples; /* independent values of a figure: "windows", "points" or "rounds" */
-	/* Each figure is the mean of rounds; KEY_low and KEY_high are their range. */
+	const char *samples; /* name of the independent values of a figure, for notes */
+	/* Each figure is a mean of rounds with the range KEY_low to KEY_high. */
 	bool ranges;
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
@@ -89,7 +90,7 @@ static const struct subject {
 	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 
-/* A CPU, cgroup, idle state of a CPU or operation, with its figures over the windows of both sides. */
+/* A CPU, cgroup, idle state or operation, with its figures before and after. */
 struct thing {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
@@ -98,7 +99,7 @@ struct thing {
 struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles */
-	void *by_name; /* of tsearch() */
+	void *by_name; /* tsearch(3) tree of things */
 	struct thing **things;
 	size_t nr_things;
 };
@@ -108,18 +109,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct thing *)a)->name, ((const struct thing *)b)->name);
 }
 
-static size_t name_part(const char *key, const struct value *value, char *buf, size_t size)
-{
-	const char *cpu = strcmp(key, "cpu") ? "" : "CPU ";
-
-	if (value->kind == VALUE_STR)
-		return snprintf(buf, size, " %s", value->str);
-	if (value->kind == VALUE_NULL)
-		return 0;
-	return snprintf(buf, size, " %s%.0f", cpu, value_number(value));
-}
-
-/* "CPU 0", "/app", "CPU 0 timer C1", "make 4711" for a task. Rows of runq begin with their name. */
+/*
+ * Writes "CPU 0", "/app", "CPU 0 timer C1" or, for a task, "make 4711". The first column of runq is
+ * the name of the row.
+ */
 static void row_name(const struct subject *subject, const struct table *table, size_t row,
 		     char *buf, size_t size)
 {
@@ -131,13 +124,20 @@ static void row_name(const struct subject *subject, const struct table *table, s
 	if (!names[0])
 		names = table_find(table, "pid") < 0 ? first : task;
 	buf[0] = '\0';
-	for (int i = 0; i < MAX_NAMES && names[i] && used < size; i++)
-		used += name_part(names[i], table_get(table, row, names[i]), buf + used,
-				  size - used);
-	memmove(buf, buf + (buf[0] == ' '), strlen(buf) + (buf[0] != ' '));
+	for (int i = 0; i < MAX_NAMES && names[i] && used < size; i++) {
+		const struct value *value = table_get(table, row, names[i]);
+		const char *blank = used ? " " : "";
+
+		if (value->kind == VALUE_STR)
+			used += snprintf(buf + used, size - used, "%s%s", blank, value->str);
+		else if (value->kind != VALUE_NULL)
+			used += snprintf(buf + used, size - used, "%s%s%.0f", blank,
+					 strcmp(names[i], "cpu") ? "" : "CPU ",
+					 value_number(value));
+	}
 }
 
-/* Finds or adds the thing of that name. NULL if out of memory. */
+/* Finds or adds the thing with that name. NULL if out of memory. */
 static struct thing *thing_get(struct diff *diff, char *name)
 {
 	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name), *thing;
@@ -163,7 +163,7 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
-/* Adds the rounds of one run; ignores a range that does not contain its mean. */
+/* Adds the rounds of one run. Ignores a range that does not contain its mean. */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
 {
@@ -222,7 +222,7 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 	return rc;
 }
 
-/* A side that has no figure of that key was measured without it: unknown, not 0. */
+/* True if a side was measured with this figure. Otherwise its values are unknown, not 0. */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
 	for (size_t i = 0; i < diff->nr_things; i++)
@@ -231,7 +231,7 @@ static bool has_figure(const struct diff *diff, int figure, int side)
 	return false;
 }
 
-/* A cgroup without a wait has no row: its sums are 0 in @windows minus those that have one. */
+/* A cgroup without waits has no row in a window. Its sums in this window are 0. */
 static void add_zeros(struct diff *diff, size_t windows, int side)
 {
 	const struct figure *figures = diff->subject->figures;
@@ -298,7 +298,7 @@ const struct table_spec *const diff_tables[] = {
 	&kind_tables[CYCLES], NULL,
 };
 
-/* Changed figures first, then by the size of the change. A figure of one side only is the largest. */
+/* Changed figures come first, then larger changes. A figure of one side only is the largest. */
 static int by_change(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
@@ -359,7 +359,7 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	return nr;
 }
 
-/* Figures with enough samples on both sides. */
+/* Number of figures with enough samples on both sides. */
 static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
@@ -403,7 +403,7 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	/* Counts in the quality of crit are no losses. */
+	/* The counts in the quality of crit are not losses. */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report, "windows of %s have losses: see quality there",
@@ -456,7 +456,7 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 	return 0;
 }
 
-/* Runs of crit by another engine, or with other work, are not comparable. */
+/* Refuses runs of crit with different engines or different work. */
 static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
 {
 	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;
@@ -474,7 +474,7 @@ static int choose(const struct diff_side sides[2], struct diff *diff, struct err
 	const char *command = sides[0].windows[0]->command, *unit;
 	int rc;
 
-	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
 		if (!strcmp(subjects[i].command, command))
 			diff->subject = &subjects[i];
 	if (!diff->subject)

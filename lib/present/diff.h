@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick diff`: what changed between two files of windows. */
+/* The report of `subtick diff`: changes between two files of windows. */
 #ifndef SUBTICK_PRESENT_DIFF_H
 #define SUBTICK_PRESENT_DIFF_H
 
@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "report/columns.h"
 
-/* The windows of one file. */
+/* Windows of one saved file. */
 struct diff_side {
 	const char *file;
 	struct report **windows;
@@ -19,9 +19,9 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two sides, before and after, of one command: load, runq, noise, wake, wake.points or crit. Without
- * @all only changed figures have rows, or all of them if there are too few windows. -EINVAL if the
- * files cannot be compared.
+ * Compares two files, before and after, of one command: load, runq, noise, wake, wake.points or
+ * crit. Without @all only changed figures have rows, unless there are too few windows. -EINVAL if
+ * the files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

@@ -10,7 +10,7 @@
 #include "report/findings.h"
 #include "stats/hist.h"
 
-/* Sources in the order of their columns: X(end of the metric's name, name). */
+/* Sources in the order of their columns: X(suffix of the metric id, name). */
 #define SHOWN(X)                  \
 	X(BPF, "bpf")             \
 	X(PROCSTAT, "procstat")   \
@@ -51,7 +51,7 @@ static const struct column_spec cpu_columns[] = {
 	PLACE(PACKAGE),
 	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
 	CPU(M_BUSY_RATIO, busy_ratio),
-	/* Parts in the order of the stacked bar. */
+	/* These parts are in the order of the stacked bar. */
 	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
 	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
 	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
@@ -65,17 +65,17 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
-	/* A source that this machine lacks is a column of nulls. */
+	/* The column of a source that this machine lacks has only nulls. */
 #define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
 	SHOWN(COMPARED)
 };
 
 const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
 const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
-/* --by: a row for the CPUs of each core, cache, node or package. */
+/* Table of --by, with a row for each core, cache, node or package. */
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
-/* Part in the column of @spec. A value of LOAD_NR_PARTS or more is no part. */
+/* Index of the load part in the column of @spec. LOAD_NR_PARTS or more is another column. */
 static unsigned int part_of(const struct column_spec *spec)
 {
 	size_t first = offsetof(struct cpu_row, part_ratio);
@@ -83,7 +83,7 @@ static unsigned int part_of(const struct column_spec *spec)
 	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-/* Text hides the parts that the source cannot measure, and all parts in a comparison. */
+/* Text hides parts that the source cannot measure. With --compare text hides all parts. */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
 {
@@ -133,7 +133,7 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	}
 }
 
-/* Mean figure of each source over those of @cpus that it has a figure for. */
+/* Mean busy ratio of each source, over the CPUs of @cpus that have a figure. */
 static void sum_shown(const struct load_window *w, const struct cpuset *cpus, struct cpu_row *row)
 {
 	for (unsigned int i = 0; i < NR_SHOWN; i++) {
@@ -147,7 +147,7 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Several CPUs as one row, with the ids that all of them have in common. */
+/* Adds several CPUs as one row, with the topology ids that all of them share. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {
@@ -167,17 +167,6 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 	if (nr < cpuset_count(cpus))
 		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(cpus));
 	value_str(table_cell(table, columns_row(table, &row), 0), name);
-}
-
-/* All CPUs together, like the first line of mpstat. */
-static void add_all(const struct load_window *w, struct report *report)
-{
-	struct table *table = add_table(w, &load_all_table, report);
-
-	if (!table)
-		return;
-	table->sum = true;
-	add_sum(w, &w->cpus, "all", table);
 }
 
 static void add_groups(const struct load_window *w, struct report *report)
@@ -204,7 +193,7 @@ static void add_groups(const struct load_window *w, struct report *report)
 
 static void add_cpus(const struct load_window *w, struct report *report)
 {
-	struct table *table = add_table(w, &load_cpus_table, report);
+	struct table *table = add_table(w, &load_cpus_table, report), *all;
 	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
@@ -213,12 +202,15 @@ static void add_cpus(const struct load_window *w, struct report *report)
 		fill_row(w, cpu, &row);
 		columns_row(table, &row);
 	}
-	if (w->by) {
-		if (table)
-			table->text_hidden = true;
+	if (table)
+		table->text_hidden = w->by;
+	if (w->by)
 		add_groups(w, report);
-	}
-	add_all(w, report);
+	all = add_table(w, &load_all_table, report);
+	if (!all)
+		return;
+	all->sum = true;
+	add_sum(w, &w->cpus, "all", all);
 }
 
 struct vec_row {
@@ -278,7 +270,7 @@ static const struct column_spec burst_columns[] = {
 static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
-/* Cumulative counts at powers of two, which are bucket edges and therefore exact. */
+/* Adds cumulative counts at powers of two, which are exact because they are bucket edges. */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {
 	uint64_t sum = 0, total = hist_total(count);
@@ -373,10 +365,7 @@ void load_report_fill(const struct load_window *w, struct report *report)
 		add_softirqs(w, report);
 	if (w->cpu_bursts)
 		add_bursts(w, report);
-	load_report_cores(w, report);
-	load_report_pairs(w, report);
-	load_report_lines(w, report);
-	load_report_tasks(w, report);
+	load_report_who(w, report);
 	columns_set(report, &load_quality_table, 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
 	findings_begin(report);

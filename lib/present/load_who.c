@@ -4,17 +4,6 @@
 
 #include <math.h>
 
-struct line_row {
-	struct load_line l;
-	double ratio;
-	uint64_t mean_ns;
-};
-
-struct task_row {
-	struct load_task t;
-	double ratio, of_task_ratio;
-};
-
 void load_note_unseen(const struct load_window *w, const char *what, struct report *report)
 {
 	report_note(report, "source %s does not see %s: use --source bpf", w->source, what);
@@ -29,7 +18,7 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 {
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
-	/* Tasks are read some µs after the end of the window. */
+	/* Tasks are read some µs after the end of the window, so the share could exceed 1. */
 	return share > 1.0 ? 1.0 : share;
 }
 
@@ -53,17 +42,10 @@ static const struct column_spec core_columns[] = {
 const struct table_spec load_cores_table =
 	TABLE("cores", "siblings of each physical core that were busy at the same time", core_columns);
 
-void load_report_cores(const struct load_window *w, struct report *report)
+static void add_cores(const struct load_window *w, struct report *report)
 {
-	struct table *table;
+	struct table *table = columns_table(report, &load_cores_table, 0);
 
-	if (!w->smt)
-		return;
-	if (!w->cores) {
-		load_note_unseen(w, "hyperthread siblings", report);
-		return;
-	}
-	table = columns_table(report, &load_cores_table, 0);
 	for (size_t i = 0; i < w->nr_cores; i++) {
 		const struct load_core *core = &w->cores[i];
 		bool figure = !(core->flags & LOAD_NO_FIGURE);
@@ -101,18 +83,10 @@ static const struct column_spec pair_columns[] = {
 const struct table_spec load_pairs_table =
 	TABLE("cgroups", "cgroups that share a physical core", pair_columns);
 
-void load_report_pairs(const struct load_window *w, struct report *report)
+static void add_pairs(const struct load_window *w, struct report *report)
 {
-	struct table *table;
+	struct table *table = columns_table(report, &load_pairs_table, 0);
 
-	if (!w->cgroups || !w->cores)
-		return;
-	if (!w->pairs) {
-		report_note(report, "cgroups that share a core are unknown: "
-				    "a CPU came online after the start, or the table could not be read");
-		return;
-	}
-	table = columns_table(report, &load_pairs_table, 0);
 	for (size_t i = 0; i < w->nr_pairs; i++) {
 		struct pair_row row = {.p = w->pairs[i], .ratio = NAN};
 
@@ -124,6 +98,12 @@ void load_report_pairs(const struct load_window *w, struct report *report)
 	}
 }
 
+struct line_row {
+	struct load_line l;
+	double ratio;
+	uint64_t mean_ns;
+};
+
 static const struct column_spec line_columns[] = {
 	COLUMN(struct line_row, M_CPU, l.cpu),		COLUMN(struct line_row, M_IRQ, l.irq),
 	COLUMN(struct line_row, M_IRQ_HANDLER, l.name), COLUMN(struct line_row, M_IRQ_RATIO, ratio),
@@ -131,17 +111,10 @@ static const struct column_spec line_columns[] = {
 };
 const struct table_spec load_irqs_table = TABLE("irqs", "interrupts by line", line_columns);
 
-void load_report_lines(const struct load_window *w, struct report *report)
+static void add_lines(const struct load_window *w, struct report *report)
 {
-	struct table *table;
+	struct table *table = columns_table(report, &load_irqs_table, 0);
 
-	if (!w->irq)
-		return;
-	if (!w->lines) {
-		load_note_unseen(w, "interrupt lines", report);
-		return;
-	}
-	table = columns_table(report, &load_irqs_table, 0);
 	for (size_t i = 0; i < w->nr_lines; i++) {
 		const struct load_line *line = &w->lines[i];
 		struct line_row row = {.l = *line};
@@ -154,7 +127,7 @@ void load_report_lines(const struct load_window *w, struct report *report)
 	}
 }
 
-/* Time of all tasks, stolen time included: tasks are measured with it. */
+/* Time of all tasks of @cpu, including steal time, which task times include. */
 static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 {
 	uint64_t ns = 0;
@@ -164,6 +137,11 @@ static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 			ns += w->tasks[i].ns;
 	return ns;
 }
+
+struct task_row {
+	struct load_task t;
+	double ratio, of_task_ratio;
+};
 
 static const struct column_spec task_columns[] = {
 	COLUMN(struct task_row, M_CPU, t.cpu),
@@ -177,19 +155,12 @@ static const struct column_spec task_columns[] = {
 const struct table_spec load_tasks_table =
 	TABLE("tasks", "tasks with most time of each core", task_columns);
 
-void load_report_tasks(const struct load_window *w, struct report *report)
+static void add_tasks(const struct load_window *w, struct report *report)
 {
-	struct table *table;
+	struct table *table = columns_table(report, &load_tasks_table, 0);
 	unsigned int shown = 0;
 	uint64_t all = 0;
 
-	if (!w->top)
-		return;
-	if (!w->tasks) {
-		load_note_unseen(w, "tasks", report);
-		return;
-	}
-	table = columns_table(report, &load_tasks_table, 0);
 	for (size_t i = 0; i < w->nr_tasks; i++) {
 		const struct load_task *task = &w->tasks[i];
 		struct task_row row = {.t = *task};
@@ -205,4 +176,28 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 		row.of_task_ratio = share_of(task->ns, all);
 		columns_row(table, &row);
 	}
+}
+
+void load_report_who(const struct load_window *w, struct report *report)
+{
+	const struct {
+		bool requested, available;
+		void (*add)(const struct load_window *w, struct report *report);
+		const char *unseen, *note; /* what the source cannot see, or the whole note */
+	} parts[] = {
+		{w->smt, w->cores, add_cores, .unseen = "hyperthread siblings"},
+		{w->cgroups && w->cores, w->pairs, add_pairs,
+		 .note = "cgroups that share a core are unknown: a CPU came online after the start, "
+			 "or the table could not be read"},
+		{w->irq, w->lines, add_lines, .unseen = "interrupt lines"},
+		{w->top, w->tasks, add_tasks, .unseen = "tasks"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].requested && parts[i].available)
+			parts[i].add(w, report);
+		else if (parts[i].requested && parts[i].unseen)
+			load_note_unseen(w, parts[i].unseen, report);
+		else if (parts[i].requested)
+			report_note(report, "%s", parts[i].note);
 }

@@ -9,8 +9,8 @@
 extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
 /*
- * Adds sources that take much of a core, and softirqs that wait long for their run. @all: windows
- * measured beside @w, or NULL.
+ * Adds findings about sources that take much time of a core, and about delayed softirqs. @all are
+ * the windows measured together with @w, or NULL.
  */
 void noise_findings(const struct noise_window *w, const struct overview_window *all,
 		    struct report *report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Table of commands with a meter, and the functions that build their reports. */
+/* Finds the function that builds the report of a command. */
 #include "present/present.h"
 
 #include <errno.h>

@@ -7,10 +7,10 @@
 #include "measure/meter.h"
 #include "report/report.h"
 
-/* Report of the window that @meter read last. @command: load, runq, noise, wake or overview. */
+/* Report of the last window of @meter. @command is load, runq, noise, wake or overview. */
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
-/* Report of the events that @meter read last. *ret_report is NULL if there is nothing to show. */
+/* Report of the events that @meter read last. *ret_report is NULL without events. */
 int present_events(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
 

@@ -9,7 +9,7 @@
 #include "present/overview.h"
 #include "report/findings.h"
 
-/* A row of the groups, without percentiles and boundaries, whose number varies. */
+/* A row of the groups, except percentiles and boundaries. */
 struct group_row {
 	const char *comm, *cgroup;
 	char vm[VM_NAME];
@@ -31,7 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	WITH_WAITS_SEEN = 1 << 9, /* a field, not a column */
+	WITH_WAITS_SEEN = 1 << 9, /* condition of fields, not of columns */
 	PER_VM = 1 << 11,
 };
 
@@ -40,7 +40,7 @@ enum {
 #define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES)
 
 static const struct column_spec group_columns[] = {
-	/* A row that stands for many pods has no cgroup. */
+	/* A row of many pods has no cgroup. */
 	GROUP(M_QOS, who.qos, .when = PER_QOS),
 	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
 	GROUP(M_CPU, who.cpu, .when = PER_CPU),
@@ -55,7 +55,7 @@ static const struct column_spec group_columns[] = {
 	GROUP(M_CONTAINER_ID, who.container_id, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_RUNTIME, who.runtime, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_ENDED, ended, .when = OF_CGROUPS, DATA_ONLY),
-	/* Text shows the names of pods instead of their paths. */
+	/* Text shows the names of pods instead of cgroup paths. */
 	GROUP(M_SHOWN, names.shown, .when = WITH_NAMES),
 	GROUP(M_NAMESPACE, names.namespace, .when = WITH_NAMES, DATA_ONLY),
 	GROUP(M_POD, names.pod, .when = WITH_NAMES, DATA_ONLY),
@@ -103,7 +103,7 @@ static const struct table_spec groups_sum[] = {
 	[ROLLUP_COMM] = GROUPS("waits for a core by command"),
 };
 
-/* True if a row stands for many pods instead of a cgroup. */
+/* True if a row is the sum of many pods. */
 static bool of_pods(const struct runq_window *w)
 {
 	return w->sum == ROLLUP_QOS || w->sum == ROLLUP_NAMESPACE;
@@ -152,11 +152,7 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	return table;
 }
 
-enum {
-	LE_EDGE,
-	LE_COUNT,
-};
-
+/* Counts at the boundaries of le. A last row without boundary has the longer waits. */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
 {
@@ -164,15 +160,12 @@ static void le_fill(const struct runq_window *w, const struct runq_group_window 
 	struct table *le = columns_nested(parent, row, table_metric(parent, M_BUCKETS),
 					  w->nr_le + !all);
 
-	/* Out of memory, it has no rows, and report->failed is set. */
 	for (unsigned int i = 0; le && i < le->nr_rows; i++) {
-		struct value *cells = table_cell(le, i, LE_EDGE);
-		bool last = i == w->nr_le;
+		struct bucket_row bucket = {UINT64_MAX, group->count};
 
-		/* The edge above the last boundary is null. */
-		if (!last)
-			value_u64(&cells[LE_EDGE], w->le_ns[i]);
-		value_u64(&cells[LE_COUNT], last ? group->count : group->le_count[i]);
+		if (i < w->nr_le)
+			bucket = (struct bucket_row){w->le_ns[i], group->le_count[i]};
+		columns_fill(le, i, &bucket);
 	}
 }
 
@@ -206,7 +199,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->names.namespace = row->cgroup;
-	/* (other) and cgroups without a name have nothing more. */
+	/* (other) and cgroups without a name have no further columns. */
 	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
 		row->who = *who;
 		if (who->sum && !who->cgroup_id)
@@ -265,7 +258,7 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	struct table *table = columns_table(report, &blame_table, w->has_names ? WITH_NAMES : 0);
 	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	/* Text shows names where there are any; paths match the rows of the groups. */
+	/* Text shows names instead of paths. JSON has the paths of the groups. */
 	if (table)
 		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_blame; i++) {
@@ -307,7 +300,7 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 	struct quality_row row = {
 		.schedstat_ratio = w->schedstat_ratio,
 		.unbooked_ratio = w->unbooked_ratio,
-		/* Between boundaries the error is their distance: add_notes() states it. */
+		/* Without the fine histogram the error is the distance of two boundaries. */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,
 		.kernel_bytes = w->kernel_bytes,
@@ -326,7 +319,7 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/* A wait can be longer than the window, because it belongs to the window of its end. */
+/* Explains a wait that is longer than the window: a wait is counted when it ends. */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;
@@ -347,30 +340,34 @@ static void note_longer(const struct runq_window *w, struct report *report)
 
 static void add_notes(const struct runq_window *w, struct report *report)
 {
-	if (w->source == RUNQ_SOURCE_WAKEUP)
-		report_note(report, "source wakeup: subtick's own timestamps at sched_wakeup, "
-				    "sched_wakeup_new and sched_switch");
-	else
-		report_note(report,
-			    "source sched_info: the kernel's own timestamps, read at sched_switch");
-	if (w->steps_only)
-		report_note(report, "percentiles are interpolated between the boundaries of le: "
-				    "each can be wrong by the distance of the two around it; "
-				    "with --fine within 3.2 %%");
-	if (w->filtered)
-		report_note(report, "waits of other cgroups are left out in the kernel, so how many there "
-				    "were and the comparison with schedstat are unavailable; "
-				    "--causes counts them");
-	if (w->steps_only && w->sample_ratio < 1.0)
-		report_note(report, "the standard error of sums is unavailable without the fine "
-				    "histogram; fix: --fine");
-	if (of_vms(w) && w->has_causes)
-		report_note(report, "causes are those of single tasks: other_group is also time behind other "
-				    "tasks of the same row; --blame tells them apart");
-	else if (w->sum && w->has_causes)
-		report_note(report, "causes are summed over cgroups: same_group is time behind tasks of the "
-				    "same cgroup, other_group also behind other cgroups of the same row; "
-				    "--blame tells them apart");
+	const struct {
+		bool applies;
+		const char *text;
+	} notes[] = {
+		{w->source == RUNQ_SOURCE_WAKEUP,
+		 "source wakeup: subtick's own timestamps at sched_wakeup, sched_wakeup_new and "
+		 "sched_switch"},
+		{w->source != RUNQ_SOURCE_WAKEUP,
+		 "source sched_info: the kernel's own timestamps, read at sched_switch"},
+		{w->steps_only,
+		 "percentiles are interpolated between the boundaries of le: each can be wrong by the "
+		 "distance of the two around it; with --fine within 3.2 %"},
+		{w->filtered,
+		 "waits of other cgroups are left out in the kernel, so how many there were and the "
+		 "comparison with schedstat are unavailable; --causes counts them"},
+		{w->steps_only && w->sample_ratio < 1.0,
+		 "the standard error of sums is unavailable without the fine histogram; fix: --fine"},
+		{of_vms(w) && w->has_causes,
+		 "causes are those of single tasks: other_group is also time behind other tasks of the "
+		 "same row; --blame tells them apart"},
+		{w->sum && !of_vms(w) && w->has_causes,
+		 "causes are summed over cgroups: same_group is time behind tasks of the same cgroup, "
+		 "other_group also behind other cgroups of the same row; --blame tells them apart"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (notes[i].applies)
+			report_note(report, "%s", notes[i].text);
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
@@ -533,7 +530,7 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	report = report_begin(w, clock_unix_ns(), 0, 0);
 	if (!report)
 		return -ENOMEM;
-	/* In text the waits scroll as one table. */
+	/* In text the waits are one table, without fields in between. */
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		report->fields->cols[i].data_only = true;
 	table = columns_table(report, &waits_table, 0);

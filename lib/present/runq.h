@@ -8,30 +8,30 @@
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
-/* @all: windows measured beside @window, for findings that need them; or NULL. */
+/* @all are the windows measured together with @window, or NULL. Some findings need them. */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
-/* Report of window->long_waits alone. *ret_report is NULL if there are none. */
+/* Report of window->long_waits only. *ret_report is NULL without long waits. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window to @report; @groups: also those about single groups. */
+/* Adds the findings of @window to @report. @groups adds findings about single groups. */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
-/* Waits of the group for cores that began with a wake-up, if their cause is known. */
+/* Time of the group's waits with a known cause that began with a wake-up. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
-/* Share of the group's waits for cores that began with a wake-up; 0 without waits. */
+/* Share of the group's waits that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
-/* Waits of the group for idle cores, without waits whose idle state has a finding of its own. */
+/* Waits of the group for idle cores, except those of an idle state that has its own finding. */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
-/* p99 of a cause with @wait_ns of the group's waiting: NAN unless this cause made almost all of it. */
+/* p99 of the group if @wait_ns, the time of one cause, is almost all of its wait time; else NAN. */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);
-/* Explains waiting without a known cause, if that is 10 % or more of a group with much waiting. */
+/* Adds a note if 10 % or more of the waiting of a group has no known cause. */
 void runq_note_unknown(const struct runq_window *window, struct report *report);
-/* Names the sched_ext scheduler of the window, and adds notes about its effect; nothing without one. */
+/* Adds the name of the sched_ext scheduler, if any, and notes about its effect on the figures. */
 extern const struct table_spec runq_scheduler_table;
 void runq_report_scheduler(const struct runq_window *window, struct report *report);
-/* Quality of the waits: losses, comparison with the kernel, memory. */
+/* Adds losses, the comparison with the kernel's figures, and the kernel memory in use. */
 extern const struct table_spec runq_quality_table, runq_losses_table;
 void runq_report_quality(const struct runq_window *window, struct report *report);
 
@@ -39,17 +39,17 @@ extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pre
 	runq_pressure_losses_table, runq_avoidable_losses_table;
 /* Adds the table of waits per idle state. */
 void runq_report_idle(const struct runq_window *window, struct report *report);
-/* Adds a note that names the idle state with the longest waits, if its driver states a latency. */
+/* Adds a note with the latency limit that avoids the idle state with the longest waits. */
 void runq_report_advice(const struct runq_window *window, struct report *report);
 
-/* Adds findings about waits while another core was idle. */
+/* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds the losses, and a note if the bounds of the avoidable time differ. */
+/* Adds losses of the avoidable time, and a note if its bounds differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 /* Adds the pressure table. */
 void runq_report_pressure(const struct runq_window *window, struct report *report);
-/* Adds notes about pressure figures that are missing, with the reason. */
+/* Adds notes with the reason of missing PSI figures. */
 void runq_report_pressure_notes(const struct runq_window *window, struct report *report);
 
 #endif

@@ -98,7 +98,7 @@ static void hide_tracefs(void)
 	const char *below_debugfs = "/sys/kernel/debug/tracing";
 	char point[256];
 
-	while (!mountinfo_find(NULL, "tracefs", point, sizeof(point)))
+	while (!mountinfo_find(NULL, "tracefs", NULL, point, sizeof(point)))
 		if (umount2(point, MNT_DETACH))
 			live_fail_all("cannot unmount %s: %s", point, strerror(errno));
 	if (!access(below_debugfs, F_OK) && mount("tmpfs", below_debugfs, "tmpfs", 0, NULL))

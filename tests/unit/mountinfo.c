@@ -123,10 +123,10 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 		assert_string_equal(layout.v1_cpu, cases[i].v1_cpu);
 		assert_int_equal(layout.subtree, cases[i].subtree);
 	}
-	assert_int_equal(mountinfo_find(tree->root, "cgroup2", point, sizeof(point)), 0);
+	assert_int_equal(mountinfo_find(tree->root, "cgroup2", NULL, point, sizeof(point)), 0);
 	assert_string_equal(point, "/sys/fs/cgroup");
-	assert_int_equal(mountinfo_find(tree->root, "tracefs", point, sizeof(point)), -ENOENT);
-	assert_int_equal(mountinfo_find(tree->root, "cgroup2", point, 5), -ENAMETOOLONG);
+	assert_int_equal(mountinfo_find(tree->root, "tracefs", NULL, point, sizeof(point)), -ENOENT);
+	assert_int_equal(mountinfo_find(tree->root, "cgroup2", NULL, point, 5), -ENAMETOOLONG);
 	tree_file(tree, "/proc/self/mountinfo", "nonsense\n");
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Report parts of runq --idle-states, --avoidable and --pressure. */
+#include "present/runq.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "report/findings.h"
+
+struct idle_row {
+	const char *cgroup;
+	struct runq_idle_state s;
+	double avg_ns;
+};
+
+static const struct column_spec idle_columns[] = {
+	COLUMN(struct idle_row, M_CGROUP, cgroup),
+	COLUMN(struct idle_row, M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct idle_row, M_WAKE_NAME, s.name),
+	COLUMN(struct idle_row, M_WAKE_CLAIMED_NS, s.claimed_ns),
+	COLUMN(struct idle_row, M_WAIT_NS, s.wait_ns),
+	COLUMN(struct idle_row, M_COUNT, s.count),
+	COLUMN(struct idle_row, M_AVG_NS, avg_ns, .flags = COLUMN_ROUND),
+};
+const struct table_spec runq_idle_table =
+	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns,
+	      .rank = "wait_ns");
+
+#define LOSS(member, key) COLUMN(struct runq_window, M_##key##_total, member),
+static const struct column_spec idle_loss_columns[] = {RUNQ_IDLE_LOSSES(LOSS)};
+const struct table_spec runq_idle_losses_table =
+	TABLE("quality", NULL, idle_loss_columns, .optional = true);
+
+void runq_report_idle(const struct runq_window *w, struct report *report)
+{
+	struct table *table = columns_table(report, &runq_idle_table, 0);
+
+	for (size_t i = 0; i < w->nr_idle_states; i++) {
+		const struct runq_idle_state *s = &w->idle_states[i];
+		struct idle_row row = {
+			.cgroup = runq_party_path(&s->party),
+			.s = *s,
+			.avg_ns = (double)s->wait_ns / (double)s->count,
+		};
+
+		columns_row(table, &row);
+	}
+	columns_set(report, &runq_idle_losses_table, 0, w);
+}
+
+/* Sums the waits of all groups for cores to leave the idle state of @like. */
+static struct runq_idle_state sum_state(const struct runq_window *w,
+					const struct runq_idle_state *like)
+{
+	struct runq_idle_state sum = *like;
+
+	sum.wait_ns = sum.count = 0;
+	for (size_t i = 0; i < w->nr_idle_states; i++)
+		if (w->idle_states[i].index == like->index) {
+			sum.wait_ns += w->idle_states[i].wait_ns;
+			sum.count += w->idle_states[i].count;
+		}
+	return sum;
+}
+
+/*
+ * Names the latency limit that avoids the longest waits. cpuidle enters no state whose exit latency
+ * is above the limit. The limit is in whole us, so it cannot exclude a state below 1 us.
+ */
+void runq_report_advice(const struct runq_window *w, struct report *report)
+{
+	struct runq_idle_state worst = {0};
+
+	for (size_t i = 0; i < w->nr_idle_states; i++) {
+		struct runq_idle_state sum = sum_state(w, &w->idle_states[i]);
+
+		if (sum.claimed_ns != UINT64_MAX && sum.claimed_ns >= NSEC_PER_USEC &&
+		    sum.wait_ns > worst.wait_ns)
+			worst = sum;
+	}
+	if (!worst.wait_ns)
+		return;
+	report_note(
+		report,
+		"%llu waits of %.3f ms in all were for cores to leave %s, which claims %llu us; "
+		"a latency limit of %llu us keeps cores out of it: hold it in "
+		"/dev/cpu_dma_latency, or write it to power/pm_qos_resume_latency_us of single "
+		"CPUs; that costs energy",
+		(unsigned long long)worst.count, (double)worst.wait_ns / 1e6, worst.name,
+		(unsigned long long)(worst.claimed_ns / NSEC_PER_USEC),
+		(unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1));
+}
+
+/* Threshold of the findings: wait time of a group per time of the window. */
+#define LEAST 0.01
+
+/* Distance of the two bounds, relative to the upper bound, that needs a note. */
+#define WIDE 0.01
+
+static const struct finding_rule avoidable = {
+	"avoidable", "placement", LEAST,
+	"subtick trace: each wait, the idle CPU, and what placed the task; "
+	"/sys/kernel/debug/sched/migration_cost_ns and the sched_domain flags decide when it moves"};
+static const struct finding_rule excluded = {
+	"excluded", "affinity", LEAST,
+	"taskset -acp PID and cpuset.cpus.effective of the cgroup show what excludes it; "
+	"taskset -acp LIST PID and cpuset.cpus change it"};
+
+static const struct column_spec avoidable_loss_columns[] = {RUNQ_AVOIDABLE_LOSSES(LOSS)};
+const struct table_spec runq_avoidable_losses_table =
+	TABLE("quality", NULL, avoidable_loss_columns, .optional = true);
+
+static const char *cpu_words(uint32_t cpu, char *buf, size_t size)
+{
+	if (cpu == UINT32_MAX)
+		return "a CPU";
+	snprintf(buf, size, "CPU %u", cpu);
+	return buf;
+}
+
+static void say(const struct runq_window *w, const struct runq_group_window *group,
+		const struct finding_rule *rule, uint64_t lost_ns, uint32_t cpu, const char *why,
+		struct report *report)
+{
+	struct finding f = finding_of(rule, lost_ns);
+	char rate[48], buf[32], core[24];
+
+	if (!findings_due(report, rule, lost_ns))
+		return;
+	finding_set(f.victim, "%s", runq_party_path(&group->party));
+	f.cpu = cpu;
+	f.share = (double)lost_ns / (double)group->sum_ns;
+	findings_add(report, &f, "%s waits while %s, which %s, is idle: %s",
+		     runq_party_name(w->per, &group->party, buf),
+		     cpu_words(cpu, core, sizeof(core)), why,
+		     findings_rate(report, lost_ns, rate, sizeof(rate)));
+}
+
+void runq_avoidable_findings(const struct runq_window *w, struct report *report)
+{
+	for (size_t i = 0; w->has_avoidable && i < w->nr_groups; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+
+		if (group->avoidable_ns == UINT64_MAX)
+			continue;
+		say(w, group, &avoidable, group->avoidable_ns, group->idle_cpu, "it may use", report);
+		say(w, group, &excluded, group->excluded_ns, group->excluded_cpu,
+		    "its affinity or cpuset excludes", report);
+	}
+}
+
+void runq_report_avoidable(const struct runq_window *w, struct report *report)
+{
+	const struct runq_group_window *widest = NULL;
+	uint64_t most = 0;
+	char buf[32];
+
+	columns_set(report, &runq_avoidable_losses_table, 0, w);
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+		uint64_t width = group->avoidable_most_ns - group->avoidable_ns;
+
+		if (width > most && (double)width > WIDE * (double)group->avoidable_most_ns) {
+			widest = group;
+			most = width;
+		}
+	}
+	if (widest)
+		report_note(report,
+			    "the avoidable waits of %s are between %.3g and %.3g ms: some of its waits "
+			    "have only bounds, because they overlap throttling by quota, their allowed "
+			    "CPUs changed, or more than 8 sets of allowed CPUs are in use",
+			    runq_party_name(w->per, &widest->party, buf),
+			    (double)widest->avoidable_ns / 1e6,
+			    (double)widest->avoidable_most_ns / 1e6);
+}
+
+struct pressure_row {
+	const char *cgroup, *name;
+	uint64_t waiting_ns, stalled_ns;
+	struct runq_pressed pressed;
+};
+
+#define CAUSE(id, of, cause, ...) \
+	COLUMN(struct pressure_row, id, pressed.times.of[RUNQ_PRESSURE_##cause], __VA_ARGS__)
+
+#define WITH_NAMES 1
+
+static const struct column_spec pressure_columns[] = {
+	COLUMN(struct pressure_row, M_CGROUP, cgroup),
+	COLUMN(struct pressure_row, M_SHOWN, name, .when = WITH_NAMES),
+	COLUMN(struct pressure_row, M_WAITING_NS, waiting_ns),
+	CAUSE(M_WAITING_CONTENTION_NS, waiting_ns, CONTENTION),
+	CAUSE(M_WAITING_KTHREAD_NS, waiting_ns, KTHREAD),
+	CAUSE(M_WAITING_IDLE_NS, waiting_ns, IDLE),
+	CAUSE(M_WAITING_QUOTA_NS, waiting_ns, QUOTA),
+	COLUMN(struct pressure_row, M_STALLED_NS, stalled_ns),
+	CAUSE(M_STALLED_CONTENTION_NS, stalled_ns, CONTENTION, .flags = COLUMN_DATA_ONLY),
+	CAUSE(M_STALLED_KTHREAD_NS, stalled_ns, KTHREAD, .flags = COLUMN_DATA_ONLY),
+	CAUSE(M_STALLED_IDLE_NS, stalled_ns, IDLE, .flags = COLUMN_DATA_ONLY),
+	CAUSE(M_STALLED_QUOTA_NS, stalled_ns, QUOTA, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct pressure_row, M_PSI_WAITING_NS, pressed.psi_waiting_ns),
+	COLUMN(struct pressure_row, M_PSI_STALLED_NS, pressed.psi_stalled_ns),
+};
+const struct table_spec runq_pressure_table =
+	TABLE("pressure", "wall time in which somebody waited for a core, with all below",
+	      pressure_columns, .rank = "waiting_ns");
+
+#define PRESSURE_LOSS(member, key) COLUMN(struct runq_pressure_losses, M_##key##_total, member),
+static const struct column_spec pressure_loss_columns[] = {RUNQ_PRESSURE_LOSSES(PRESSURE_LOSS)};
+const struct table_spec runq_pressure_losses_table =
+	TABLE("quality", NULL, pressure_loss_columns, .optional = true);
+
+void runq_report_pressure(const struct runq_window *w, struct report *report)
+{
+	struct table *table =
+		columns_table(report, &runq_pressure_table, w->has_names ? WITH_NAMES : 0);
+
+	/* Text shows names instead of paths. */
+	if (table)
+		table->cols[0].data_only = w->has_names;
+	for (size_t i = 0; i < w->nr_pressed; i++) {
+		const struct runq_pressed *p = &w->pressed[i];
+		struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = p->group};
+		char name[32];
+		struct pressure_row row = {
+			.cgroup = p->group->path,
+			.name = runq_party_name(w->per, &party, name),
+			.waiting_ns = runq_pressure_sum(p->times.waiting_ns),
+			.stalled_ns = runq_pressure_sum(p->times.stalled_ns),
+			.pressed = *p,
+		};
+
+		columns_row(table, &row);
+	}
+	columns_set(report, &runq_pressure_losses_table, 0, &w->pressure_losses);
+}
+
+void runq_report_pressure_notes(const struct runq_window *w, struct report *report)
+{
+	if (w->psi_err)
+		report_note(report, "the kernel's PSI is unavailable: %s; fix: %s",
+			    w->psi_err->what, w->psi_err->fix);
+	else if (!w->psi_of_cgroups)
+		report_note(report, "the kernel's PSI of cgroups is unavailable: %s",
+			    w->hierarchy == RUNQ_HIERARCHY_V1
+				    ? "cgroup v1 has none; fix: --hierarchy v2, if tasks are in "
+				      "cgroups there"
+				    : "only that of the machine is read here");
+}

@@ -78,12 +78,8 @@ int history_files_start(struct history_files *files, const char *path, struct er
 /* Writes all pending blocks and closes the files. */
 void history_files_close(struct history_files *files);
 
-/*
- * True if the budget of 1 % of a CPU allows one more round. history_files_spend() charges the CPU
- * time of a round.
- */
+/* True if the budget, 1 % of a CPU, allows one more round. The caller adds its cost to debt_ns. */
 bool history_files_afford(struct history_files *files, uint64_t now_ns);
-void history_files_spend(struct history_files *files, uint64_t cpu_ns);
 /* One window as a line of JSON. */
 struct history_line {
 	const char *collector; /* must outlive the files */

@@ -248,8 +248,3 @@ bool history_files_afford(struct history_files *f, uint64_t now_ns)
 	f->paid_ns = now_ns;
 	return f->debt_ns <= DEBT_NS;
 }
-
-void history_files_spend(struct history_files *f, uint64_t cpu_ns)
-{
-	f->debt_ns += cpu_ns;
-}

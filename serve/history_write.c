@@ -2,6 +2,7 @@
 /* Appends blocks of windows to files, cuts incomplete blocks, deletes old files. */
 #include "serve/history_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/history_format.h"
 #include "serve/log.h"
 
 #define HOUR_S 3600

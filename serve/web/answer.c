@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "view/html/assets.h"
+#include "view/html/html.h"
 
 #define MAX_HEAD 2048
 

@@ -9,7 +9,7 @@
 #include "serve/http/address.h"
 #include "base/array.h"
 #include "serve/log.h"
-#include "view/html/assets.h"
+#include "view/html/html.h"
 
 static const struct web_asset *find_asset(const char *path)
 {

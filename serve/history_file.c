@@ -2,18 +2,38 @@
 /* Finds and unpacks blocks of windows on disk. */
 #include "serve/history_file.h"
 
-#include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "serve/history_format.h"
-
 /* Limit for damaged files. A block is larger than HISTORY_BLOCK_RAW if it has one large window. */
 #define MAX_RAW (256u << 20)
+
+const struct history_head history_head = {
+	.gzip = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 4, 255},
+	.extra = {24, 0, 'S', 'T', 20, 0},
+};
+_Static_assert(sizeof(struct history_head) == 36, "10 + 2 + 4 + 20 bytes");
+
+void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME])
+{
+	time_t seconds = unix_s < INT32_MAX * 2ULL ? (time_t)unix_s : (time_t)(INT32_MAX * 2ULL);
+	struct tm tm = {0};
+
+	gmtime_r(&seconds, &tm);
+	strftime(ret_name, HISTORY_NAME, "subtick-%Y%m%dT%H%M%SZ.jsonl.gz", &tm);
+}
+
+int history_is_file(const struct dirent *entry)
+{
+	return !fnmatch("subtick-????????T??????Z.jsonl.gz", entry->d_name, 0);
+}
 
 bool history_member_read(int fd, uint64_t at, struct history_member *ret)
 {

@@ -7,6 +7,7 @@
 #ifndef SUBTICK_SERVE_HISTORY_FILE_H
 #define SUBTICK_SERVE_HISTORY_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,18 @@
 /* open() flags for appending blocks. The seccomp filter allows exactly these flags. */
 #define HISTORY_OPEN (O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
+#define HISTORY_NAME 40
+
+/* Gzip header (RFC 1952) with the extra field "ST" of 20 bytes. Numbers are little-endian. */
+struct history_head {
+	unsigned char gzip[10], extra[6];
+	uint32_t size, first_s, last_s;
+	char collector[8]; /* '\0'-padded */
+} __attribute__((packed));
+
+/* Constant part of the header: all members before size. */
+extern const struct history_head history_head;
+
 /* Limits of --keep; both apply. */
 struct history_keep {
 	uint64_t age_ns, bytes;
@@ -56,7 +69,7 @@ struct history_files {
 	const struct history_keep *keep;
 	int dir; /* -1: no history on disk */
 	int fd;	 /* file that blocks are appended to; -1: none */
-	char name[40];
+	char name[HISTORY_NAME];
 	uint64_t end;	/* size of the open file, which ends with a complete member */
 	uint64_t total; /* bytes of all files */
 	struct history_block blocks[HISTORY_COLLECTORS];
@@ -78,12 +91,8 @@ int history_files_start(struct history_files *files, const char *path, struct er
 /* Writes all pending blocks and closes the files. */
 void history_files_close(struct history_files *files);
 
-/*
- * True if the budget of 1 % of a CPU allows one more round. history_files_spend() charges the CPU
- * time of a round.
- */
+/* True if the budget, 1 % of a CPU, allows one more round. The caller adds its cost to debt_ns. */
 bool history_files_afford(struct history_files *files, uint64_t now_ns);
-void history_files_spend(struct history_files *files, uint64_t cpu_ns);
 /* One window as a line of JSON. */
 struct history_line {
 	const char *collector; /* must outlive the files */
@@ -95,6 +104,11 @@ struct history_line {
 
 void history_files_add(struct history_files *files, unsigned int index,
 		       const struct history_line *line);
+
+/* Formats a file name such as subtick-20261118T120000Z.jsonl.gz. */
+void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
+/* Filter of scandir() for the files of a history. */
+int history_is_file(const struct dirent *entry);
 
 /* Called for a block. A nonzero return value ends the walk and is its result. */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);

@@ -2,6 +2,7 @@
 /* Appends blocks of windows to files, cuts incomplete blocks, deletes old files. */
 #include "serve/history_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "serve/history_format.h"
 #include "serve/log.h"
 
 #define HOUR_S 3600
@@ -247,9 +247,4 @@ bool history_files_afford(struct history_files *f, uint64_t now_ns)
 	f->debt_ns = f->debt_ns > paid ? f->debt_ns - paid : 0;
 	f->paid_ns = now_ns;
 	return f->debt_ns <= DEBT_NS;
-}
-
-void history_files_spend(struct history_files *f, uint64_t cpu_ns)
-{
-	f->debt_ns += cpu_ns;
 }

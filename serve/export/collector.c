@@ -158,7 +158,7 @@ const struct report *collector_report(struct collectors *all, enum config_collec
 	if (c->readable && (!c->report || c->report_seq != c->window_seq))
 		report = build(all, id);
 	if (report) {
-		report_free(c->report);
+		collector_forget_report(c);
 		c->report = report;
 		c->report_seq = c->window_seq;
 	}
@@ -170,4 +170,8 @@ void collector_forget_report(struct collector *c)
 {
 	report_free(c->report);
 	c->report = NULL;
+	for (int gzip = 0; gzip < 2; gzip++) {
+		body_put(c->json[gzip]);
+		c->json[gzip] = NULL;
+	}
 }

@@ -10,6 +10,7 @@
 #include "measure/overview/overview.h"
 #include "report/report.h"
 #include "serve/export/store.h"
+#include "serve/http/body.h"
 
 struct collector_ops {
 	const char *name; /* name in --collect and in /api/v1/NAME */
@@ -34,6 +35,7 @@ struct collector {
 
 	/* The members below belong to the event loop's thread. */
 	struct report *report; /* NULL until requested */
+	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of @report */
 	/* Remaining rounds without a report for the history: the last one was too large. */
 	unsigned int history_skip;
@@ -77,6 +79,7 @@ int collector_update(struct collector *collector, struct store *store, struct er
  * without memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
+/* Frees the report and its JSON. */
 void collector_forget_report(struct collector *collector);
 
 /*

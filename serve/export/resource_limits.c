@@ -38,7 +38,7 @@
 /* Collector wake keeps the files usage and time of each idle state of each CPU open. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
-void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs)
+struct resources resources_compute(const struct config *config, unsigned int cpus)
 {
 	struct resources needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
@@ -58,7 +58,12 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 		if (config->native_histograms && config->fine)
 			needs.heap_bytes += config->cgroup_limit * NATIVE_BYTES;
 	}
-	*ret_needs = needs;
+	return needs;
+}
+
+static uint64_t sum_bytes(struct resources needs)
+{
+	return needs.map_bytes + needs.heap_bytes;
 }
 
 /* Available memory, or the memory limit of the exporter's cgroups if that is lower. */
@@ -74,12 +79,10 @@ static uint64_t memory_bytes(uint64_t *ret_limit)
 
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes)
 {
-	uint64_t low = config->cgroup_limit, high = RUNQ_NR_SLOTS, fixed;
-	struct resources needs;
+	uint64_t low = config->cgroup_limit, high = RUNQ_NR_SLOTS;
+	uint64_t fixed = sum_bytes(resources_compute(config, cpus)) -
+			 runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 
-	resources_compute(config, cpus, &needs);
-	fixed = needs.map_bytes + needs.heap_bytes -
-		runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 	while (low < high) {
 		uint64_t middle = (low + high + 1) / 2;
 
@@ -105,10 +108,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes)
 {
-	struct resources needs;
-
-	resources_compute(config, cpus, &needs);
-	return needs.map_bytes + needs.heap_bytes <= bytes / 2;
+	return sum_bytes(resources_compute(config, cpus)) <= bytes / 2;
 }
 
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err)
@@ -124,8 +124,8 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 	if (config->collect & noise && config->collect != noise &&
 	    !resources_have_room(config, cpuset_end(&possible), bytes))
 		config->no_room = noise;
-	resources_compute(config, cpuset_end(&possible), ret_needs);
-	all = ret_needs->map_bytes + ret_needs->heap_bytes;
+	*ret_needs = resources_compute(config, cpuset_end(&possible));
+	all = sum_bytes(*ret_needs);
 	if (all <= bytes)
 		return 0;
 	return err_set(err, -ENOMEM,

@@ -17,7 +17,7 @@ struct resources {
 };
 
 /* Computes the memory for @cpus possible CPUs, without responses being sent. */
-void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs);
+struct resources resources_compute(const struct config *config, unsigned int cpus);
 /*
  * Maximum number of cgroup slots for which all memory together is at most half of @bytes. At least
  * --cgroup-limit.

@@ -31,18 +31,12 @@ struct body *api_render(const struct report *report, bool gzip)
 
 struct body *api_body(struct server *server, size_t index, bool gzip)
 {
-	struct cached *cached = &server->json[index][gzip];
-	struct collector *c = &server->collectors.list[index];
 	const struct report *report = collector_report(&server->collectors, index);
+	struct body **json = &server->collectors.list[index].json[gzip];
 
-	if (!report)
-		return NULL;
-	if (!cached->body || cached->generation != c->report_seq) {
-		body_put(cached->body);
-		cached->body = api_render(report, gzip);
-		cached->generation = c->report_seq;
-	}
-	return cached->body;
+	if (report && !*json)
+		*json = api_render(report, gzip);
+	return *json;
 }
 
 int api_doctor(struct server *server, struct err *err)
@@ -119,17 +113,6 @@ void api_answer(struct server *server, struct request *request)
 	else
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    "no window yet, or the last one could not be read");
-}
-
-void api_forget(struct server *server)
-{
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		collector_forget_report(&server->collectors.list[i]);
-		for (int gzip = 0; gzip < 2; gzip++) {
-			body_put(server->json[i][gzip].body);
-			server->json[i][gzip].body = NULL;
-		}
-	}
 }
 
 void api_close(struct server *server)

@@ -90,7 +90,7 @@ static void save(struct server *server, uint64_t now_ns)
 							 .now_ns = now_ns,
 							 .interval_ns = server->config.interval_ns});
 	}
-	history_files_spend(files, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+	files->debt_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
 void history_http_update(struct server *server)

@@ -40,9 +40,8 @@ void api_answer(struct server *server, struct request *request);
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
 /* Renders a report as JSON. NULL without memory. */
 struct body *api_render(const struct report *report, bool gzip);
-/* JSON of the last window, owned by the cache. NULL before the first window, or without memory. */
+/* JSON of the last window, owned by the collector. NULL before the first window, or without memory. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
-void api_forget(struct server *server);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
 

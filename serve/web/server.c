@@ -107,7 +107,8 @@ static void on_updated(void *arg)
 	if (read(server->updated.fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	scrape_forget(server);
-	api_forget(server);
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
+		collector_forget_report(&server->collectors.list[i]);
 	stream_update(server);
 	history_http_update(server);
 }
@@ -266,7 +267,6 @@ int server_run(struct server *s, struct err *err)
 	conns_free(&s->conns);
 	sampler_close(&s->sampler);
 	scrape_forget(s);
-	api_forget(s);
 	api_close(s);
 	history_http_close(s);
 	source_close(&s->signals);

@@ -55,7 +55,6 @@ struct server {
 	struct series_table copy[FAMILY_NR]; /* copy of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
 	struct cached metrics[PROM_NR_FORMATS][2]; /* indexed by format and gzip */
-	struct cached json[CONFIG_NR_COLLECTORS][2];
 	struct body *doctor[2];
 	struct body *host[2];
 	char machine[512]; /* description of the machine for the HTML report */

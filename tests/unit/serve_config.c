@@ -458,7 +458,7 @@ TEST(test_slots_by_memory)
 	/* One for each of 4,000 and a quarter more would be 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
-	resources_compute(&c, 256, &needs);
+	needs = resources_compute(&c, 256);
 	assert_true(needs.heap_bytes + runq_memory_bytes(runq_opts_reserve(&opts, 4000), 256, false) <=
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +

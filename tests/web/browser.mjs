@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Chromium, the fixture server, and TAP: what the tests of the page share.
+// Helpers of the page's tests: Chromium, the fixture server, TAP output.
 import {spawn} from "node:child_process";
 import {mkdirSync, mkdtempSync, rmSync} from "node:fs";
 import {createRequire} from "node:module";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Real cgroups with names that want to be markup, each with a task that waits for a core now and then.
+// Creates real cgroups whose names contain markup, each with a task that sometimes waits for a core.
 import {spawn} from "node:child_process";
 import {accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync} from "node:fs";
 

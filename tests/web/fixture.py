@@ -63,7 +63,7 @@ def load(options, at):
         cpus.append(row)
     quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
-    # Not what subtick sends: the page must take it from here.
+    # Differs from the real threshold, to test that the page uses the threshold of the report.
     return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
             "notes": ["figures of a fixture", "<b>not</b> markup"],
             "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,
@@ -132,7 +132,7 @@ def wake(options, at):
             "quality": {}, "notes": ["fixture"]}
 
 
-# A core has room for 64 cgroups in a window.
+# Maximum number of cgroups per window and core that noise reports.
 HIT_GROUPS = 64
 
 
@@ -220,7 +220,7 @@ def files(options, query):
 
 
 def traces(options, _at):
-    """As the exporter lists them: newest first; without a folder there is none, and a note says why."""
+    """List of recordings, newest first. Without a folder the list is empty, with a note."""
     if not options.traces:
         return {"left_out_total": 0, "traces": [], "notes": ["this exporter shows no recordings"]}
     rows = [{"file": name, "written_unix_ns": os.stat(os.path.join(options.traces, name)).st_mtime_ns,
@@ -258,7 +258,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
         except OSError:
-            pass  # the page was left meanwhile
+            pass  # the browser closed the page
 
     def do_GET(self):
         path = self.path.split("?")[0]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The live page in real Chromium, against made-up figures: every view, hostile names, many of all.
+// The live page in Chromium with made-up figures: every view, hostile names, large reports.
 import {join} from "node:path";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {pastTests} from "./past.mjs";

@@ -70,7 +70,7 @@ async function late(browser) {
 	server.stop();
 }
 
-// An earlier day, by the time field: its windows and no others, until Resume.
+// The time field selects an earlier day: the page shows only its windows until Resume.
 async function files(browser) {
 	const server = await Fixture.start("--files"), page = await browser.page();
 	const then = Math.floor(Date.now() / 1000) - 86400;

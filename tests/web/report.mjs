@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file of `subtick report` in real Chromium: from file://, without a request, with hostile names, on paper.
+// The file of `subtick report` in Chromium: opened from file://, without network requests, with hostile names, printed.
 import {execFileSync} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
@@ -149,7 +149,7 @@ async function windows(browser, folder) {
 	await page.close();
 }
 
-// Results without a view of the exporter, two machines, and a command of a later version.
+// Results that the exporter has no view for, reports of two machines, and a command of a later version.
 async function recorded(browser, folder) {
 	const wake = JSON.parse(readFileSync("tests/golden/report-in.jsonl", "utf8").split("\n")[0]), file = join(folder, "more.jsonl");
 	const runs = ["here", "there", "there"].map((host, number) => ({...wake,

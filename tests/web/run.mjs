@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the tests that need a browser and prints TAP; tests/suites/web prepares what they use.
+// Runs the browser tests and prints TAP. tests/suites/web prepares their files.
 import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";

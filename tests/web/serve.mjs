@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page as the real exporter serves it: live bars under a load that we make, every view.
+// The page of a real exporter: live bars under a generated load, every view.
 import {spawn, spawnSync} from "node:child_process";
 import {createServer} from "node:net";
 import {chmodSync, mkdtempSync, rmSync} from "node:fs";

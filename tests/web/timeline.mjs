@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page of `subtick trace -o FILE.html` in real Chromium: a known trace, slice by slice, and one of this machine.
+// The page of `subtick trace -o FILE.html` in Chromium: each slice of a known trace, and a trace of this machine.
 import {execFileSync, spawnSync} from "node:child_process";
 import {mkdtempSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The view "Trace" of the live page: recordings that the exporter has, and files of the reader.
+// The view "Trace" of the live page: recordings of the exporter, and files that the reader opens.
 import {execFileSync} from "node:child_process";
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";

@@ -7,35 +7,24 @@
 
 static void say_regime(const struct audit_findings *f, struct report *report)
 {
-	switch (audit_regime(f)) {
-	case AUDIT_TICK:
-		report_note(report,
-			    "this kernel accounts CPU time by the tick: %u times a second it "
-			    "charges the whole tick to the task or interrupt that runs then",
-			    f->hz);
-		break;
-	case AUDIT_SAMPLED:
-		report_note(report,
-			    "this kernel accounts tasks by the tick, %u times a second; whether it "
-			    "measures interrupts is unknown",
-			    f->hz);
-		break;
-	case AUDIT_IRQTIME:
-		report_note(
-			report,
-			"this kernel measures interrupts and softirqs exactly "
-			"(IRQ_TIME_ACCOUNTING), but accounts tasks by the tick, %u times a second",
-			f->hz);
-		break;
-	case AUDIT_VIRT_GEN:
-		report_note(report, "on this core the kernel measures CPU time at each switch "
-				    "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit");
-		break;
-	case AUDIT_UNKNOWN:
+	static const char *const texts[] = {
+		[AUDIT_TICK] = "this kernel accounts CPU time by the tick: %u times a second it "
+			       "charges the whole tick to the task or interrupt that runs then",
+		[AUDIT_SAMPLED] = "this kernel accounts tasks by the tick, %u times a second; "
+				  "whether it measures interrupts is unknown",
+		[AUDIT_IRQTIME] = "this kernel measures interrupts and softirqs exactly "
+				  "(IRQ_TIME_ACCOUNTING), but accounts tasks by the tick, %u times "
+				  "a second",
+		[AUDIT_VIRT_GEN] = "on this core the kernel measures CPU time at each switch "
+				   "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit",
+	};
+	enum audit_regime regime = audit_regime(f);
+
+	if (regime == AUDIT_UNKNOWN)
 		report_note(report, "how this kernel accounts CPU time is unknown%s%s",
 			    f->tick_unclear ? ": " : "", f->tick_unclear ?: "");
-		break;
-	}
+	else
+		report_note(report, texts[regime], f->hz);
 }
 
 static void say_window(struct report *report, const char *want, uint64_t window_ns)

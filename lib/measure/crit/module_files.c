@@ -26,11 +26,10 @@
 
 static int tree_write(const char *file, uint64_t value)
 {
-	char path[96], text[24];
+	char text[24];
 
-	snprintf(path, sizeof(path), TREE "/%s", file);
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
-	return sys_write_file(NULL, path, text);
+	return sys_write_file(TREE "/", file, text);
 }
 
 static int tree_fail(const char *file, uint64_t value, int rc, struct err *err)
@@ -108,10 +107,7 @@ int module_get(const char *dir, const char *file, double *ret_value, struct err 
 
 bool module_has(const char *file)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), TREE "/%s", file);
-	return !access(path, F_OK);
+	return sys_exists(TREE "/", file);
 }
 
 static size_t count_lines(const char *text)

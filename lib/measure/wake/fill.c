@@ -107,7 +107,7 @@ static void add_residencies(struct wake_window *w, const struct wake_worker *wor
 	for (int i = 0; i < depth->hw.nr && depth->ns_per_cycle > 0 && worker->sweep_ns; i++) {
 		struct wake_residency row = {.cpu = worker->cpu};
 
-		memcpy(row.name, depth->hw.name[i], sizeof(row.name));
+		memcpy(row.name, depth->name[i], sizeof(row.name));
 		row.ns = (double)depth->sum[i] * depth->ns_per_cycle;
 		row.ratio = row.ns / (double)worker->sweep_ns;
 		WAKE_ADD(w, residencies, row);

@@ -102,21 +102,31 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 	return nr;
 }
 
-static void summarize(struct wake_state *s, double *latency, double *silent, size_t nr)
+/*
+ * Computes the figures of @s over the points of @workers; returns the number of points. @latency has
+ * room for two values per point.
+ */
+static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
+			unsigned int nr_workers, double *latency, size_t max)
 {
+	double *silent = latency + max;
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < nr_workers; i++)
+		nr += gather(&workers[i], s, latency + nr, silent + nr);
 	wake_summarize(latency, nr, &s->summary);
 	quantile_sort(silent, nr);
 	s->silent_median_ns = nr ? silent[nr / 2] : NAN;
+	return nr;
 }
 
 void wake_states_points(struct wake_window *w, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns)
 {
 	unsigned int nr_states = count_states(worker);
-	double *latency = malloc((worker->nr + 1) * sizeof(*latency));
-	double *silent = malloc((worker->nr + 1) * sizeof(*silent));
+	double *latency = malloc(2 * (worker->nr + 1) * sizeof(*latency));
 
-	w->failed |= !latency || !silent;
+	w->failed |= !latency;
 	for (unsigned int round = 0; round < w->nr_rounds; round++)
 		for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++)
 			for (unsigned int state = 0; state < nr_states && !w->failed; state++) {
@@ -124,21 +134,16 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 						       .index = state,
 						       .source = source,
 						       .round = round};
-				size_t nr;
 
 				if (round + 1 < w->nr_rounds && w->by_preference)
 					strcpy(s.preference, worker->plan->preferences[round]);
 				else if (round + 1 < w->nr_rounds)
 					snprintf(s.forced, sizeof(s.forced), "%s",
 						 wake_env_name(env, worker->cpu, round));
-				nr = gather(worker, &s, latency, silent);
-				if (!nr)
-					continue;
-				summarize(&s, latency, silent, nr);
-				add_state(w, env, &s, uncertainty_ns);
+				if (summarize(&s, worker, 1, latency, worker->nr))
+					add_state(w, env, &s, uncertainty_ns);
 			}
 	free(latency);
-	free(silent);
 }
 
 static void count_le(struct wake_state *s)
@@ -193,8 +198,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 void wake_totals(struct wake_window *w, const struct wake_env *env, const struct wake_run *run)
 {
 	double uncertainty_ns = w->uncertainty_ns == WAKE_UNKNOWN ? NAN : (double)w->uncertainty_ns;
-	size_t max = 1, nr;
-	double *latency; /* @max latencies, then @max silent times */
+	size_t max = 1;
+	double *latency;
 
 	for (unsigned int i = 0; i < run->nr_workers; i++)
 		max += run->workers[i].nr;
@@ -211,11 +216,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
-			nr = 0;
-			for (unsigned int i = 0; i < run->nr_workers; i++)
-				nr += gather(&run->workers[i], &s, latency + nr,
-					     latency + max + nr);
-			summarize(&s, latency, latency + max, nr);
+			summarize(&s, run->workers, run->nr_workers, latency, max);
 			/* A state without points has a row too: that it was not reached is a result. */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);

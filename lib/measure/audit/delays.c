@@ -251,8 +251,8 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested several
- * times, each earlier row is used once.
+ * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested
+ * several times, each earlier row is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)

@@ -59,7 +59,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/* The numbers in ACPI names are chosen by the firmware. The hint is of the processor. */
+	/* The firmware chooses the numbers in ACPI names. The processor defines the MWAIT hint. */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -151,7 +151,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* Writing the array now avoids page faults between points. */
+	/* Writing the array now avoids page faults during the measurement. */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;

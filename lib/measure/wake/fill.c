@@ -191,7 +191,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 {
 	const struct wake_calibration *c = &worker->calibration;
 	double card_ns = (double)(w->card.half_window_ns + w->card.dma.half_spread_ns);
-	/* A clock step of 0 means that the clock was not examined. */
+	/* A clock step of 0 means that the clock was not calibrated. */
 	struct wake_cpu cpu = {
 		.cpu = worker->cpu,
 		.offline = worker->moved,

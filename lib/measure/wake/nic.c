@@ -59,7 +59,7 @@ struct wake_nic {
 	size_t nr_batch, max_batch;
 };
 
-/* CLOCK_TAI with its error, because preemption between two clock reads delays the second. */
+/* Reads CLOCK_TAI with its error bound: preemption between two clock reads delays the second. */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -146,7 +146,7 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/* Moves all interrupts of the card: drivers differ in which interrupt reports a sent packet. */
+/* Moves all interrupts of the card, because drivers report sent packets on different ones. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];

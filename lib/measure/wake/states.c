@@ -103,8 +103,8 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Computes the figures of @s over the points of @workers; returns the number of points. @latency has
- * room for two values per point.
+ * Computes the figures of @s over the points of @workers; returns the number of points. @latency
+ * has room for two values per point.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)
@@ -185,7 +185,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->one_state)
 			continue;
-		/* The kernel writes during the copy: inside may be one event ahead of the counts. */
+		/* The kernel writes during the copy, so inside may be one event ahead. */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		if (s.summary.count)
@@ -217,7 +217,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
 			summarize(&s, run->workers, run->nr_workers, latency, max);
-			/* A state without points has a row too: that it was not reached is a result. */
+			/* A row without points means that the state was not reached. */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
@@ -280,7 +280,7 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
 	double error_ns = isnan(cpu->uncertainty_ns) ? 0.0 : cpu->uncertainty_ns;
-	/* Without a driver there are two states: POLL with idle=poll, and the architecture's. */
+	/* Without a driver there are two states: POLL (idle=poll) and the architecture's idle. */
 	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
 	int nr = c->nr ? c->nr : 2, found;
 	struct wake_budget b = {.cpu = cpu->cpu,

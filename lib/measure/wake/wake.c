@@ -81,7 +81,7 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/* Measure one CPU: all CPUs would take long, one pass each. */
+		/* Measure only the first CPU, because each CPU takes a separate pass. */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
-#include "stats/crit.h"
+#include "stats/compare.h"
 #include "host/bpf.h"
 #include "host/cpu.h"
 #include "host/kbtf.h"

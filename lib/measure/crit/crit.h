@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_CRIT_H
 
 #include "measure/crit/engine.h"
-#include "stats/crit.h"
+#include "stats/compare.h"
 
 struct crit_result {
 	struct crit_round *rounds;

@@ -70,7 +70,7 @@ int trace_take_allowed(struct trace_window *w)
 		    (all && cpuset_count(&mask.allowed) != cpuset_count(&w->online)))
 			name->nr_allowed = 0;
 		if (name->nr_allowed && !all && !mask_is_short(name) &&
-		    ARRAY_ADD(w->masks, w->nr_masks, mask))
+		    array_push(w->masks, w->nr_masks, mask))
 			return -ENOMEM;
 	}
 	return 0;
@@ -102,7 +102,7 @@ int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct
 			    trace_find_irq(w, irq.kind, irq.what))
 				continue;
 			read_name(root, read, arg, &irq);
-			if (ARRAY_ADD(w->irqs, w->nr_irqs, irq))
+			if (array_push(w->irqs, w->nr_irqs, irq))
 				return -ENOMEM;
 		}
 	return 0;

@@ -69,7 +69,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	}
 	if (core->nr_gaps && core->gaps[core->nr_gaps - 1] == core->nr_edges)
 		return 0;
-	return ARRAY_ADD(core->gaps, core->nr_gaps, core->nr_edges);
+	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
 /* Copies the edges [from, to). False if some of the edges were overwritten meanwhile. */

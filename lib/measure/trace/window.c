@@ -97,7 +97,7 @@ static void on_slice(void *arg, const struct trace_slice *slice)
 {
 	struct filler *f = arg;
 
-	if (ARRAY_ADD(f->cpu->slices, f->cpu->nr_slices, *slice))
+	if (array_push(f->cpu->slices, f->cpu->nr_slices, *slice))
 		f->rc = -ENOMEM;
 }
 
@@ -246,7 +246,7 @@ static int sum_tasks(struct trace_window *w)
 			const struct trace_slice *s = &w->cpu[cpu].slices[i];
 
 			if (s->part == LOAD_PART_TASK || s->part == LOAD_PART_KSOFTIRQD)
-				rc = ARRAY_ADD(w->tasks, w->nr_tasks,
+				rc = array_push(w->tasks, w->nr_tasks,
 					       (struct trace_task_sum){
 						       .pid = s->pid,
 						       .run_ns = s->to_ns - s->from_ns});
@@ -255,7 +255,7 @@ static int sum_tasks(struct trace_window *w)
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t ns = wait->to_ns - wait->from_ns;
 
-		rc = ARRAY_ADD(w->tasks, w->nr_tasks,
+		rc = array_push(w->tasks, w->nr_tasks,
 			       (struct trace_task_sum){.pid = wait->pid,
 						       .waits = 1,
 						       .wait_ns = ns,

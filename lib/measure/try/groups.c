@@ -23,7 +23,7 @@ static struct try_group *add_group(struct try_groups *g, const char *path, bool 
 
 	for (size_t i = 0; i < sizeof(group.value) / sizeof(double); i++)
 		(&group.value[0][0][0])[i] = NAN;
-	if (group.path && !ARRAY_ADD(g->groups, g->nr, group))
+	if (group.path && !array_push(g->groups, g->nr, group))
 		return &g->groups[g->nr - 1];
 	free(group.path);
 	return NULL;
@@ -185,7 +185,7 @@ static int add_blame(struct try_groups *g, const struct runq_blame *row, enum tr
 		if (blame == end) {
 			char *copy = strdup(culprit);
 
-			if (!copy || ARRAY_ADD(g->blame, g->nr_blame,
+			if (!copy || array_push(g->blame, g->nr_blame,
 					       (struct try_blame){g->groups[i].path, copy, {0}})) {
 				free(copy);
 				return -ENOMEM;

@@ -42,7 +42,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 		snprintf(path, sizeof(path), PMU_DIR "/%s/events/c%d-residency", pmu, state);
 		if (read_config(root, path, &config))
 			continue;
-		events[nr] = (struct perf_event){.type = type, .config = config};
+		events[nr] = (struct perf_event){.types = {type}, .nr_types = 1, .config = config};
 		snprintf(events[nr++].name, sizeof(events[0].name), "%sC%d", package ? "P" : "",
 			 state);
 	}

@@ -17,7 +17,7 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 
 /* Appends a row, for example to w->states. Sets w->failed if out of memory. */
 #define WAKE_ADD(w, rows, row) \
-	((w)->failed |= ARRAY_ADD((w)->rows, (w)->nr_##rows, row) != 0)
+	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
 /* Add the idle states of one core. @uncertainty_ns: maximum error of the core's latencies. */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Verdict of audit: notes and fields from the findings of all experiments. */
+/* Verdict of audit from the findings of all experiments, and the list of all tables of audit. */
 #include "present/audit.h"
 
 #include <errno.h>
 #include <math.h>
+
+#include "present/load.h"
 
 static void say_regime(const struct audit_findings *f, struct report *report)
 {
@@ -149,3 +151,26 @@ int audit_verdict_report(const struct audit_opts *opts, const struct audit_findi
 	say_instead(f, report);
 	return audit_report_done(report, ret_report, err);
 }
+
+const struct table_spec *const audit_tables[] = {
+	&audit_fields_table,
+	&audit_delays_fields_table,
+	&audit_precision_table,
+	&audit_program_fields_table,
+	&audit_verdict_table,
+	&audit_sets_table,
+	&audit_peaks_table,
+	&audit_intervals_table,
+	&audit_delays_table,
+	&audit_loads_table,
+	&audit_errors_table,
+	&audit_phases_table,
+	&audit_modes_table,
+	&audit_command_modes_table,
+	&audit_program_table,
+	&audit_claims_table,
+	&audit_paper_table,
+	&load_losses_table,
+	&audit_blurred_table,
+	NULL,
+};

@@ -341,8 +341,8 @@ static int open_parts(struct wake_meter *m, struct err *err)
 	     wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
 	     check_threads(m, err);
 	if (!rc && has(m, WAKE_NIC))
-		rc = wake_nic_open(&opts->nic, opts->sweep.points, cpuset_next(&opts->cpus, 0),
-				   opts->root, &m->journal, &m->nic, err);
+		rc = wake_nic_open(&opts->nic, cpuset_next(&opts->cpus, 0), opts->root,
+				   &m->journal, &m->nic, err);
 	return rc ?: open_probe(m, passive && opts->bare, err) ?: open_run(m, err);
 }
 

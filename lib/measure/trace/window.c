@@ -192,15 +192,6 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 	}
 }
 
-const char *trace_event_name(enum trace_event event)
-{
-	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait", [TRACE_EVENT_WAKE] = "wake",
-					    [TRACE_EVENT_NOISE] = "noise",
-					    [TRACE_EVENT_PERCENTILE] = "percentile"};
-
-	return names[event];
-}
-
 static int longest_first(const void *a, const void *b)
 {
 	const struct trace_wait *left = a, *right = b;

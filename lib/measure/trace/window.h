@@ -112,8 +112,6 @@ struct trace_chain {
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
-/* Name of an event: "wait", "wake", "noise" or "percentile", or NULL for TRACE_EVENT_NONE. */
-const char *trace_event_name(enum trace_event event);
 /* Copies the @max longest waits, longest first; @max is 0 for all waits. 0 or -ENOMEM. */
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
 			size_t *ret_nr);

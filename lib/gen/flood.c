@@ -101,8 +101,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. sysfs shows the devices of the namespace in which sysfs was
- * mounted, so mount sysfs again.
+ * Sets RPS of the receiving device. Mounts sysfs again, because sysfs shows the devices of the
+ * network namespace that mounted it.
  */
 static int steer(int cpu)
 {

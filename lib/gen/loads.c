@@ -121,22 +121,14 @@ static void mix_run(void *shared, void *arg)
 	struct timespec delay;
 
 	for (uint64_t turn = 0;; turn++) {
-		switch (kind) {
-		case CPU_MIX_USER:
-			loop(200000);
-			call(20);
-			break;
-		case CPU_MIX_SYSTEM:
-			call(2000);
-			loop(2000);
-			break;
-		case CPU_MIX_IDLE:
-			loop(200000);
-			/* Sleep 0.2 to 5 ms, so that idle exits fall on many phases of the tick. */
-			delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
-			nanosleep(&delay, NULL);
-			break;
+		loop(kind == CPU_MIX_SYSTEM ? 2000 : 200000);
+		if (kind != CPU_MIX_IDLE) {
+			call(kind == CPU_MIX_SYSTEM ? 2000 : 20);
+			continue;
 		}
+		/* Sleep 0.2 to 5 ms, so that idle exits fall on many phases of the tick. */
+		delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+		nanosleep(&delay, NULL);
 	}
 }
 

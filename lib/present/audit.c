@@ -35,7 +35,7 @@ static const struct column_spec field_columns[] = {
 	FIELD(M_TICK_NS, tick_ns, .flags = COLUMN_LATER),
 	FIELD(M_TICK_PHASE_NS, tick_phase_ns, .flags = COLUMN_LATER),
 };
-static const struct table_spec fields_table = TABLE("", NULL, field_columns);
+const struct table_spec audit_fields_table = TABLE("", NULL, field_columns);
 
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *f, uint64_t window_ns)
@@ -54,7 +54,7 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 		return NULL;
 	report->time_unix_ns = clock_unix_ns();
 	report->window_ns = window_ns;
-	columns_set(report, &fields_table, opts ? WITH_CPU : 0, &row);
+	columns_set(report, &audit_fields_table, opts ? WITH_CPU : 0, &row);
 	return report;
 }
 
@@ -86,7 +86,7 @@ static const struct column_spec mode_columns[] = {
 };
 const struct table_spec audit_modes_table =
 	TABLE("modes", "load levels by mode", mode_columns, .text_hidden = true);
-static const struct table_spec command_modes_table =
+const struct table_spec audit_command_modes_table =
 	TABLE("modes", "the CPUs of the command, by mode", mode_columns);
 
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
@@ -124,7 +124,7 @@ static const struct column_spec precision_columns[] = {
 	COLUMN(struct precision_row, M_ROUNDING_WINDOW_NS, rounding_ns),
 	COLUMN(struct precision_row, M_SAMPLING_WINDOW_NS, sampling_ns),
 };
-static const struct table_spec precision_table =
+const struct table_spec audit_precision_table =
 	TABLE("", NULL, precision_columns, .optional = true);
 
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *p,
@@ -137,7 +137,7 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 
 	if (report) {
 		report_source(report, p->given ? "--hz" : "procstat");
-		columns_set(report, &precision_table, 0, &row);
+		columns_set(report, &audit_precision_table, 0, &row);
 		if (p->findings.tick_known)
 			say_rule(p, report);
 		else
@@ -160,7 +160,7 @@ static const struct column_spec program_columns[] = {
 	PROGRAM(M_USER_ERROR_RATIO, user_error),
 	PROGRAM(M_OTHERS_NS, others_ns),
 };
-static const struct table_spec program_table =
+const struct table_spec audit_program_table =
 	TABLE("program", "the command: accounted and used CPU time", program_columns);
 
 struct program_row {
@@ -174,7 +174,7 @@ static const struct column_spec program_fields[] = {
 	COLUMN(struct program_row, M_EXIT_STATUS, status),
 	COLUMN(struct program_row, M_EXIT_SIGNAL, signal),
 };
-static const struct table_spec program_fields_table =
+const struct table_spec audit_program_fields_table =
 	TABLE("", NULL, program_fields, .optional = true);
 
 static void add_clock_notes(const struct audit_command *c, struct report *report)
@@ -231,35 +231,12 @@ int audit_command_report(const struct audit_findings *findings, const struct aud
 	if (!report)
 		return audit_report_done(NULL, ret_report, err);
 	report_source(report, command->truth ? command->truth : "task-clock");
-	columns_set(report, &program_fields_table, 0, &row);
-	columns_row(columns_table(report, &program_table, 0), command);
-	audit_modes_rows(columns_table(report, &command_modes_table, AUDIT_BY_LOAD),
+	columns_set(report, &audit_program_fields_table, 0, &row);
+	columns_row(columns_table(report, &audit_program_table, 0), command);
+	audit_modes_rows(columns_table(report, &audit_command_modes_table, AUDIT_BY_LOAD),
 			 &(struct audit_modes_of){.load = "command"}, command->levels);
 	if (command->truth)
 		columns_set(report, &load_losses_table, 0, &command->losses);
 	add_command_notes(command, report);
 	return audit_report_done(report, ret_report, err);
 }
-
-const struct table_spec *const audit_tables[] = {
-	&fields_table,
-	&audit_delays_fields_table,
-	&precision_table,
-	&program_fields_table,
-	&audit_verdict_table,
-	&audit_sets_table,
-	&audit_peaks_table,
-	&audit_intervals_table,
-	&audit_delays_table,
-	&audit_loads_table,
-	&audit_errors_table,
-	&audit_phases_table,
-	&audit_modes_table,
-	&command_modes_table,
-	&program_table,
-	&audit_claims_table,
-	&audit_paper_table,
-	&load_losses_table,
-	&audit_blurred_table,
-	NULL,
-};

@@ -57,10 +57,11 @@ void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
 /* Keys and lists of the experiments. */
-extern const struct table_spec audit_sets_table, audit_peaks_table, audit_intervals_table,
-	audit_blurred_table, audit_delays_fields_table, audit_delays_table, audit_loads_table,
-	audit_errors_table, audit_phases_table, audit_verdict_table, audit_claims_table,
-	audit_paper_table;
+extern const struct table_spec audit_fields_table, audit_precision_table, audit_program_table,
+	audit_program_fields_table, audit_command_modes_table, audit_sets_table,
+	audit_peaks_table, audit_intervals_table, audit_blurred_table,
+	audit_delays_fields_table, audit_delays_table, audit_loads_table, audit_errors_table,
+	audit_phases_table, audit_verdict_table, audit_claims_table, audit_paper_table;
 extern const struct table_spec *const audit_tables[]; /* all tables, NULL-terminated */
 
 /* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */

@@ -1,41 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Verdict of audit: notes and fields from the findings of all experiments. */
+/* Verdict of audit from the findings of all experiments, and the list of all tables of audit. */
 #include "present/audit.h"
 
 #include <errno.h>
 #include <math.h>
 
+#include "present/load.h"
+
 static void say_regime(const struct audit_findings *f, struct report *report)
 {
-	switch (audit_regime(f)) {
-	case AUDIT_TICK:
-		report_note(report,
-			    "this kernel accounts CPU time by the tick: %u times a second it "
-			    "charges the whole tick to the task or interrupt that runs then",
-			    f->hz);
-		break;
-	case AUDIT_SAMPLED:
-		report_note(report,
-			    "this kernel accounts tasks by the tick, %u times a second; whether it "
-			    "measures interrupts is unknown",
-			    f->hz);
-		break;
-	case AUDIT_IRQTIME:
-		report_note(
-			report,
-			"this kernel measures interrupts and softirqs exactly "
-			"(IRQ_TIME_ACCOUNTING), but accounts tasks by the tick, %u times a second",
-			f->hz);
-		break;
-	case AUDIT_VIRT_GEN:
-		report_note(report, "on this core the kernel measures CPU time at each switch "
-				    "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit");
-		break;
-	case AUDIT_UNKNOWN:
+	static const char *const texts[] = {
+		[AUDIT_TICK] = "this kernel accounts CPU time by the tick: %u times a second it "
+			       "charges the whole tick to the task or interrupt that runs then",
+		[AUDIT_SAMPLED] = "this kernel accounts tasks by the tick, %u times a second; "
+				  "whether it measures interrupts is unknown",
+		[AUDIT_IRQTIME] = "this kernel measures interrupts and softirqs exactly "
+				  "(IRQ_TIME_ACCOUNTING), but accounts tasks by the tick, %u times "
+				  "a second",
+		[AUDIT_VIRT_GEN] = "on this core the kernel measures CPU time at each switch "
+				   "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit",
+	};
+	enum audit_regime regime = audit_regime(f);
+
+	if (regime == AUDIT_UNKNOWN)
 		report_note(report, "how this kernel accounts CPU time is unknown%s%s",
 			    f->tick_unclear ? ": " : "", f->tick_unclear ?: "");
-		break;
-	}
+	else
+		report_note(report, texts[regime], f->hz);
 }
 
 static void say_window(struct report *report, const char *want, uint64_t window_ns)
@@ -160,3 +151,26 @@ int audit_verdict_report(const struct audit_opts *opts, const struct audit_findi
 	say_instead(f, report);
 	return audit_report_done(report, ret_report, err);
 }
+
+const struct table_spec *const audit_tables[] = {
+	&audit_fields_table,
+	&audit_delays_fields_table,
+	&audit_precision_table,
+	&audit_program_fields_table,
+	&audit_verdict_table,
+	&audit_sets_table,
+	&audit_peaks_table,
+	&audit_intervals_table,
+	&audit_delays_table,
+	&audit_loads_table,
+	&audit_errors_table,
+	&audit_phases_table,
+	&audit_modes_table,
+	&audit_command_modes_table,
+	&audit_program_table,
+	&audit_claims_table,
+	&audit_paper_table,
+	&load_losses_table,
+	&audit_blurred_table,
+	NULL,
+};

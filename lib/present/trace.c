@@ -286,7 +286,11 @@ const struct table_spec *const trace_tables[] = {
 
 static void add_event(const struct trace_window *w, struct report *report)
 {
-	struct event_row row = {trace_event_name(w->event), trace_comm(w, w->event_pid), *w};
+	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait",
+					    [TRACE_EVENT_WAKE] = "wake",
+					    [TRACE_EVENT_NOISE] = "noise",
+					    [TRACE_EVENT_PERCENTILE] = "percentile"};
+	struct event_row row = {names[w->event], trace_comm(w, w->event_pid), *w};
 	unsigned int have = !w->event ? 0
 			    : w->event == TRACE_EVENT_PERCENTILE ? ANY_EVENT | OF_PERCENTILE
 								 : ANY_EVENT | OF_TASK;

@@ -38,8 +38,8 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only if
- * most wake-ups exceed it.
+ * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only
+ * if most wake-ups exceed it.
  */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {

@@ -115,7 +115,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 
 	tree_file(tree, "/run/file", "");
 	assert_int_equal(journal_open(&journal, tree->root, err), 0);
-	rc = wake_nic_open(&opts, 10, 1, tree->root, &journal, &nic, err);
+	rc = wake_nic_open(&opts, 1, tree->root, &journal, &nic, err);
 	if (!rc) {
 		wake_nic_card(nic, ret_card);
 		/* Interrupts of cards that do not fit stay where they are. */

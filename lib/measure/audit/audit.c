@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the experiments of audit: time limits, the tick, the kernel's accounting of CPU time. */
+/* Shared by the experiments of audit: time limits, the tick, the accounting regime. */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "host/cpu.h"
 #include "measure/audit/modes.h"
 
-#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
+#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* interval for checking for signals */
 #define TRIES	  3 /* attempts to find the tick */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
@@ -145,7 +145,7 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
-	/* Enough increments are needed: 32 random times have a coherence of about 0.18. */
+	/* The coherence needs many increments: 32 random times have about 0.18. */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
 		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);

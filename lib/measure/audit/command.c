@@ -3,7 +3,6 @@
 #include "measure/audit/command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ struct run {
 	unsigned int nr_cpus;
 	struct edge edges[2]; /* at the start and at the end */
 	pid_t pid;
-	int go_fd, failed_fd; /* go_fd starts the child; failed_fd returns the child's errno */
+	int fd; /* socket to the child, which waits for a byte and returns its errno */
 	uint64_t unit_ns;
 };
 
@@ -62,7 +62,7 @@ void audit_command_inherit(struct audit_command_opts *opts)
 }
 
 static void __attribute__((noreturn))
-child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
+child_main(const struct audit_command_opts *opts, int fd)
 {
 	char go;
 	int rc;
@@ -76,34 +76,30 @@ child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
 	if (opts->out_to_err)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	/* End of file means that the parent failed. */
-	if (read(go_fd, &go, 1) != 1)
+	if (read(fd, &go, 1) != 1)
 		_exit(127);
 	execvp(opts->argv[0], opts->argv);
 	rc = errno;
-	if (write(failed_fd, &rc, sizeof(rc)) < 0)
+	if (write(fd, &rc, sizeof(rc)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
 static int start(struct run *r, struct err *err)
 {
-	int go[2] = {-1, -1}, failed[2] = {-1, -1};
-	int rc = 0;
+	int pair[2], rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ? -errno : 0;
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
-		rc = -errno;
-	r->pid = rc ? -1 : fork();
-	if (!r->pid) {
-		/* The child sees end of file only if it does not hold the write end itself. */
-		close(go[1]);
-		child_main(r->opts, go[0], failed[1]);
+	if (!rc) {
+		r->pid = fork();
+		rc = r->pid < 0 ? -errno : 0;
+		if (!r->pid) {
+			/* The child sees end of file only if it does not hold the parent's end. */
+			close(pair[0]);
+			child_main(r->opts, pair[1]);
+		}
+		close(pair[1]);
+		r->fd = pair[0];
 	}
-	if (!rc && r->pid < 0)
-		rc = -errno;
-	close(go[0]);
-	close(failed[1]);
-	r->go_fd = go[1];
-	r->failed_fd = failed[0];
 	return rc ? err_set(err, rc, "cannot start the command: %s", strerror(-rc)) : 0;
 }
 
@@ -116,16 +112,16 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/* Starts the command. execve() closes the pipe, or the pipe returns the error of execve(). */
+/* Starts the command. execve() closes the socket, or the child returns the error of execve(). */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
 	int why = 0;
 
-	if (write(r->go_fd, "", 1) != 1)
+	if (write(r->fd, "", 1) != 1)
 		return err_set(err, -errno, "cannot start the command: %s", strerror(errno));
 	do
-		len = read(r->failed_fd, &why, sizeof(why));
+		len = read(r->fd, &why, sizeof(why));
 	while (len < 0 && errno == EINTR);
 	if (len != sizeof(why))
 		return 0;
@@ -293,10 +289,8 @@ static void run_close(struct run *r)
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, NULL, 0);
 	}
-	if (r->go_fd >= 0)
-		close(r->go_fd);
-	if (r->failed_fd >= 0)
-		close(r->failed_fd);
+	if (r->fd >= 0)
+		close(r->fd);
 	perf_task_close(&r->perf);
 	if (r->stat_open)
 		procstat_close(&r->stat);
@@ -328,8 +322,7 @@ int audit_command(const struct audit_command_opts *opts, const struct audit_env 
 			.result = ret_command,
 			.perf = {-1, -1, -1},
 			.pid = -1,
-			.go_fd = -1,
-			.failed_fd = -1};
+			.fd = -1};
 	int rc;
 
 	*ret_command = (struct audit_command){0};

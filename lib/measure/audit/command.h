@@ -26,7 +26,7 @@ struct audit_command {
 	int status; /* exit status from wait4() */
 	uint64_t window_ns;
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
-	uint64_t task_clock_ns;			   /* true time of the command and its descendants */
+	uint64_t task_clock_ns;			   /* true time, including descendants */
 	uint64_t true_user_ns, true_system_ns;	   /* task clock, split by cycles of the PMU */
 	uint64_t others_ns;   /* time of other tasks on these CPUs */
 	double rusage_factor; /* accounted ÷ true time */

@@ -36,7 +36,8 @@ static double or_nan(uint64_t value)
 	return value && value != UINT64_MAX ? (double)value : NAN;
 }
 
-uint64_t audit_delay_true_ns(const struct audit_delay *row)
+/* CPU time of the loop from source bpf if measured, else from the thread clock. */
+static uint64_t true_ns(const struct audit_delay *row)
 {
 	return row->bpf_loop_ns == UINT64_MAX ? row->thread_ns : row->bpf_loop_ns;
 }
@@ -44,14 +45,14 @@ uint64_t audit_delay_true_ns(const struct audit_delay *row)
 void audit_delay_derive(struct audit_delay *row)
 {
 	double nr = or_nan(row->iterations), busy = or_nan(row->bpf_busy_ns);
-	double shown = (double)row->procstat_busy_ns, used = or_nan(audit_delay_true_ns(row));
+	double shown = (double)row->procstat_busy_ns, used = or_nan(true_ns(row));
 
 	row->expected_ns = row->delay_ns * row->iterations;
 	row->real_each_ns = (double)row->real_ns / nr;
 	row->user_each_ns = (double)row->rusage_user_ns / nr;
 	row->system_each_ns = (double)row->rusage_system_ns / nr;
 	row->procstat_each_ns = shown / nr;
-	row->true_each_ns = (double)audit_delay_true_ns(row) / nr;
+	row->true_each_ns = (double)true_ns(row) / nr;
 	row->rusage_factor = (double)(row->rusage_user_ns + row->rusage_system_ns) / used;
 	row->procstat_factor = shown / busy;
 	row->error = row->bpf_busy_ns == UINT64_MAX
@@ -89,7 +90,7 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 bool audit_delay_disturbed(const struct audit_delay *row)
 {
 	double lacking = row->bpf_loop_ns == UINT64_MAX ? (double)audit_delay_irqs_off(row) : 0.0;
-	double others = (double)row->bpf_task_ns - (double)audit_delay_true_ns(row) - lacking;
+	double others = (double)row->bpf_task_ns - (double)true_ns(row) - lacking;
 
 	return row->bpf_task_ns != UINT64_MAX && others > AUDIT_OTHERS_MAX * (double)row->real_ns;
 }
@@ -251,8 +252,8 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested several
- * times, each earlier row is used once.
+ * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested
+ * several times, each earlier row is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)

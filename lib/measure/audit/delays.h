@@ -29,7 +29,7 @@ struct audit_delay {
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
 	double user_times, system_times; /* factor relative to the loop without a delay */
-	double rusage_factor;		 /* getrusage() ÷ audit_delay_true_ns() */
+	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
 	double error;			 /* error of /proc/stat as a share of the run time */
 };
@@ -61,17 +61,15 @@ void audit_delay_derive(struct audit_delay *row);
 /* Computes the factors relative to the loop without a delay, which is another row. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
- * Upper bound of the interrupt time that is missing in the thread clock of the loop. The clock starts
- * inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the kernel subtracts the whole
- * interrupt, including the part before the clock started.
+ * Upper bound of the interrupt time that is missing in the thread clock of the loop. The clock
+ * starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the kernel subtracts
+ * the whole interrupt, including the part before the clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
-/* CPU time of the loop from source bpf if measured, else from the thread clock. */
-uint64_t audit_delay_true_ns(const struct audit_delay *row);
 /* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* Fills the members that describe the request: nr_asked, asked_iterations, asked_each_ns, machine. */
+/* Fills the members that describe the request, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
 /* @ret_delays has the complete rows also on failure. Always call audit_delays_free(). */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,

@@ -251,7 +251,7 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 {
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
-	/* Both figures include other tasks. Most of the hidden task must be missing in the columns. */
+	/* Both figures include other tasks, so the columns must lack most of the hidden task. */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;
 	f->hidden_shown = run->columns.busy_ratio;

@@ -35,8 +35,8 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 void audit_samples_begin(struct audit_samples *samples);
 /*
  * Load average of one minute, and the result of the kernel's formula for the true load of all cores
- * since audit_samples_begin(). NaN if unknown. The kernel also counts tasks that wait for a core and
- * samples only every 5 s.
+ * since audit_samples_begin(). NaN if unknown. The kernel also counts tasks that wait for a core
+ * and samples only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -105,8 +105,8 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 		       unsigned int user_hz);
 
 /*
- * Estimates the minimum window length for accurate columns under a load that is not synchronous with
- * the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
+ * Estimates the minimum window length for accurate columns under a load that is not synchronous
+ * with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);

@@ -19,9 +19,9 @@ struct audit_hide {
 };
 
 /*
- * Runs a burn of @share of every @period_ns at several phases of the tick, and finds the phases with
- * the smallest and the largest share in /proc/stat. Repeats a probe that other tasks disturbed, at
- * most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ * Runs a burn of @share of every @period_ns at several phases of the tick, and finds the phases
+ * with the smallest and the largest share in /proc/stat. Repeats a probe that other tasks
+ * disturbed, at most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,

@@ -107,7 +107,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
-		/* Sending packets needs privileges and a second core; idle time needs a second core. */
+		/* Packets need privileges and a second core, idle time needs a second core. */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {
 			t->skipped[load] = why;

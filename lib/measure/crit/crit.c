@@ -119,7 +119,7 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 #define GROUP "preemptirq"
 
 /*
- * State of CONFIG_X as text. "likely" marks a guess, because the kernel configuration is not readable.
+ * State of CONFIG_X as text. The state is a guess if the kernel configuration is not readable.
  */
 static const char *option_state(const char *symbol)
 {

@@ -191,12 +191,10 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 				       "this version",
 				       "the loaded module has no figures per CPU");
 	for (size_t i = 0; i < NR_SETTINGS; i++) {
-		char path[96];
-
-		snprintf(path, sizeof(path), TREE "/%s", settings[i]);
-		rc = sys_read_u64(NULL, path, &m->before[i]);
+		rc = sys_read_u64(TREE "/", settings[i], &m->before[i]);
 		if (rc)
-			return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+			return err_set(err, rc, "cannot read " TREE "/%s: %s", settings[i],
+				       strerror(-rc));
 	}
 	m->have_before = true;
 	return 0;

@@ -3,7 +3,6 @@
 #include "measure/crit/module_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -15,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "host/cpu.h"
 #include "host/file.h"
@@ -26,11 +24,10 @@
 
 static int tree_write(const char *file, uint64_t value)
 {
-	char path[96], text[24];
+	char text[24];
 
-	snprintf(path, sizeof(path), TREE "/%s", file);
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
-	return sys_write_file(NULL, path, text);
+	return sys_write_file(TREE "/", file, text);
 }
 
 static int tree_fail(const char *file, uint64_t value, int rc, struct err *err)
@@ -108,10 +105,7 @@ int module_get(const char *dir, const char *file, double *ret_value, struct err 
 
 bool module_has(const char *file)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), TREE "/%s", file);
-	return !access(path, F_OK);
+	return sys_exists(TREE "/", file);
 }
 
 static size_t count_lines(const char *text)
@@ -177,39 +171,6 @@ int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, s
 	return rc ? err_set(err, rc, "cannot read %s: %s", path, strerror(-rc)) : 0;
 }
 
-/* Use absolute paths only, because a root process must not trust the caller's PATH. */
-static void run_modprobe(int words)
-{
-	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",
-					    "/usr/bin/modprobe", "/bin/modprobe"};
-	char locale[] = "LC_ALL=C";
-	char *const env[] = {locale, NULL};
-
-	dup2(words, STDOUT_FILENO);
-	dup2(words, STDERR_FILENO);
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		execle(paths[i], "modprobe", MODULE, (char *)NULL, env);
-	_exit(127);
-}
-
-/* Reads the output of modprobe, whose last line is the reason of a failure. */
-static void last_line(int fd, char *line, size_t size)
-{
-	char text[1024];
-	ssize_t got, len = 0;
-	char *end, *start;
-
-	line[0] = '\0';
-	while ((got = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
-		len += got;
-	text[len] = '\0';
-	end = text + len;
-	while (end > text && end[-1] == '\n')
-		*--end = '\0';
-	start = strrchr(text, '\n');
-	snprintf(line, size, "%.*s", (int)size - 1, start ? start + 1 : text);
-}
-
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE])
 {
 	char build[96];
@@ -231,33 +192,31 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 
 int module_load(struct err *err)
 {
-	char reason[160], line[MODULE_LINE_SIZE];
+	/* A root process must not trust the PATH of its caller. */
+	static const char command[] = "/usr/bin/env -i LC_ALL=C PATH=/usr/sbin:/sbin:/usr/bin:/bin "
+				      "modprobe " MODULE " 2>&1";
+	char reason[160] = "", line[MODULE_LINE_SIZE];
 	struct utsname kernel;
-	int words[2], status;
-	pid_t pid;
+	FILE *output;
+	int status;
 
 	if (!sys_exists(NULL, "/proc/modules"))
 		return err_unsupported(err, -ENOSYS, "use a kernel with CONFIG_MODULES",
 				       "this kernel cannot load modules");
-	if (pipe2(words, O_CLOEXEC))
-		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
-	pid = fork();
-	if (!pid)
-		run_modprobe(words[1]);
-	close(words[1]);
-	if (pid < 0) {
-		close(words[0]);
+	output = popen(command, "re");
+	if (!output)
 		return err_set(err, -errno, "cannot run modprobe: %s", strerror(errno));
-	}
-	last_line(words[0], reason, sizeof(reason));
-	close(words[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	/* The last line of modprobe's output is the reason of a failure. */
+	while (fgets(reason, sizeof(reason), output))
 		;
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
+	reason[strcspn(reason, "\n")] = '\0';
+	status = pclose(output);
+	if (!status)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_unsupported(err, -ENOENT, "install kmod, or load the module with insmod",
-				       "modprobe is missing, so module " MODULE " cannot be loaded");
+				       "modprobe is missing, so module " MODULE
+				       " cannot be loaded");
 	uname(&kernel);
 	module_build_line(NULL, kernel.release, line);
 	return err_unsupported(err, -ENOENT, geteuid() ? "run as root" : line,

@@ -27,21 +27,14 @@ static uint64_t see_head(const struct trace_reader *r)
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
 	uint64_t ns = ((edge->stamp >> 8) - r->start_ns) & STAMP_NS;
+	enum trace_kind kind = trace_edge_kind(edge);
 
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
-	switch (trace_edge_kind(edge)) {
-	case TRACE_IPI_ENTER:
+	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-		break;
-	case TRACE_IRQ_LEAVE:
-	case TRACE_IDLE_LEAVE:
-	case TRACE_TICK:
-		/* The BPF programs leave this field unset. */
+	/* The BPF programs do not set the field of these edges. */
+	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
-		break;
-	default:
-		break;
-	}
 	return ns <= STAMP_NS / 2;
 }
 

@@ -21,8 +21,8 @@ struct trace_reader {
 };
 
 /*
- * Reads the edges that were written before the previous call. @last: the core has stopped writing;
- * reads all edges and sorts in the nested edges. Returns 0 or -ENOMEM.
+ * Reads the edges that were written before the previous call. With @last, the core has stopped
+ * writing: reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick trace`: records every edge of the chosen cores until a timeout or an event. */
+/* `subtick trace`: records every context change (edge) of the cores until a timeout or an event. */
 #ifndef SUBTICK_MEASURE_TRACE_H
 #define SUBTICK_MEASURE_TRACE_H
 

@@ -69,26 +69,13 @@ uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu)
 	return khz;
 }
 
-static char part_mark(enum load_part part)
-{
-	static const char marks[LOAD_NR_PARTS] = {
-		[LOAD_PART_TASK] = '#',		    [LOAD_PART_HARDIRQ] = 'i',
-		[LOAD_PART_SOFTIRQ_ON_IDLE] = 's',  [LOAD_PART_SOFTIRQ_ON_TASK] = 's',
-		[LOAD_PART_KSOFTIRQD] = 'k',	    [LOAD_PART_IDLE_LOOP] = 'l',
-		[LOAD_PART_STEAL] = ' ',	    [LOAD_PART_UNKNOWN] = '?',
-		[LOAD_PART_POLL_IDLE] = 'p',	    [LOAD_PART_IDLE] = '.',
-	};
-
-	return marks[part];
-}
-
-/* True for kernel threads that run softirq work, by the same names as the BPF programs of load. */
-static bool is_softirqd_name(const struct trace_task *name)
-{
-	return name && name->kthread &&
-	       (!strncmp(name->comm, "ksofti", 6) || !strncmp(name->comm, "napi/", 5) ||
-		!strncmp(name->comm, "backlog_", 8));
-}
+static const char part_marks[LOAD_NR_PARTS] = {
+	[LOAD_PART_TASK] = '#',		   [LOAD_PART_HARDIRQ] = 'i',
+	[LOAD_PART_SOFTIRQ_ON_IDLE] = 's', [LOAD_PART_SOFTIRQ_ON_TASK] = 's',
+	[LOAD_PART_KSOFTIRQD] = 'k',	   [LOAD_PART_IDLE_LOOP] = 'l',
+	[LOAD_PART_STEAL] = ' ',	   [LOAD_PART_UNKNOWN] = '?',
+	[LOAD_PART_POLL_IDLE] = 'p',	   [LOAD_PART_IDLE] = '.',
+};
 
 struct filler {
 	struct trace_window *w;
@@ -96,9 +83,14 @@ struct filler {
 	int rc;
 };
 
+/* True for kernel threads that run softirq work, by the same names as the BPF programs of load. */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
-	return is_softirqd_name(trace_name(((struct filler *)arg)->w, pid));
+	const struct trace_task *name = trace_name(((struct filler *)arg)->w, pid);
+
+	return name && name->kthread &&
+	       (!strncmp(name->comm, "ksofti", 6) || !strncmp(name->comm, "napi/", 5) ||
+		!strncmp(name->comm, "backlog_", 8));
 }
 
 static void on_slice(void *arg, const struct trace_slice *slice)
@@ -120,7 +112,7 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 		uint64_t to = w->from_ns + span * (i + 1) / TRACE_LINE_LEN, most = 0;
 		uint64_t part_ns[LOAD_NR_PARTS] = {0};
 
-		cpu->line[i] = part_mark(LOAD_PART_UNKNOWN);
+		cpu->line[i] = part_marks[LOAD_PART_UNKNOWN];
 		while (slice < cpu->nr_slices && cpu->slices[slice].to_ns <= from)
 			slice++;
 		for (size_t at = slice; at < cpu->nr_slices && cpu->slices[at].from_ns < to; at++) {
@@ -131,7 +123,7 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 			part_ns[s->part] += end - begin;
 			if (part_ns[s->part] > most) {
 				most = part_ns[s->part];
-				cpu->line[i] = part_mark(s->part);
+				cpu->line[i] = part_marks[s->part];
 			}
 		}
 	}
@@ -177,6 +169,14 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 	uint32_t pids[MAX_RIVALS];
 	uint64_t ns[MAX_RIVALS];
 	size_t nr = 0;
+	uint64_t *const sums[LOAD_NR_PARTS] = {
+		[LOAD_PART_HARDIRQ] = &ret_chain->irq_ns,
+		[LOAD_PART_SOFTIRQ_ON_IDLE] = &ret_chain->softirq_ns,
+		[LOAD_PART_SOFTIRQ_ON_TASK] = &ret_chain->softirq_ns,
+		[LOAD_PART_IDLE] = &ret_chain->idle_ns,
+		[LOAD_PART_POLL_IDLE] = &ret_chain->idle_ns,
+		[LOAD_PART_IDLE_LOOP] = &ret_chain->idle_ns,
+	};
 
 	*ret_chain = (struct trace_chain){.culprit = UINT32_MAX};
 	for (size_t at = trace_slice_at(cpu, wait->from_ns);
@@ -185,36 +185,11 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 		uint64_t from = s->from_ns > wait->from_ns ? s->from_ns : wait->from_ns;
 		uint64_t to = s->to_ns < wait->to_ns ? s->to_ns : wait->to_ns;
 
-		switch (s->part) {
-		case LOAD_PART_TASK:
-		case LOAD_PART_KSOFTIRQD:
+		if (s->part == LOAD_PART_TASK || s->part == LOAD_PART_KSOFTIRQD)
 			add_rival(ret_chain, pids, ns, &nr, s->pid, to - from);
-			break;
-		case LOAD_PART_HARDIRQ:
-			ret_chain->irq_ns += to - from;
-			break;
-		case LOAD_PART_SOFTIRQ_ON_IDLE:
-		case LOAD_PART_SOFTIRQ_ON_TASK:
-			ret_chain->softirq_ns += to - from;
-			break;
-		case LOAD_PART_IDLE:
-		case LOAD_PART_POLL_IDLE:
-		case LOAD_PART_IDLE_LOOP:
-			ret_chain->idle_ns += to - from;
-			break;
-		default:
-			break;
-		}
+		else if (sums[s->part])
+			*sums[s->part] += to - from;
 	}
-}
-
-const char *trace_event_name(enum trace_event event)
-{
-	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait", [TRACE_EVENT_WAKE] = "wake",
-					    [TRACE_EVENT_NOISE] = "noise",
-					    [TRACE_EVENT_PERCENTILE] = "percentile"};
-
-	return names[event];
 }
 
 static int longest_first(const void *a, const void *b)

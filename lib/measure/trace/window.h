@@ -101,19 +101,17 @@ const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_
 /* Name of the interrupt or softirq of an enter edge, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
-/* Chain of a wait: the tasks that ran meanwhile, longest first, and interrupts. */
+/* Causes of a wait: the task that ran longest meanwhile, interrupts, softirqs and idle exit. */
 struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
 	uint64_t irq_ns, softirq_ns;
-	uint64_t idle_ns; /* idle time of the core during the wait: idle exit */
+	uint64_t idle_ns; /* time of the core in idle exit during the wait */
 };
 
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
-/* Name of an event: "wait", "wake", "noise" or "percentile", or NULL for TRACE_EVENT_NONE. */
-const char *trace_event_name(enum trace_event event);
 /* Copies the @max longest waits, longest first; @max is 0 for all waits. 0 or -ENOMEM. */
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
 			size_t *ret_nr);

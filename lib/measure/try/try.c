@@ -59,7 +59,7 @@ static int command_status(const char *command, int status, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* Runs the command of the original state and waits for its end. The guard process calls this too. */
+/* Runs the command of the original state and waits for its end, also in the guard process. */
 static int command_restore(const void *arg)
 {
 	const struct try_opts *opts = arg;

@@ -26,8 +26,8 @@ struct try_opts {
 	uint64_t each_ns, settle_ns, budget_ns;
 	uint64_t seed; /* seed of the random order of rounds */
 	/*
-	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the user
-	 * stopped the run.
+	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the
+	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
 	void (*progress)(unsigned int done, unsigned int total); /* counts rounds; may be NULL */

@@ -59,7 +59,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/* The numbers in ACPI names are chosen by the firmware. The hint is of the processor. */
+	/* The firmware chooses the numbers in ACPI names. The processor defines the MWAIT hint. */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -71,8 +71,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
  * Before 6.12 a hyperthread may send an IPI to its sibling, and before 6.7 the package counters are
  * on one CPU of the die (docs/methods/wake.md).
  */
-static void open_hw(struct cstate_set *set, const char *root, unsigned int cpu, bool package)
+static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
+	struct cstate_set *set = &d->hw;
 	struct perf_event events[CSTATE_MAX];
 	struct perf_count count;
 	int nr = cstate_list(root, package, events);
@@ -88,7 +89,7 @@ static void open_hw(struct cstate_set *set, const char *root, unsigned int cpu, 
 			close(fd);
 			continue;
 		}
-		snprintf(set->name[set->nr], sizeof(set->name[0]), "%.7s", events[i].name);
+		snprintf(d->name[set->nr], sizeof(d->name[0]), "%.7s", events[i].name);
 		set->number[set->nr] = atoi(events[i].name + (package ? 2 : 1));
 		set->package[set->nr] = package;
 		set->fd[set->nr++] = fd;
@@ -136,13 +137,12 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 {
 	double hz = (double)cycles_hz();
 
-	open_hw(&d->hw, root, cpu, false);
-	open_hw(&d->hw, root, cpu, true);
+	open_hw(d, root, cpu, false);
+	open_hw(d, root, cpu, true);
 	cpuidle_watch_open(&d->idle, root, cpu, false);
 	map_states(d, root, cpu);
 	d->opened = true;
 	d->ns_per_cycle = hz > 0 ? 1e9 / hz : 0.0;
-	memcpy(d->name, d->hw.name, sizeof(d->hw.name));
 	d->nr_columns = d->hw.nr;
 	if (d->idle.nr)
 		strcpy(d->name[d->nr_columns++], "cpuidle");
@@ -151,7 +151,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* Writing the array now avoids page faults between points. */
+	/* Writing the array now avoids page faults during the measurement. */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;

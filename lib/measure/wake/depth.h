@@ -29,7 +29,6 @@ int cstate_number(const char *driver, const char *name, const char *desc);
 /* Open counters of one CPU. A counter counts cycles of the cycle clock in its C-state. */
 struct cstate_set {
 	int nr;
-	char name[CSTATE_COUNTERS][8];
 	int number[CSTATE_COUNTERS];
 	bool package[CSTATE_COUNTERS];
 	int fd[CSTATE_COUNTERS];

@@ -20,7 +20,7 @@ static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* The governor haltpoll spins for up to this time. The driver haltpoll selects the governor. */
+	/* The haltpoll governor, which the haltpoll driver selects, spins for up to this time. */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
 	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
@@ -124,7 +124,7 @@ uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned i
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
-	/* The driver reports 0 for POLL, which is no claim. */
+	/* A polling state has an exit latency of 0 in sysfs, which is not a claim. */
 	return (int)state < c->nr && !c->states[state].polls ? c->states[state].latency_ns
 							      : CPUIDLE_UNKNOWN;
 }

@@ -107,7 +107,7 @@ static void add_residencies(struct wake_window *w, const struct wake_worker *wor
 	for (int i = 0; i < depth->hw.nr && depth->ns_per_cycle > 0 && worker->sweep_ns; i++) {
 		struct wake_residency row = {.cpu = worker->cpu};
 
-		memcpy(row.name, depth->hw.name[i], sizeof(row.name));
+		memcpy(row.name, depth->name[i], sizeof(row.name));
 		row.ns = (double)depth->sum[i] * depth->ns_per_cycle;
 		row.ratio = row.ns / (double)worker->sweep_ns;
 		WAKE_ADD(w, residencies, row);
@@ -191,7 +191,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 {
 	const struct wake_calibration *c = &worker->calibration;
 	double card_ns = (double)(w->card.half_window_ns + w->card.dma.half_spread_ns);
-	/* A clock step of 0 means that the clock was not examined. */
+	/* A clock step of 0 means that the clock was not calibrated. */
 	struct wake_cpu cpu = {
 		.cpu = worker->cpu,
 		.offline = worker->moved,

@@ -234,7 +234,7 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
-		/* A CPU of another type may lack the state of this round and keeps all its states. */
+		/* A CPU of another type may lack this state. It keeps all its states. */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
 		if (rounds->file && !rc)

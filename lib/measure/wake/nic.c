@@ -55,11 +55,9 @@ struct wake_nic {
 	unsigned int nr_irqs;
 	enum ptp_method method;
 	struct wake_clock_map map;
-	uint64_t *launch_dev_ns; /* launch time of each point of the batch, by the card's clock */
-	size_t nr_batch, max_batch;
 };
 
-/* CLOCK_TAI with its error, because preemption between two clock reads delays the second. */
+/* Reads CLOCK_TAI with its error bound: preemption between two clock reads delays the second. */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -146,7 +144,7 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/* Moves all interrupts of the card: drivers differ in which interrupt reports a sent packet. */
+/* Moves all interrupts of the card, because drivers report sent packets on different ones. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
@@ -216,7 +214,6 @@ void wake_nic_close(struct wake_nic *nic)
 	if (!nic)
 		return;
 	close_card(nic);
-	free(nic->launch_dev_ns);
 	free(nic);
 }
 
@@ -273,18 +270,17 @@ static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 
 		if (opened) {
 			add_other(nic, name, "not tried");
-			continue;
+		} else {
+			strcpy(nic->card.device, name);
+			why = (struct err){0};
+			opened = !open_card(nic, cpu, &why);
+			if (!opened) {
+				close_card(nic);
+				add_other(nic, name, why.what);
+			}
 		}
-		strcpy(nic->card.device, name);
-		why = (struct err){0};
-		opened = !open_card(nic, cpu, &why);
-		if (!opened) {
-			close_card(nic);
-			add_other(nic, name, why.what);
-		}
-	}
-	for (int i = 0; i < nr; i++)
 		free(entries[i]);
+	}
 	free(entries);
 	if (opened)
 		return 0;
@@ -298,9 +294,8 @@ static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 	return why.code;
 }
 
-int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned int cpu,
-		  const char *root, struct journal *journal, struct wake_nic **ret_nic,
-		  struct err *err)
+int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
+		  struct journal *journal, struct wake_nic **ret_nic, struct err *err)
 {
 	struct wake_nic *nic = calloc(1, sizeof(*nic));
 	int rc;
@@ -316,16 +311,9 @@ int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned i
 	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
 	if (opts->software)
 		nic->opts.irq_offset_ns = 0;
-	nic->max_batch = max_batch;
-	nic->launch_dev_ns = calloc(max_batch ? max_batch : 1, sizeof(uint64_t));
-	if (!nic->launch_dev_ns) {
-		rc = err_set(err, -ENOMEM, "out of memory");
-	} else if (opts->device) {
+	if (opts->device)
 		snprintf(nic->card.device, sizeof(nic->card.device), "%s", opts->device);
-		rc = open_card(nic, cpu, err);
-	} else {
-		rc = open_first(nic, cpu, err);
-	}
+	rc = opts->device ? open_card(nic, cpu, err) : open_first(nic, cpu, err);
 	if (rc)
 		wake_nic_close(nic);
 	else
@@ -339,7 +327,6 @@ static int batch_begin(struct wake_worker *worker)
 	int rc = read_fix(nic, &nic->map.a, &worker->err);
 
 	nic->map.b = nic->map.a;
-	nic->nr_batch = 0;
 	return rc;
 }
 
@@ -385,8 +372,6 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 		nic->card.missed++;
 		ret_point->reject = WAKE_REJ_LOST;
 	}
-	if (nic->nr_batch < nic->max_batch)
-		nic->launch_dev_ns[nic->nr_batch++] = launch_dev;
 }
 
 /* Corrects the launch time of a point after the second reading of the card's clock. */
@@ -413,21 +398,21 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
+	struct wake_clock_map before = nic->map; /* the map that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
-	size_t at = 0;
 
 	if (rc)
 		return rc;
-	for (size_t i = first; i < worker->nr && at < nic->nr_batch; i++) {
+	for (size_t i = first; i < worker->nr; i++) {
 		struct wake_point *p = &worker->points[i];
-		uint64_t half;
+		int64_t launch_dev = wake_clock_to_device(&before, p->launch_ns);
+		uint64_t half = wake_clock_uncertainty(&nic->map, launch_dev);
 
 		if (p->source != WAKE_NIC)
 			continue;
-		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
 		if (half > nic->card.half_window_ns)
 			nic->card.half_window_ns = half;
-		move_launch(p, wake_clock_to_system(&nic->map, nic->launch_dev_ns[at++]));
+		move_launch(p, wake_clock_to_system(&nic->map, launch_dev));
 	}
 	nic->card.drift_ppb = fmax(nic->card.drift_ppb, fabs(wake_clock_drift_ppb(&nic->map)));
 	return 0;

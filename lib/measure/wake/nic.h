@@ -22,11 +22,10 @@ struct wake_nic_opts {
 
 /*
  * Sets the IRQ affinity of the card to @cpu, the first measured CPU, and the card's queue. @journal
- * restores both. @max_batch: maximum number of points between two readings of the card's clock.
+ * restores both.
  */
-int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned int cpu,
-		  const char *root, struct journal *journal, struct wake_nic **ret_nic,
-		  struct err *err);
+int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
+		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
 /* Moves the interrupts of the card to @cpu, before the points of that CPU. */
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);

@@ -27,7 +27,7 @@ struct wake_probe {
 	struct wake_bpf *skel;
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* rows per CPU in hists, at least 1 */
-	bool one_state;		/* no cpuidle driver: one row for the idle state of the architecture */
+	bool one_state;		/* no cpuidle driver: a single row per CPU */
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;

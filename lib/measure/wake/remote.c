@@ -62,7 +62,7 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* The sender writes to the launch until it has cleared due_ns. */
+	/* Wait until the sender clears due_ns, because it writes to worker->launch before. */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
@@ -134,7 +134,7 @@ static void *sender_main(void *arg)
 		uint64_t due = 0, now = clock_mono_ns();
 		struct wake_worker *w = earliest(sender, &due);
 
-		/* The core went offline, and the kernel may have moved the sender to a measured core. */
+		/* After hotplug the kernel may have moved the sender to a measured core. */
 		if (sched_getcpu() != (int)sender->cpu) {
 			sender->moved = true;
 			atomic_store(sender->run_stop, true);

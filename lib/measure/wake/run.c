@@ -60,7 +60,7 @@ static const struct wake_source_ops *const ops_of[] = {
 
 #define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
 
-/* One point by each source. */
+/* Measures one point with each source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
 	struct wake_point point;
@@ -77,7 +77,7 @@ static void run_points(struct wake_worker *w, uint64_t distance_ns)
 	}
 }
 
-/* All points of one launch distance. */
+/* Measures all points of one launch distance. */
 static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 {
 	uint32_t points = w->plan->sweep.points;
@@ -305,7 +305,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* Writing the array now avoids page faults during a point. */
+		/* Writing the array now avoids page faults during the measurement. */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;

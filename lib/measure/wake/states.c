@@ -102,21 +102,31 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 	return nr;
 }
 
-static void summarize(struct wake_state *s, double *latency, double *silent, size_t nr)
+/*
+ * Computes the figures of @s over the points of @workers; returns the number of points. @latency
+ * has room for two values per point.
+ */
+static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
+			unsigned int nr_workers, double *latency, size_t max)
 {
+	double *silent = latency + max;
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < nr_workers; i++)
+		nr += gather(&workers[i], s, latency + nr, silent + nr);
 	wake_summarize(latency, nr, &s->summary);
 	quantile_sort(silent, nr);
 	s->silent_median_ns = nr ? silent[nr / 2] : NAN;
+	return nr;
 }
 
 void wake_states_points(struct wake_window *w, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns)
 {
 	unsigned int nr_states = count_states(worker);
-	double *latency = malloc((worker->nr + 1) * sizeof(*latency));
-	double *silent = malloc((worker->nr + 1) * sizeof(*silent));
+	double *latency = malloc(2 * (worker->nr + 1) * sizeof(*latency));
 
-	w->failed |= !latency || !silent;
+	w->failed |= !latency;
 	for (unsigned int round = 0; round < w->nr_rounds; round++)
 		for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++)
 			for (unsigned int state = 0; state < nr_states && !w->failed; state++) {
@@ -124,21 +134,16 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 						       .index = state,
 						       .source = source,
 						       .round = round};
-				size_t nr;
 
 				if (round + 1 < w->nr_rounds && w->by_preference)
 					strcpy(s.preference, worker->plan->preferences[round]);
 				else if (round + 1 < w->nr_rounds)
 					snprintf(s.forced, sizeof(s.forced), "%s",
 						 wake_env_name(env, worker->cpu, round));
-				nr = gather(worker, &s, latency, silent);
-				if (!nr)
-					continue;
-				summarize(&s, latency, silent, nr);
-				add_state(w, env, &s, uncertainty_ns);
+				if (summarize(&s, worker, 1, latency, worker->nr))
+					add_state(w, env, &s, uncertainty_ns);
 			}
 	free(latency);
-	free(silent);
 }
 
 static void count_le(struct wake_state *s)
@@ -180,7 +185,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->one_state)
 			continue;
-		/* The kernel writes during the copy: inside may be one event ahead of the counts. */
+		/* The kernel writes during the copy, so inside may be one event ahead. */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		if (s.summary.count)
@@ -193,8 +198,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 void wake_totals(struct wake_window *w, const struct wake_env *env, const struct wake_run *run)
 {
 	double uncertainty_ns = w->uncertainty_ns == WAKE_UNKNOWN ? NAN : (double)w->uncertainty_ns;
-	size_t max = 1, nr;
-	double *latency; /* @max latencies, then @max silent times */
+	size_t max = 1;
+	double *latency;
 
 	for (unsigned int i = 0; i < run->nr_workers; i++)
 		max += run->workers[i].nr;
@@ -211,12 +216,8 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
-			nr = 0;
-			for (unsigned int i = 0; i < run->nr_workers; i++)
-				nr += gather(&run->workers[i], &s, latency + nr,
-					     latency + max + nr);
-			summarize(&s, latency, latency + max, nr);
-			/* A state without points has a row too: that it was not reached is a result. */
+			summarize(&s, run->workers, run->nr_workers, latency, max);
+			/* A row without points means that the state was not reached. */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
@@ -279,7 +280,7 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
 	double error_ns = isnan(cpu->uncertainty_ns) ? 0.0 : cpu->uncertainty_ns;
-	/* Without a driver there are two states: POLL with idle=poll, and the architecture's. */
+	/* Without a driver there are two states: POLL (idle=poll) and the architecture's idle. */
 	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
 	int nr = c->nr ? c->nr : 2, found;
 	struct wake_budget b = {.cpu = cpu->cpu,

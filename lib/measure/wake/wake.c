@@ -81,7 +81,7 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/* Measure one CPU: all CPUs would take long, one pass each. */
+		/* Measure only the first CPU, because each CPU takes a separate pass. */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {
@@ -341,8 +341,8 @@ static int open_parts(struct wake_meter *m, struct err *err)
 	     wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
 	     check_threads(m, err);
 	if (!rc && has(m, WAKE_NIC))
-		rc = wake_nic_open(&opts->nic, opts->sweep.points, cpuset_next(&opts->cpus, 0),
-				   opts->root, &m->journal, &m->nic, err);
+		rc = wake_nic_open(&opts->nic, cpuset_next(&opts->cpus, 0), opts->root,
+				   &m->journal, &m->nic, err);
 	return rc ?: open_probe(m, passive && opts->bare, err) ?: open_run(m, err);
 }
 

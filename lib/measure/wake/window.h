@@ -91,7 +91,7 @@ struct wake_budget {
 	double p999_ns;
 	/* Latency limit for the kernel; unknown if no limit is needed. */
 	uint64_t limit_ns;
-	/* Share of idle time in deeper states: in the window for source passive, else since boot. */
+	/* Share of idle time in deeper states, since boot unless the source is passive. */
 	double deeper_ratio;
 };
 
@@ -144,8 +144,8 @@ struct wake_window {
 	uint64_t not_a_timer, odd_state;    /* reasons of source passive only */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* 0 without --budget */
-	/* Sticky: a core had no state within the budget; a state exceeded the claimed latency. */
-	bool over_budget, exceeded;
+	bool over_budget; /* sticky: a core had no idle state within the budget */
+	bool exceeded;	  /* sticky: an idle state exceeded its claimed latency */
 
 	struct wake_machine machine;
 	struct wake_card card;

@@ -85,13 +85,13 @@ void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
 /* Fills worker->calibration on the calling thread. Requires wake_probe_calibrate(). */
 void wake_calibrate(struct wake_worker *worker);
 
-/* Thread that wakes the workers of @targets until wake_sender_stop(), on a core outside @targets. */
+/* Thread that wakes the workers of @targets, on a core outside @targets. */
 struct wake_sender {
 	unsigned int cpu;
 	const struct cpuset *targets;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	atomic_bool *run_stop; /* wake_run.stop, set if the sender fails: workers cannot go on */
+	atomic_bool *run_stop; /* wake_run.stop, which the sender sets on failure */
 	bool moved;	       /* the sender's core went offline, which ended the run */
 	atomic_bool stop;
 	/* Deadline of the sender's sleep, or 0 while the sender is awake. */

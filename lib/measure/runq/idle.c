@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that count waits for idle cores, ends their windows, and names their rows. */
+/* Loads the programs that count waits for idle CPUs, reads their table, and names the rows. */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct runq_idle {
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
 	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings */
-	unsigned int last;			     /* which of them is the last */
+	unsigned int last;			     /* index of the last reading */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -121,7 +121,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/* Read now: the exporter drops its access to /sys later. */
+	/* Reads the states now, because the exporter later loses access to /sys. */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err);
 	if (!rc)
@@ -147,7 +147,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* A failed read is not an empty table. */
+	/* A failed read must not look like an empty table. */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
@@ -157,7 +157,10 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 	return 0;
 }
 
-/* Name and claimed latency by the first CPU online; other core types may have other states. */
+/*
+ * Sets name and claimed latency from the states of the first online CPU. CPUs of another type may
+ * have other states.
+ */
 static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
 {
 	if ((int)s->index < nr) {
@@ -165,7 +168,7 @@ static void describe(struct runq_idle_state *s, const struct cpuidle_state *stat
 		s->claimed_ns = states[s->index].polls ? UINT64_MAX : states[s->index].latency_ns;
 		return;
 	}
-	/* Without a driver the idle loop reports 1, or 0 with idle=poll. */
+	/* Without a cpuidle driver the idle loop reports state 1, or 0 with idle=poll. */
 	snprintf(s->name, sizeof(s->name), "%s",
 		 nr > 0	    ? "unknown"
 		 : s->index ? ARCH_IDLE_NAME
@@ -189,7 +192,7 @@ static int states_by_wait(const void *a, const void *b)
 	return CMP(y->wait_ns, x->wait_ns) ?: by_party(a, b);
 }
 
-/* Adds up rows of one party and state; returns the number of rows left. */
+/* Merges rows of the same party and state. Returns the number of remaining rows. */
 static size_t merge(struct runq_idle_state *rows, size_t nr)
 {
 	size_t left = 0;

@@ -12,7 +12,7 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/* In the order of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
+/* Names by enum runq_per, then by enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};
@@ -131,7 +131,10 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
-	/* A name alone is in many cgroups: count it in each, and add up those that pass the filter. */
+	/*
+	 * A task name can occur in many cgroups: counts by cgroup and name, then sums the cgroups
+	 * that pass the filter.
+	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;
 		opts->sum = ROLLUP_COMM;

@@ -25,7 +25,8 @@
 #include "pods/pods.h"
 
 /* Maximum CPU time of a comparison with schedstat in the exporter. */
-#define WALKS_NS (NSEC_PER_MSEC / 2)
+#define WALKS_NS	 (NSEC_PER_MSEC / 2)
+#define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 struct runq_kernel {
 	struct core core;
@@ -321,6 +322,14 @@ static int64_t unbooked_sum(const struct runq_kernel *k)
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile __s64 *)&k->cores[cpu].runq.unbooked_ns;
 	return sum;
+}
+
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns)
+{
+	uint64_t ran_ns = compared_ns - open_ns;
+
+	return !compared_ns ||
+	       now_ns - compared_ns >= (ran_ns < COMPARE_EVERY_NS ? ran_ns : COMPARE_EVERY_NS);
 }
 
 #define ADD_KERNEL(member) sum.member += pc->member;

@@ -57,6 +57,12 @@ int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /* Reason why the switch program does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
+/*
+ * True if the exporter should compare with run_delay again: at doubled run times, then every 10 s.
+ * With thousands of tasks a comparison costs more than the rest of a window. Times are
+ * CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ */
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Kernel memory of all maps in bytes. */
 uint64_t runq_kernel_memory(const struct runq_kernel *kernel);
 

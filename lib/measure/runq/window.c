@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
 #include "stats/runq.h"
-
-#define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 static uint64_t scaled(const struct runq_window *w, uint64_t figure)
 {
@@ -230,14 +227,6 @@ double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_los
 	if (!now->delay_ns || now->delay_ns <= was->delay_ns)
 		return NAN;
 	return accounted / (double)(now->delay_ns - was->delay_ns);
-}
-
-bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns)
-{
-	uint64_t ran_ns = compared_ns - open_ns;
-
-	return !compared_ns ||
-	       now_ns - compared_ns >= (ran_ns < COMPARE_EVERY_NS ? ran_ns : COMPARE_EVERY_NS);
 }
 
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now)

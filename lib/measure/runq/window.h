@@ -169,12 +169,6 @@ void runq_window_clear(struct runq_window *window);
  * NAN if the kernel has no run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/*
- * True if the exporter should compare with run_delay again: at doubled run times, then every 10 s.
- * With thousands of tasks a comparison costs more than the rest of a window. Times are
- * CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
- */
-bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Share of the observed waits that run_delay omits. NAN without waits. */
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now);
 

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "abi/runq_avoidable.h"
+#include "base/array.h"
 #include "runq_avoidable.skel.h"
 #include "host/bpf.h"
 #include "host/cpu.h"
@@ -40,7 +41,7 @@ static int load(struct runq_avoidable *a, const struct runq_opts *opts,
 					     "sched_migrate_task"};
 	struct runq_avoidable_bpf *skel;
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;

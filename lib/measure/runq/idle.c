@@ -73,7 +73,7 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 	static const char *const needed[] = {"cpu_idle", "sched_waking", "sched_wakeup_new",
 					     "sched_switch"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;
@@ -192,22 +192,13 @@ static int states_by_wait(const void *a, const void *b)
 	return CMP(y->wait_ns, x->wait_ns) ?: by_party(a, b);
 }
 
-/* Merges rows of the same party and state. Returns the number of remaining rows. */
-static size_t merge(struct runq_idle_state *rows, size_t nr)
+static void add_state(void *to, const void *from)
 {
-	size_t left = 0;
+	struct runq_idle_state *sum = to;
+	const struct runq_idle_state *more = from;
 
-	qsort(rows, nr, sizeof(*rows), by_party);
-	for (size_t i = 0; i < nr; i++) {
-		if (left && !by_party(&rows[left - 1], &rows[i])) {
-			rows[left - 1].count += rows[i].count;
-			rows[left - 1].wait_ns += rows[i].wait_ns;
-		} else {
-			rows[left++] = rows[i];
-		}
-	}
-	qsort(rows, left, sizeof(*rows), states_by_wait);
-	return left;
+	sum->count += more->count;
+	sum->wait_ns += more->wait_ns;
 }
 
 int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
@@ -236,8 +227,11 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
 		s->party = runq_rollup_party(rollup, &s->party);
 	}
-	if (rollup)
-		w->nr_idle_states = merge(w->idle_states, w->nr_idle_states);
+	if (rollup) {
+		w->nr_idle_states = array_merge(w->idle_states, w->nr_idle_states,
+						sizeof(*w->idle_states), by_party, add_state);
+		qsort(w->idle_states, w->nr_idle_states, sizeof(*w->idle_states), states_by_wait);
+	}
 	w->idle_full = 0;
 	for (unsigned int cpu = 0; cpu < idle->nr_cpus; cpu++)
 		w->idle_full += *(volatile uint64_t *)&idle->cpus[cpu].full;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/runq.h"
 
 #define BLAME_ROWS 8
@@ -102,7 +103,7 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		 "--pressure excludes --cpu: it covers all CPUs"},
 	};
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		if (checks[i].wrong)
 			return err_set(err, -EINVAL, "%s", checks[i].what);
 	return check_le(opts->le_ns, opts->nr_le, err);
@@ -120,11 +121,11 @@ void runq_opts_defaults(struct runq_opts *opts)
 
 	if (!opts->nr_le) {
 		memcpy(opts->le_ns, le, sizeof(le));
-		opts->nr_le = sizeof(le) / sizeof(le[0]);
+		opts->nr_le = ARRAY_SIZE(le);
 	}
 	if (!opts->nr_percentiles) {
 		memcpy(opts->percentiles, percentiles, sizeof(percentiles));
-		opts->nr_percentiles = sizeof(percentiles) / sizeof(percentiles[0]);
+		opts->nr_percentiles = ARRAY_SIZE(percentiles);
 	}
 	if (opts->sample_ratio >= 1.0)
 		opts->sample_ratio = 0.0;

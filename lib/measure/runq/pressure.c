@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "runq_pressure.skel.h"
 #include "host/bpf.h"
@@ -95,7 +96,7 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
 					     "cgroup_rmdir"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;

@@ -3,6 +3,7 @@
 #include "measure/load/pairs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -185,8 +186,12 @@ void load_pairs_close(struct load_pairs *pairs)
 
 static void name(const struct load_pairs *pairs, uint64_t id, char *buf)
 {
-	if (cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH))
+	int rc = cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH);
+
+	if (rc == -ENOENT)
 		snprintf(buf, LOAD_PAIR_PATH, "(gone)");
+	else if (rc)
+		snprintf(buf, LOAD_PAIR_PATH, "/…(%" PRIu64 ")", id);
 }
 
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick load: how busy each core is, and with what. */
+/* subtick load: busy time of each core, split by context. */
 #include "commands.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses options that would be ignored: an event that no source counts, a drawing of no bursts. */
+/* Refuses --event and --histogram if they would be ignored. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;

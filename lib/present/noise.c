@@ -349,7 +349,8 @@ const struct table_spec *const noise_tables[] = {
 	&load_losses_table, NULL,
 };
 
-int noise_report(const struct noise_window *w, struct report **ret_report)
+int noise_report(const struct noise_window *w, const struct overview_window *all,
+		 struct report **ret_report)
 {
 	struct report *report = report_new("noise");
 
@@ -366,7 +367,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_functions(w, report);
 	add_senders_and_calls(w, report);
 	findings_begin(report);
-	noise_findings(w, report);
+	noise_findings(w, all, report);
 	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
 	if (!w->nmi_known)

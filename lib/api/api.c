@@ -119,7 +119,7 @@ static const char *const key_names[] = {
 	[SUBTICK_EXCLUDED_NS] = "excluded_ns",
 };
 
-#define NAME_AT(names, index) ((size_t)(index) < NR(names) ? (names)[index] : NULL)
+#define NAME_AT(names, index) ((size_t)(index) < ARRAY_SIZE(names) ? (names)[index] : NULL)
 
 const char *subtick_list_name(enum subtick_list list)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/cpuset.h"
 #include "measure/meter.h"
 #include "measure/runq/rules.h"
@@ -84,8 +85,7 @@ struct api_view {
 
 /* A view of the arrays columns, lists and losses of a file. */
 #define API_VIEW(open, window) \
-	{open, window, columns, NR(columns), lists, NR(lists), losses, NR(losses)}
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
+	{open, window, columns, ARRAY_SIZE(columns), lists, ARRAY_SIZE(lists), losses, ARRAY_SIZE(losses)}
 
 struct subtick_window {
 	const struct api_view *view;

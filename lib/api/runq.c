@@ -66,8 +66,8 @@ static void get_party(const struct runq_party *party, enum subtick_key key, stru
 
 	if (ret->type != FIGURE_NONE || ret->text)
 		return;
-	api_column(group_columns, NR(group_columns), group, SUBTICK_GROUPS, key, ret);
-	api_column(names_columns, NR(names_columns), group->names ?: &no_names, SUBTICK_GROUPS, key,
+	api_column(group_columns, ARRAY_SIZE(group_columns), group, SUBTICK_GROUPS, key, ret);
+	api_column(names_columns, ARRAY_SIZE(names_columns), group->names ?: &no_names, SUBTICK_GROUPS, key,
 		   ret);
 	if (key == SUBTICK_PARTY)
 		figure_u64(ret, party->kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing arrays, comparison for qsort(), FNV-1a hash. */
+/* Growing arrays, comparison for qsort(), merging, FNV-1a hash. */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Compares two numbers: -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field if the first
@@ -53,6 +54,28 @@ static inline size_t array_above(const void *array, size_t nr, size_t size, size
 			nr = mid;
 	}
 	return low;
+}
+
+/*
+ * Sorts @array by @compare and merges equal elements: @add adds the second element to the first.
+ * Returns the number of remaining elements.
+ */
+static inline size_t array_merge(void *array, size_t nr, size_t size,
+				 int (*compare)(const void *, const void *),
+				 void (*add)(void *to, const void *from))
+{
+	char *last = array;
+
+	if (!nr)
+		return 0;
+	qsort(array, nr, size, compare);
+	for (const char *at = last + size, *end = last + nr * size; at < end; at += size) {
+		if (compare(last, at))
+			memmove(last += size, at, size);
+		else
+			add(last, at);
+	}
+	return (last - (char *)array) / size + 1;
 }
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))

@@ -208,25 +208,18 @@ static int by_pair(const void *a, const void *b)
 	return CMP(x->victim, y->victim) ?: CMP(x->culprit, y->culprit);
 }
 
-static void charge_add(struct runq_row *row, const struct runq_row *more)
+static void charge_add(void *to, const void *from)
 {
+	const struct runq_row *more = from;
+	struct runq_row *row = to;
+
 	row->charge.wait_ns += more->charge.wait_ns;
 	row->charge.count += more->charge.count;
 }
 
 size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 {
-	size_t left = 0;
-
-	if (nr)
-		qsort(rows, nr, sizeof(*rows), by_pair);
-	for (size_t i = 0; i < nr; i++) {
-		if (left && !by_pair(&rows[left - 1], &rows[i]))
-			charge_add(&rows[left - 1], &rows[i]);
-		else
-			rows[left++] = rows[i];
-	}
-	return left;
+	return array_merge(rows, nr, sizeof(*rows), by_pair, charge_add);
 }
 
 /* A blame row and the total wait time of its victim. */

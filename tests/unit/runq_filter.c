@@ -105,7 +105,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/kubepods");
 
-	filter.asked = &asked;
+	filter.requested = &asked;
 	filter.nr = 1;
 	rule(false, "pod=web-*");
 	assert_true(!passes(service) && never(service));

@@ -3,6 +3,7 @@
  * Compares the waits of a window with the kernel's run_delay, without the time that the kernel
  * omits.
  */
+#include "measure/runq/kernel.h"
 #include "measure/runq/window.h"
 
 #include <math.h>

@@ -181,7 +181,7 @@ TEST_WITH(test_late_name, reset, done)
 
 TEST_WITH(test_rows_shown, reset, done)
 {
-	struct runq_filter all = {0}, pod = {.asked = (struct runq_group *[]){leaf}, .nr = 1};
+	struct runq_filter all = {0}, pod = {.requested = (struct runq_group *[]){leaf}, .nr = 1};
 	struct runq_pressures *p = open_for(ROLLUP_POD, 0, NULL);
 	struct runq_window w = {0};
 

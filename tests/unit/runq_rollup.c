@@ -139,8 +139,8 @@ static void charged(uint64_t victim, uint64_t culprit, uint64_t wait_ns)
 
 static void ask_for(const char *path)
 {
-	filter.asked = realloc(filter.asked, (filter.nr + 1) * sizeof(*filter.asked));
-	filter.asked[filter.nr++] =
+	filter.requested = realloc(filter.requested, (filter.nr + 1) * sizeof(*filter.requested));
+	filter.requested[filter.nr++] =
 		runq_group_new(&(struct runq_group){.cgroup_id = 77}, path);
 }
 

@@ -316,7 +316,7 @@ static void test_come_back(void **state)
 static void test_unwanted(void **state)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
-	struct runq_filter filter = {.asked = &asked, .nr = 1};
+	struct runq_filter filter = {.requested = &asked, .nr = 1};
 	uint32_t far = slots.chunks.near + 3;
 
 	(void)state;

@@ -72,9 +72,9 @@ static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 
 static void ask_for(const char *const *paths, size_t nr)
 {
-	filter.asked = calloc(nr, sizeof(*filter.asked));
+	filter.requested = calloc(nr, sizeof(*filter.requested));
 	for (filter.nr = 0; filter.nr < nr; filter.nr++)
-		filter.asked[filter.nr] = runq_group_new(&(struct runq_group){0}, paths[filter.nr]);
+		filter.requested[filter.nr] = runq_group_new(&(struct runq_group){0}, paths[filter.nr]);
 }
 
 static void close_window(void)

@@ -3,6 +3,7 @@
 #include "measure/load/pairs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,16 +72,15 @@ int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now
 			 __atomic_exchange_n(&cpus[cpu].since_ns, now_ns, __ATOMIC_RELAXED));
 }
 
+static void add_sum(void *to, const void *from)
+{
+	((struct load_pair_sum *)to)->ns += ((const struct load_pair_sum *)from)->ns;
+}
+
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr)
 {
-	size_t merged = 0, left = 0;
+	size_t merged = array_merge(sums, nr, sizeof(*sums), by_pair, add_sum), left = 0;
 
-	qsort(sums, nr, sizeof(*sums), by_pair);
-	for (size_t i = 0; i < nr; i++)
-		if (merged && !by_pair(&sums[merged - 1], &sums[i]))
-			sums[merged - 1].ns += sums[i].ns;
-		else
-			sums[merged++] = sums[i];
 	for (size_t i = 0, end; i < merged; i = end) {
 		int64_t run_ns = 0;
 
@@ -186,8 +186,12 @@ void load_pairs_close(struct load_pairs *pairs)
 
 static void name(const struct load_pairs *pairs, uint64_t id, char *buf)
 {
-	if (cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH))
+	int rc = cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH);
+
+	if (rc == -ENOENT)
 		snprintf(buf, LOAD_PAIR_PATH, "(gone)");
+	else if (rc)
+		snprintf(buf, LOAD_PAIR_PATH, "/…(%" PRIu64 ")", id);
 }
 
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,

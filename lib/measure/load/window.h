@@ -18,7 +18,7 @@
 
 /* A pair of cgroups that shared a physical core. */
 struct load_pair {
-	/* "(gone)" after a cgroup was removed */
+	/* Paths. "(gone)" after a cgroup was removed, "/…(ID)" if the path cannot be read. */
 	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH];
 	uint64_t ns;	 /* CPU time of cgroup while sibling ran on the other hyperthread */
 	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */

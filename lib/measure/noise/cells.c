@@ -315,36 +315,27 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Merges the hits of each victim over all classes and CPUs. */
-static void merge_hits(struct noise_cells *cells)
+/* Adds the hits of a victim by another class or on another CPU. */
+static void add_hit(void *sum, const void *more)
 {
-	size_t nr = 0;
+	const struct noise_hit *from = more;
+	struct noise_hit *to = sum;
 
-	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_victim);
-	for (size_t i = 0; i < cells->nr_hits; i++) {
-		const struct noise_hit *from = &cells->hits[i];
-		struct noise_hit *to = nr ? &cells->hits[nr - 1] : NULL;
-
-		if (!to || to->key != from->key) {
-			cells->hits[nr++] = *from;
-			continue;
-		}
-		for (int class = 0; class < NOISE_CLASSES; class ++) {
-			to->count[class] += from->count[class];
-			to->ns[class] += from->ns[class];
-		}
-		if (from->longest_ns > to->longest_ns) {
-			to->longest_ns = from->longest_ns;
-			to->pid = from->pid;
-			memcpy(to->comm, from->comm, sizeof(to->comm));
-		}
+	for (int class = 0; class < NOISE_CLASSES; class ++) {
+		to->count[class] += from->count[class];
+		to->ns[class] += from->ns[class];
 	}
-	cells->nr_hits = nr;
+	if (from->longest_ns > to->longest_ns) {
+		to->longest_ns = from->longest_ns;
+		to->pid = from->pid;
+		memcpy(to->comm, from->comm, sizeof(to->comm));
+	}
 }
 
 void noise_cells_end(struct noise_cells *cells)
 {
-	merge_hits(cells);
+	cells->nr_hits =
+		array_merge(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_victim, add_hit);
 	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_hit_time);
 	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), sources_by_time);
 	qsort(cells->functions, cells->nr_functions, sizeof(*cells->functions), functions_by_time);

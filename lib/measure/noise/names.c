@@ -223,8 +223,10 @@ static int by_core_and_count(const void *a, const void *b)
 }
 
 /* Majority vote for the sending process: votes of different processes cancel out. */
-static void add_sender(struct noise_sender *to, const struct noise_sender *from)
+static void add_sender(void *sum, const void *more)
 {
+	const struct noise_sender *from = more;
+	struct noise_sender *to = sum;
 	uint64_t votes = to->by_process;
 
 	to->count += from->count;
@@ -242,18 +244,8 @@ static void add_sender(struct noise_sender *to, const struct noise_sender *from)
 /* Merges IPIs counted by two programs, and functions without a name. */
 static void merge(struct noise_sent *sent)
 {
-	struct noise_sender *list = sent->list;
-	size_t nr = 0;
-
-	qsort(list, sent->nr, sizeof(*list), by_pair);
-	for (size_t i = 0; i < sent->nr; i++) {
-		if (nr && !by_pair(&list[nr - 1], &list[i]))
-			add_sender(&list[nr - 1], &list[i]);
-		else
-			list[nr++] = list[i];
-	}
-	qsort(list, nr, sizeof(*list), by_core_and_count);
-	sent->nr = nr;
+	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);
+	qsort(sent->list, sent->nr, sizeof(*sent->list), by_core_and_count);
 }
 
 static void read_table(struct noise_senders *senders, unsigned int from, int program,

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "abi/runq_avoidable.h"
+#include "base/array.h"
 #include "runq_avoidable.skel.h"
 #include "host/bpf.h"
 #include "host/cpu.h"
@@ -17,8 +18,8 @@
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
-	uint64_t lost; /* before the start */
-	uint64_t full; /* as of the last window */
+	uint64_t lost; /* lost waits before the start */
+	uint64_t full; /* waits without room in the table, at the last window */
 };
 
 static int check_kernel(const struct btf *btf, struct err *err)
@@ -40,7 +41,7 @@ static int load(struct runq_avoidable *a, const struct runq_opts *opts,
 					     "sched_migrate_task"};
 	struct runq_avoidable_bpf *skel;
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;
@@ -73,7 +74,7 @@ out:
 	return rc;
 }
 
-/* Attaches, then finds the cores that are idle already. */
+/* Attaches the programs, then finds CPUs that are already idle. */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
 	int rc;
@@ -130,7 +131,7 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	return sum;
 }
 
-/* Deletes the groups that are not in @keep, which may be NULL. */
+/* Deletes table entries of groups that are not in @keep. @keep may be NULL. */
 static int delete_others(struct runq_avoidable *a, const struct runq_waits_list *keep,
 			 struct err *err)
 {
@@ -148,7 +149,7 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* A failed read is not an empty table. */
+	/* -ENOENT marks the end of the table; other errors must not look like an empty table. */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 
@@ -171,7 +172,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* An entry that was deleted begins again at 0. */
+	/* A deleted entry starts again at 0. */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -195,7 +196,9 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 	for (size_t i = 0; !rc && i < list->nr; i++)
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
-	/* Filtered cgroups are never read, so the table also has ended ones. */
+	/*
+	 * Entries of filtered cgroups are never read, so the table may be full of removed cgroups.
+	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);
 	a->full = full;

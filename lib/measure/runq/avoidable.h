@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits while a core that the task may use was idle: programs of their own, on request. */
+/*
+ * Avoidable waits: waits while a CPU that the task may use was idle. Loads separate BPF programs.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
 #define SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
 
@@ -11,21 +13,21 @@
 
 struct runq_avoidable;
 
-/* Kernel memory, about: tasks, cores, and the table of groups. */
+/* Approximate kernel memory of the maps. */
 #define RUNQ_AVOIDABLE_BYTES (4ULL << 20)
 
-/* The hierarchy of @opts is the one in use, never AUTO. */
+/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);
-/* Drops everything that was counted so far. */
+/* Drops all waits counted before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
 /*
- * Ends the window: fills the avoidable members of the rows of @list, which are the waits of cgroups
- * in this window, before any rollup. A row that is no cgroup gets UINT64_MAX.
+ * Ends the window: fills the avoidable members of the rows of @list. Call it before rollups. A row
+ * that is no cgroup gets UINT64_MAX.
  */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);
-/* Waits since the start whose avoidable part is unknown. */
+/* Number of waits since the start whose avoidable part is unknown. */
 uint64_t runq_avoidable_lost(const struct runq_avoidable *avoidable);
 void runq_avoidable_close(struct runq_avoidable *avoidable);
 

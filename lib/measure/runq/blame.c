@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the tables of blame and forgets groups that have ended. */
+/* Reads the blame tables and frees rows of ended groups. */
 #include "measure/runq/blame.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* For what finds no row of its own. */
+	/* Row 0 collects pairs that found no free row. */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -95,7 +95,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 			return err_set(err, -ENOMEM, "out of memory");
 		table->left = left;
 		table->nr_left += cell_advance(table, i, chunks, pair, &left[table->nr_left]);
-		/* The next owner continues its counters. */
+		/* The next pair in this cell continues the counters. */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -117,7 +117,10 @@ static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_ro
 	const volatile struct runq_row *row = &table->rows[i];
 
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
-	/* The programs' stores have no order: of a new row the counters can be seen before the pair. */
+	/*
+	 * The programs' stores are unordered: the counters of a new row may be visible before its
+	 * pair.
+	 */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
 		return false;
 	return charge_grows((struct runq_charge){row->charge.wait_ns, row->charge.count},
@@ -144,7 +147,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Notes whether a row was charged for a group that had ended. */
+/* Marks the row as late if one of its groups has ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -153,9 +156,8 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if the row can be freed: its group ended, and two reads saw no growth. A core that was about
- * to charge the group when it ended may still create a row. By then every group that is new is
- * known.
+ * True if the row can be freed: its group ended, and two reads saw no growth. A CPU that was about
+ * to charge the group when it ended can still create a row.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
@@ -171,13 +173,13 @@ static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *r
 	return table->late[i];
 }
 
-/* Reads a row and frees it if its groups ended, so that rows do not run out. */
+/* Reads a row, and frees it if @over. */
 static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
 		    struct err *err)
 {
 	struct runq_row *row = &table->rows[i];
 
-	/* If it is not in there, a core is about to put it there: then it must stay taken. */
+	/* A row missing in the index is about to be inserted by a program and must stay in use. */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
 		row_judge(table, i);
@@ -190,7 +192,9 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/* Few windows have rows that may be over: in all others a row is not worth more than its count. */
+/*
+ * Reads all rows if a row may be freed. In most windows none may, and unchanged counts are skipped.
+ */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

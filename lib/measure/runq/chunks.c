@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes and maps chunks of slots, and keeps enough free slots in the programs' queue. */
+/* Creates and maps chunks of slots, and refills the programs' queue of free slots. */
 #include "measure/runq/chunks.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "measure/core/core.h"
 #include "host/bpf.h"
 
-/* Free slots to keep: SPARE_MIN, and a quarter of the used slots up to SPARE_MORE. */
+/* Number of free slots: SPARE_MIN plus a quarter of the used slots, at most SPARE_MORE. */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
-/* Kernel memory per map entry beside key and value: hash element and bucket. */
+/* Kernel memory of a hash element and its bucket, without key and value. */
 #define HASH_ELEM_BYTES 64
 #define RING_BYTES	(256 * 1024)
 
@@ -43,7 +43,7 @@ unsigned int runq_near_slots(const struct runq_shape *shape)
 	return RUNQ_NEAR_SIZE / runq_slot_size(shape);
 }
 
-/* Free slots to keep: room for groups that begin before the next refill. */
+/* Number of free slots to keep for groups that appear before the next refill. */
 static size_t spare(size_t used)
 {
 	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
@@ -65,7 +65,7 @@ size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fix
 /* Bytes of a hash map. */
 static uint64_t hash(uint64_t entries, size_t key, size_t value)
 {
-	/* The kernel rounds the sizes of both up to words. */
+	/* The kernel rounds key and value sizes up to words. */
 	return entries * (HASH_ELEM_BYTES + (key + 7) / 8 * 8 + (value + 7) / 8 * 8);
 }
 
@@ -109,7 +109,7 @@ static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int c
 	return chunk ? RUNQ_CHUNK : chunks->near;
 }
 
-/* Length of a chunk after the first. */
+/* Mapped length of each chunk after the first. */
 static size_t chunk_len(const struct runq_chunks *chunks)
 {
 	size_t page = getpagesize();
@@ -163,7 +163,7 @@ int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err 
 	return 0;
 }
 
-/* The programs know the first chunk by name; the others hang in an array of maps. */
+/* Adds a mapped chunk and puts its slots into the queue of free slots. */
 static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 {
 	uint32_t chunk = chunks->nr;
@@ -171,7 +171,7 @@ static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 
 	chunks->mapped[chunks->nr++] = mapped;
 	for (uint32_t i = 0; !rc && i < chunk_slots(chunks, chunk); i++)
-		if (chunk || i) /* slot 0 is for groups that find no free one */
+		if (chunk || i) /* slot 0 is for groups without a slot */
 			rc = runq_chunks_free_slot(chunks, chunk_first(chunks, chunk) + i, err);
 	return rc;
 }
@@ -188,7 +188,7 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	if (mapped == MAP_FAILED) {
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
-		/* It waits for a grace period, some 10 ms: this is why chunks are not small. */
+		/* The update waits for an RCU grace period of about 10 ms, so chunks are large. */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));
 	}
@@ -202,7 +202,7 @@ static bool chunks_full(const struct runq_chunks *chunks)
 	       runq_chunks_slots(chunks) + RUNQ_CHUNK > RUNQ_NR_SLOTS;
 }
 
-/* Slots that a group can have: all but slot 0. */
+/* Slots for groups: all except slot 0. */
 static size_t slots_usable(const struct runq_chunks *chunks)
 {
 	return chunks->nr ? runq_chunks_slots(chunks) - 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory of runq's slots: BPF maps of RUNQ_CHUNK slots each, created ahead of need. */
+/* Slots of groups, in BPF maps of RUNQ_CHUNK slots each. Maps are created before slots run out. */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
 
@@ -14,33 +14,33 @@
 struct runq_chunks {
 	/* Set before runq_chunks_open(). */
 	struct runq_shape shape;
-	bool fixed;		/* no more chunks after the start */
-	int chunks_fd, free_fd; /* the programs' maps: chunks after the first, free slots */
+	bool fixed;		/* no chunks are added after the start */
+	int chunks_fd, free_fd; /* maps of the programs: chunks after the first, free slots */
 
 	size_t slot_size;
 	unsigned int near; /* slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
-	size_t nr_free; /* slots in the queue of free slots, by the last count */
+	size_t nr_free; /* free slots at the last count */
 };
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
 unsigned int runq_stripes(unsigned int cpus);
-/* Where the cells of a slot begin, and its size. */
+/* Offset of the per-CPU cells in a slot, and size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
-/* Slots of the first chunk, which is memory at a fixed address, of RUNQ_NEAR_BYTES. */
+/* Number of slots in the first chunk, which has RUNQ_NEAR_BYTES at a fixed address. */
 unsigned int runq_near_slots(const struct runq_shape *shape);
 /*
- * Slots for @nr_groups in whole chunks, with spare slots. @fixed: no chunk is added later, and
- * @nr_groups already includes the spare slots.
+ * Number of slots for @nr_groups in whole chunks, including spare slots. With @fixed, no chunk is
+ * added later, and @nr_groups includes the spare slots.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
-/* Sizes of the other maps depend on this. */
+/* Options that the memory of all maps depends on. */
 struct runq_sizes {
-	size_t nr_slots; /* in all chunks */
-	bool fixed;	 /* no chunk is added later */
+	size_t nr_slots; /* slots in all chunks */
+	bool fixed;	 /* no chunks are added after the start */
 	bool blame;
 	bool wakeup; /* source wakeup */
 };
@@ -50,23 +50,23 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 
 /* Descriptor of a new array that user space can map, or -errno. */
 int runq_map_create(const char *name, size_t bytes, unsigned int entries);
-/* A map for one chunk after the first: its descriptor, or -errno. */
+/* Descriptor of a new map for one chunk after the first, or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
-/* Room for @nr_groups and some more. @near is the mapped memory of the first chunk. */
+/* Allocates slots for @nr_groups and spare slots. @near is the mapped memory of the first chunk. */
 int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err);
 void runq_chunks_close(struct runq_chunks *chunks);
 
-/* Slots in all chunks, used or not. */
+/* Number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
-/* Slot at a place of the programs, see RUNQ_FAR; at least runq_chunks_slots() without a slot. */
+/* Slot number of @place, see RUNQ_FAR. runq_chunks_slots() or more if there is no such slot. */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place);
-/* Key of the task that ran, as in struct runq_seg, or of the group at a place. */
+/* Key of the group at place @who, or the key of a special party; see struct runq_seg. */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
-/* Adds chunks if too few slots are free after @taken more were taken. */
+/* Subtracts @taken slots from the free ones, and adds chunks if too few are left. */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
 /* Sets the number of slots in use, then refills. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the requested cgroups, and decides which groups pass. */
+/* Finds the requested cgroups and applies the filter to groups. */
 #include "measure/runq/filter.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 	uint64_t id;
 	int rc;
 
-	filter->asked = calloc(nr + 1, sizeof(*filter->asked));
-	if (!filter->asked)
+	filter->requested = calloc(nr + 1, sizeof(*filter->requested));
+	if (!filter->requested)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
 		rc = cgroup_find(mount, paths[i], path, &id, err);
 		if (rc)
 			return rc;
-		filter->asked[i] = runq_group_new(&(struct runq_group){.cgroup_id = id}, path);
-		if (!filter->asked[i])
+		filter->requested[i] = runq_group_new(&(struct runq_group){.cgroup_id = id}, path);
+		if (!filter->requested[i])
 			return err_set(err, -ENOMEM, "out of memory");
 		filter->nr++;
 	}
@@ -34,8 +34,8 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 void runq_filter_close(struct runq_filter *filter)
 {
 	for (size_t i = 0; i < filter->nr; i++)
-		runq_group_put(filter->asked[i]);
-	free(filter->asked);
+		runq_group_put(filter->requested[i]);
+	free(filter->requested);
 }
 
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path)
@@ -43,11 +43,11 @@ const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, c
 	const struct runq_group *best = NULL;
 
 	for (size_t i = 0; i < filter->nr; i++) {
-		const struct runq_group *asked = filter->asked[i];
+		const struct runq_group *requested = filter->requested[i];
 
-		if (runq_path_below(path, asked->path) &&
-		    (!best || strlen(asked->path) > strlen(best->path)))
-			best = asked;
+		if (runq_path_below(path, requested->path) &&
+		    (!best || strlen(requested->path) > strlen(best->path)))
+			best = requested;
 	}
 	return best;
 }
@@ -57,7 +57,10 @@ bool runq_filter_any(const struct runq_filter *filter)
 	return filter->nr || (filter->rules && filter->rules->nr);
 }
 
-/* Names of pods never change once they are known; names of containers outside pods can. */
+/*
+ * Names of a group for the rules. Known names of pods never change; names of containers outside
+ * pods can.
+ */
 static struct runq_rules_names names_of(const struct runq_group *group)
 {
 	static const struct runq_group_names none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups that the user requested. */
+/* Filter of --cgroup, --include and --exclude. */
 #ifndef SUBTICK_MEASURE_RUNQ_FILTER_H
 #define SUBTICK_MEASURE_RUNQ_FILTER_H
 
@@ -11,24 +11,26 @@
 #include "measure/runq/rules.h"
 
 struct runq_filter {
-	struct runq_group **asked; /* paths below the root of the hierarchy, without keys */
-	size_t nr;		   /* 0: all cgroups */
-	const struct runq_rules *rules; /* owned by the caller; NULL: none */
+	struct runq_group **requested; /* cgroups of --cgroup */
+	size_t nr;		   /* 0 for all cgroups */
+	const struct runq_rules *rules; /* owned by the caller, or NULL */
 };
 
-/* @mount is where the hierarchy is mounted. -ENOENT if a cgroup does not exist. */
+/* Finds the cgroups in @paths below the mount point @mount. -ENOENT if one does not exist. */
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err);
 void runq_filter_close(struct runq_filter *filter);
-/* True if some cgroups do not pass. */
+/* True if the filter is not empty. */
 bool runq_filter_any(const struct runq_filter *filter);
-/* True if the path of @group is a requested one or below it, and the rules pass it. */
+/* True if @group is a requested cgroup or below one, and passes the rules. */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
-/* For a party that may be no group: its word, such as "(idle)", is its path. */
+/*
+ * Applies the filter to a party. The path of a party without a group is its word, such as "(idle)".
+ */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
-/* True if @group does not pass, and cannot pass once its names are known. */
+/* True if @group cannot pass, even after its names are known. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
-/* The requested cgroup that is @path or the nearest above it; NULL if none. */
+/* The requested cgroup at @path or nearest above it, or NULL. */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reference counts of groups, and words for parties that are no group. */
+/* Groups of tasks with reference counts, and names of parties. */
 #include "measure/runq/group.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "pods/name.h"
 
-/* All names of a path with their slashes, and the mark and number of a path that is cut. */
+/* Size of a path with slashes, or of a truncated path with its mark and cgroup id. */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
@@ -36,14 +36,14 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	at = memcpy(at + pod + 1, name.container_id, container + 1);
 	group->container_id = container ? at : NULL;
 	group->runtime = name.runtime;
-	/* A name such as "burstable" means nothing where there is no pod. */
+	/* A name such as "burstable" outside pods is not a QoS class. */
 	group->qos = pod ? name.qos : NULL;
 	group->pod_len = name.pod_len;
 	group->refs = 1;
 	return group;
 }
 
-/* The head has names from the leaf up, each with its NUL: "b\0a\0" is "/a/b". */
+/* Reads the path from NUL-terminated names, leaf first: "b\0a\0" is "/a/b". */
 static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 {
 	const char *part[RUNQ_DEPTH], *at = head->path, *end = at + sizeof(head->path);
@@ -51,8 +51,8 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * Deeper than the programs read: mark the missing beginning. The cgroup's number
-	 * distinguishes paths that end alike.
+	 * The cgroup is deeper than the programs read: marks the missing beginning. The cgroup id
+	 * distinguishes paths with the same end.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
 		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);
@@ -69,7 +69,7 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
-	/* A copy: the programs can give the slot to another group at any time. */
+	/* Copies the head, because programs can assign the slot to another group at any time. */
 	struct runq_head copy = *head;
 	struct runq_group group = {
 		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};
@@ -118,7 +118,7 @@ void runq_group_put(const struct runq_group *group)
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 {
-	/* Keys of no group count down from -1. */
+	/* Keys of parties without a group count down from -1. */
 	static const enum runq_party_kind kinds[] = {
 		[-RUNQ_KEY_IDLE] = RUNQ_PARTY_IDLE,
 		[-RUNQ_KEY_KTHREAD] = RUNQ_PARTY_KTHREADS,

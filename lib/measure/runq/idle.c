@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that count waits for idle cores, ends their windows, and names their rows. */
+/* Loads the programs that count waits for idle CPUs, reads their table, and names the rows. */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct runq_idle {
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
 	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings */
-	unsigned int last;			     /* which of them is the last */
+	unsigned int last;			     /* index of the last reading */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -73,7 +73,7 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 	static const char *const needed[] = {"cpu_idle", "sched_waking", "sched_wakeup_new",
 					     "sched_switch"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;
@@ -121,7 +121,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/* Read now: the exporter drops its access to /sys later. */
+	/* Reads the states now, because the exporter later loses access to /sys. */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err);
 	if (!rc)
@@ -147,7 +147,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* A failed read is not an empty table. */
+	/* A failed read must not look like an empty table. */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
@@ -157,7 +157,10 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 	return 0;
 }
 
-/* Name and claimed latency by the first CPU online; other core types may have other states. */
+/*
+ * Sets name and claimed latency from the states of the first online CPU. CPUs of another type may
+ * have other states.
+ */
 static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
 {
 	if ((int)s->index < nr) {
@@ -165,7 +168,7 @@ static void describe(struct runq_idle_state *s, const struct cpuidle_state *stat
 		s->claimed_ns = states[s->index].polls ? UINT64_MAX : states[s->index].latency_ns;
 		return;
 	}
-	/* Without a driver the idle loop reports 1, or 0 with idle=poll. */
+	/* Without a cpuidle driver the idle loop reports state 1, or 0 with idle=poll. */
 	snprintf(s->name, sizeof(s->name), "%s",
 		 nr > 0	    ? "unknown"
 		 : s->index ? ARCH_IDLE_NAME
@@ -189,22 +192,13 @@ static int states_by_wait(const void *a, const void *b)
 	return CMP(y->wait_ns, x->wait_ns) ?: by_party(a, b);
 }
 
-/* Adds up rows of one party and state; returns the number of rows left. */
-static size_t merge(struct runq_idle_state *rows, size_t nr)
+static void add_state(void *to, const void *from)
 {
-	size_t left = 0;
+	struct runq_idle_state *sum = to;
+	const struct runq_idle_state *more = from;
 
-	qsort(rows, nr, sizeof(*rows), by_party);
-	for (size_t i = 0; i < nr; i++) {
-		if (left && !by_party(&rows[left - 1], &rows[i])) {
-			rows[left - 1].count += rows[i].count;
-			rows[left - 1].wait_ns += rows[i].wait_ns;
-		} else {
-			rows[left++] = rows[i];
-		}
-	}
-	qsort(rows, left, sizeof(*rows), states_by_wait);
-	return left;
+	sum->count += more->count;
+	sum->wait_ns += more->wait_ns;
 }
 
 int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
@@ -233,8 +227,11 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
 		s->party = runq_rollup_party(rollup, &s->party);
 	}
-	if (rollup)
-		w->nr_idle_states = merge(w->idle_states, w->nr_idle_states);
+	if (rollup) {
+		w->nr_idle_states = array_merge(w->idle_states, w->nr_idle_states,
+						sizeof(*w->idle_states), by_party, add_state);
+		qsort(w->idle_states, w->nr_idle_states, sizeof(*w->idle_states), states_by_wait);
+	}
 	w->idle_full = 0;
 	for (unsigned int cpu = 0; cpu < idle->nr_cpus; cpu++)
 		w->idle_full += *(volatile uint64_t *)&idle->cpus[cpu].full;

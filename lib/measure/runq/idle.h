@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits for cores that were idle, by group and idle state: programs of their own, on request. */
+/* Waits for CPUs to leave an idle state, by group and state. Loads separate BPF programs. */
 #ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
 #define SUBTICK_MEASURE_RUNQ_IDLE_H
 
@@ -14,24 +14,30 @@
 
 struct runq_idle;
 
-/* Waits of one group for cores that left one idle state. */
+/* Waits of one group for CPUs that left one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;
 };
 
-/* The hierarchy of @opts is the one in use, never AUTO. */
+/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window: its growth, largest first, valid until the next call. */
+/* Ends the window. Rows are sorted by wait time and valid until the next call. */
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
 		     struct err *err);
-/* Ends the window of @idle; after that of @kernel, which knows the groups' names. */
+/*
+ * Ends the window and fills idle_states of @window. Call it after the window of @kernel, which has
+ * the names of groups.
+ */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
 		     struct runq_rollup *rollup, struct err *err);
 void runq_idle_close(struct runq_idle *idle);
 
-/* @now minus @before, which is sorted as it leaves @now; both by key. Returns how many grew. */
+/*
+ * Sorts @now by key and subtracts @before, a sorted earlier reading. Returns the number of rows
+ * with growth.
+ */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Attaches the runq programs, follows their events and reads what they count. */
+/* Attaches the runq programs, handles their events and reads their counters. */
 #include "measure/runq/kernel.h"
 
 #include <errno.h>
@@ -24,12 +24,14 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/* Limit of the CPU time of a comparison with schedstat in the exporter. */
-#define WALKS_NS (NSEC_PER_MSEC / 2)
+/* Maximum CPU time of a comparison with schedstat in the exporter. */
+#define WALKS_NS	 (NSEC_PER_MSEC / 2)
+#define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 struct runq_kernel {
 	struct core core;
-	struct load_source *load; /* whose switches our program counts, too; NULL: none */
+	/* Source of load for which our switch program also counts, or NULL */
+	struct load_source *load;
 	struct ring_buffer *ring;
 	struct runq_slots slots;
 	unsigned int nr_cpus;
@@ -38,11 +40,12 @@ struct runq_kernel {
 	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
-	uint64_t named_news, named_built; /* pods_news() and slots.names_built at the last lookup */
+	/* Values of pods_news() and slots.names_built at the last lookup */
+	uint64_t named_news, named_built;
 
-	struct err separate_err; /* why our switch program does not count for load, if it was to */
+	struct err separate_err; /* why our switch program does not also count for load */
 	uint64_t open_ns;
-	struct runq_losses compared; /* sums of the last comparison, other members 0 */
+	struct runq_losses compared; /* sums of the last comparison; other members are 0 */
 
 	/* Arguments and state of the current runq_kernel_events() call. */
 	void (*fn)(const struct runq_event *, void *);
@@ -65,8 +68,8 @@ static int on_event(void *ctx, void *data, size_t len)
 }
 
 /*
- * Each core learns for itself how far its run queue's clock is from CLOCK_MONOTONIC. The part of
- * the drift that NTP causes is known at the start, because NTP steers CLOCK_MONOTONIC only.
+ * Programs estimate the offset of each run queue's clock from CLOCK_MONOTONIC. The initial drift is
+ * the NTP rate, because NTP adjusts CLOCK_MONOTONIC only.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -78,7 +81,7 @@ static void start_clock(struct runq_clock *clock)
 
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
-	/* Another sample in each run. Without getrandom() the time is the seed. */
+	/* Seed of the sample. Without getrandom() the time is the seed. */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
 	k->core.skel->data->sample.factor |= 1;
@@ -89,7 +92,7 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		/* The memory of load may have what a meter before this one left. */
+		/* The maps of load may contain values of an earlier runq meter. */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
 		start_clock(&k->cores[cpu].runq.clock);
@@ -136,7 +139,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-/* If a switch program for load and runq cannot be loaded, runq has its own. */
+/* Loads the switch program for load and runq, or if that fails, a program for runq alone. */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
 {
@@ -207,7 +210,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	ring_buffer__free(k->ring);
 	if (k->load)
 		k->load->ops->joined(k->load, NULL);
-	/* Programs first: they must not use a slot that is being unmapped. */
+	/* Detaches the programs before their slots are unmapped. */
 	core_close(&k->core);
 	load_source_close(k->load);
 	runq_slots_close(&k->slots);
@@ -261,7 +264,7 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/* The kernel's run_delay of all tasks, exited ones included; 0 without run_delay. */
+/* Sum of run_delay of all tasks, including exited ones. 0 if the kernel has no run_delay. */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	k->core.skel->data->delay_live_ns = 0;
@@ -270,7 +273,7 @@ static uint64_t run_delays(struct runq_kernel *k)
 	return k->core.skel->data->delay_live_ns + *(volatile uint64_t *)&k->core.skel->data->delay_exited_ns;
 }
 
-/* Sum of all waits since the start. The programs add up only waits outside the first chunk. */
+/* Sum of all waits since the start. Programs sum only waits outside the first chunk. */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	const struct runq_shape *shape = &k->slots.chunks.shape;
@@ -281,7 +284,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* Most slots never had an owner; all slots are 2 MiB of memory. */
+		/* Skips slots that were never used: most of 2 MiB of memory. */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -290,9 +293,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads our sum of waits and the kernel's run_delay as close together as possible. It retries if
- * tasks waited for more than 1 ms meanwhile, such as after a preemption. The exporter stops at
- * WALKS_NS: a walk over 5,000 tasks takes a millisecond.
+ * Reads the sum of waits and the kernel's run_delay close together. Retries if tasks waited for
+ * more than 1 ms between the two reads, for example after a preemption. The exporter stops after
+ * WALKS_NS, because a walk over 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {
@@ -319,6 +322,14 @@ static int64_t unbooked_sum(const struct runq_kernel *k)
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile __s64 *)&k->cores[cpu].runq.unbooked_ns;
 	return sum;
+}
+
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns)
+{
+	uint64_t ran_ns = compared_ns - open_ns;
+
+	return !compared_ns ||
+	       now_ns - compared_ns >= (ran_ns < COMPARE_EVERY_NS ? ran_ns : COMPARE_EVERY_NS);
 }
 
 #define ADD_KERNEL(member) sum.member += pc->member;
@@ -350,7 +361,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
-	/* Most windows have no new name and no new group. */
+	/* Skips the lookup in windows without a new name or group. */
 	if (!pods_news(pods) ||
 	    (pods_news(pods) == k->named_news && k->slots.names_built == k->named_built))
 		return;

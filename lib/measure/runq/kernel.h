@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel side of runq: programs, slots, events, blame, losses. */
+/* BPF programs of runq with their slots, events, blame and losses. */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 
@@ -16,42 +16,54 @@ struct runq_kernel;
 struct runq_losses;
 
 /*
- * Allocates @nr_groups groups at the start. Source and hierarchy of @opts are never AUTO. @filter
- * has the cgroups of @opts and must outlive the result.
+ * Loads and attaches the programs, with slots for @nr_groups groups. Source and hierarchy of @opts
+ * are never AUTO. @filter must outlive the result.
  */
 int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
-/* Counts only this part of the waits from now on. */
+/* Sets the share of waits to count from now on. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
-/* Readable when runq_kernel_events() has something to do. */
+/* Descriptor that is readable if runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
-/* Allocates slots for new groups, frees slots of ended ones, passes long waits to @fn. */
+/*
+ * Handles events: allocates slots for new groups, frees slots of ended groups, and calls @fn for
+ * long waits.
+ */
 int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
 		       void *arg, struct err *err);
 /*
- * Ends the window. The list has the waits of each group, largest sum first, and is valid until the
- * next call. RUNQ_KEY_OTHER is the key of groups without a slot.
+ * Ends the window. The list has the waits of each group, largest sum first. Groups without a slot
+ * share a row. Valid until the next call.
  */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
-/* Growth of the blame table in the window, unranked, valid until the next call. */
+/* Growth of the blame table in the window, unsorted. Valid until the next call. */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
-/* All known groups and the groups of the last window, valid until the next window. */
+/* All known groups and the groups of the last window. Valid until the next window. */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
-/* Looks up names, and excludes cgroups whose new names do not pass the filter. */
+/* Looks up names of groups, and excludes cgroups whose new names do not pass the filter. */
 void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
-/* Finds groups that have waited for the first time since the last event. */
+/* Finds new groups at once instead of with the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
-/* Party with @key. Groups of the last window stay until the next, others until the next event. */
+/*
+ * Party of @key. Groups of the last window are valid until the next window, others until the next
+ * event.
+ */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Why the switch program does not count for load as well, if it was to; else NULL. */
+/* Reason why the switch program does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
-/* Bytes of kernel memory in maps. */
+/*
+ * True if the exporter should compare with run_delay again: at doubled run times, then every 10 s.
+ * With thousands of tasks a comparison costs more than the rest of a window. Times are
+ * CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ */
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
+/* Kernel memory of all maps in bytes. */
 uint64_t runq_kernel_memory(const struct runq_kernel *kernel);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names for groups: namespace, pod, container, and the short form for people. */
+/* Names of groups: namespace, pod, container, and a short display name. */
 #include "measure/runq/group.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@ static bool is_container(const struct runq_group *group)
 }
 
 /*
- * "shop/web", "shop/web/nginx"; a container without a name of its own, such as pause, by its id;
- * "nginx" outside pods.
+ * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container, "nginx" for a
+ * container outside pods. A container without a name, such as pause, has its id.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)
@@ -95,7 +95,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/* The namespace may have changed. */
+	/* The rollup row depends on the namespace, which is known now. */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/runq.h"
 
 #define BLAME_ROWS 8
@@ -12,7 +13,7 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/* In the order of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
+/* Names by enum runq_per, then by enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};
@@ -102,7 +103,7 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		 "--pressure excludes --cpu: it covers all CPUs"},
 	};
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		if (checks[i].wrong)
 			return err_set(err, -EINVAL, "%s", checks[i].what);
 	return check_le(opts->le_ns, opts->nr_le, err);
@@ -120,18 +121,21 @@ void runq_opts_defaults(struct runq_opts *opts)
 
 	if (!opts->nr_le) {
 		memcpy(opts->le_ns, le, sizeof(le));
-		opts->nr_le = sizeof(le) / sizeof(le[0]);
+		opts->nr_le = ARRAY_SIZE(le);
 	}
 	if (!opts->nr_percentiles) {
 		memcpy(opts->percentiles, percentiles, sizeof(percentiles));
-		opts->nr_percentiles = sizeof(percentiles) / sizeof(percentiles[0]);
+		opts->nr_percentiles = ARRAY_SIZE(percentiles);
 	}
 	if (opts->sample_ratio >= 1.0)
 		opts->sample_ratio = 0.0;
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
-	/* A name alone is in many cgroups: count it in each, and add up those that pass the filter. */
+	/*
+	 * A task name can occur in many cgroups: counts by cgroup and name, then sums the cgroups
+	 * that pass the filter.
+	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;
 		opts->sum = ROLLUP_COMM;

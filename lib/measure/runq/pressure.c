@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that add up pressure, and ends their windows. */
+/* Loads the programs that sum up pressure, and reads their counters. */
 #include "measure/runq/pressure.h"
 
 #include <errno.h>
@@ -10,15 +10,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "runq_pressure.skel.h"
 #include "host/bpf.h"
 #include "host/kbtf.h"
 
-/* State of a group in user space. */
+/* Reader's state of a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* its key is deleted; its number is freed a window later */
+	bool ends; /* key deleted; the next window frees the number */
 };
 
 struct runq_pressure {
@@ -28,7 +29,7 @@ struct runq_pressure {
 	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
-/* Programs take a timestamp up to this long before they change the times. */
+/* Maximum delay between a program's timestamp and its update of the times. */
 #define SLACK_NS NSEC_PER_MSEC
 #define TRIES	 1000
 
@@ -40,7 +41,7 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
-		/* No figure exceeds its window: the excess counts in the next one. */
+		/* Limits the growth to the window. The rest counts in the next window. */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
 	}
@@ -95,7 +96,7 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
 					     "cgroup_rmdir"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
+	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
 
 	if (rc)
 		return rc;
@@ -111,7 +112,7 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pressure") : 0;
 }
 
-/* Attaches, then counts the tasks that run or wait already. */
+/* Attaches the programs, then counts tasks that already run or wait. */
 static int start(struct runq_pressure *p, struct err *err)
 {
 	int rc;
@@ -147,8 +148,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Ends a removed cgroup without tasks. Its key is deleted first, so that no core starts to use the
- * number. A window later the number is freed.
+ * Frees the number of a removed cgroup without tasks. Deletes its key first, so that no CPU starts
+ * to use the number, and frees the number one window later.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {
@@ -174,7 +175,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* Numbers in use, from 0. */
+/* 1 + the highest number in use. */
 static size_t nr_groups(const struct runq_pressure *p)
 {
 	uint64_t last = *(volatile uint64_t *)&p->skel->bss->last_group;

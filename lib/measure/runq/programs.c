@@ -51,7 +51,7 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 }
 
-/* True if the kernel has the fields that programs not called old use unasked; see runq_quick.bpf.h. */
+/* True if the kernel has the fields that programs without suffix _old use; see runq_quick.bpf.h. */
 static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -59,14 +59,14 @@ static bool modern(const struct btf *btf)
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
 }
 
-/* True if it subtracts interrupts or steal from the clock of tasks; see quick_clock(). */
+/* True if the kernel subtracts interrupts or steal from the task clock; see quick_clock(). */
 static bool subtracts(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
 	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
-/* The common cases have programs of their own, which take fewer instructions. */
+/* Chooses the switch program. Common cases have separate programs with fewer instructions. */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)
 {
@@ -92,7 +92,9 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 			bpf_program__set_autoload(program, false);
 }
 
-/* A small sample has few switches to learn the clock from: more of them, or all. */
+/*
+ * Mask of switches that estimate the clock offset. A small sample uses more or all of its switches.
+ */
 static int32_t learn_bits(double ratio)
 {
 	if (!samples(ratio))
@@ -138,7 +140,7 @@ static void choose_others(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-/* A section of the programs that only has a name in the object file. */
+/* A section of the BPF object whose size depends on options. */
 struct section {
 	struct bpf_map *map;
 	const char *name;
@@ -154,7 +156,7 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
-	/* libbpf can resize such a map since 1.3; every version takes one that exists. */
+	/* libbpf can resize the map since 1.3. Every version accepts an existing map. */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");
@@ -167,8 +169,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading: libbpf has mapped the declared size of the section and unmaps the size of its map.
- * Needs no more descriptors than are open: reuse_fd() takes one, and our own is closed before.
+ * After loading: replaces the map by one of the declared size, because libbpf unmaps the size of
+ * the map. Closes a descriptor first, so that reuse_fd() cannot run out of them.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -211,7 +213,7 @@ static void size_maps(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }
 
-/* The kernel wants an example of the maps in the array of chunks. */
+/* An array of maps needs a template of its inner maps. */
 static int load_with_chunk(struct core_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
 	int fd = runq_chunk_create(shape, err), rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loading the BPF programs of runq. */
+/* Loads the BPF programs of runq. */
 #ifndef SUBTICK_MEASURE_RUNQ_PROGRAMS_H
 #define SUBTICK_MEASURE_RUNQ_PROGRAMS_H
 
@@ -9,7 +9,7 @@
 struct core;
 struct runq_shape;
 
-/* Memory that the programs have at a fixed address, in sizes that depend on options and CPUs. */
+/* Memory at a fixed address in the programs. The size depends on options and CPUs. */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_NEAR,
@@ -21,22 +21,25 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd;	  /* of the map behind it, while loading */
-	int none; /* of a map with the declared size of the section, while loading */
+	int fd;	  /* descriptor of its map, while loading */
+	int none; /* descriptor of a map of the section's declared size, while loading */
 };
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts without attaching them; @nr_groups as in runq_kernel_open(). @load: loaded
- * programs of load, for which the switch program counts, too; NULL: none. @core and @areas are all zeros;
- * close @areas also on failure.
+ * Loads the programs for @opts without attaching them, with slots for @nr_groups. @load is the
+ * object of load for which the switch program also counts, or NULL. @core and @areas are zeroed.
+ * Close @areas also after a failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
-/* True if a meter with a sample of ratio @from can change to @to: its programs have constants of @from. */
+/*
+ * True if a running meter can change its sample ratio from @from to @to. Constants of the programs
+ * depend on the ratio.
+ */
 bool runq_programs_fit(double from, double to);
 
 #endif

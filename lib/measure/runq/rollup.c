@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the rollup row of a cgroup, and adds up the waits of the cgroups of each row. */
+/* Finds the rollup row of each group and sums the waits of each row. */
 #include "measure/runq/rollup.h"
 
 #include <errno.h>
@@ -11,20 +11,22 @@
 #include "base/array.h"
 #include "pods/vm.h"
 
-/* Identity of a row: the first @len bytes of @text, and its path. */
+/*
+ * Identity and path of a rollup row: the first len bytes of text, the first path_len bytes of path.
+ */
 struct label {
 	const char *text;
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/* Members of a row that is a VM. @pid_len is the length of "PID/", which its path lacks. */
+	/* Row of a VM. pid_len is the length of "PID/", which is not part of the displayed path. */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 };
 
-/* "PID/NAME/vcpuN" */
+/* Size of "PID/NAME/vcpuN". */
 #define VM_LABEL (VM_NAME + 32)
 
-/* The first @len bytes of @path are path and identity of the row. */
+/* Label whose identity is its path, the first @len bytes of @path. */
 static struct label label_path(const char *path, size_t len)
 {
 	return (struct label){.text = path, .len = len, .path = path, .path_len = len};
@@ -35,7 +37,7 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/* Length of the first @depth names. A path without its beginning has no depth and stays whole. */
+/* Length of the first @depth names of the path. A truncated path stays whole. */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -55,8 +57,8 @@ static bool of_vms(const struct runq_rollup *rollup)
 }
 
 /*
- * "web" or "web/vcpu0" for vCPU threads, "web/other" for other threads of the VM. Two VMs of one
- * name are two rows: the PID is a part of the identity.
+ * Label of a VM: "web" or "web/vcpu0" for vCPU threads, "web/other" for other threads. The PID
+ * distinguishes VMs of the same name.
  */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
@@ -64,7 +66,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/* A cgroup outside VMs keeps its own row: a service can be the noisy neighbour. */
+	/* A cgroup outside VMs keeps its own row, because it can be the noisy neighbour. */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -90,7 +92,9 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_DEPTH:
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
-		/* A cgroup outside pods keeps its own row: a service can be the noisy neighbour. */
+		/*
+		 * A cgroup outside pods keeps its own row, because it can be the noisy neighbour.
+		 */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){.text = group->pod_uid,
@@ -110,7 +114,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/* Rows do not overlap: a cgroup counts in the nearest requested one. */
+		/* Rows do not overlap: a cgroup counts in the nearest requested ancestor. */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}
@@ -142,11 +146,11 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* The label as in label_of(), in memory of the row. */
+	/* The label of label_of() in the memory of the row. */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->path += label->pid_len;
-	/* The name of a VM may look like a cgroup. */
+	/* The name of a VM may look like the path of a pod. */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label)) {
@@ -172,7 +176,7 @@ static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
 {
 	struct runq_group *own = (struct runq_group *)group;
-	/* A new process may not have executed the hypervisor yet, and a new thread has no name. */
+	/* Looks up a VM twice, because a new process may not have executed the hypervisor yet. */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
 	if (!own->rollup || again) {
@@ -180,7 +184,7 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 
 		if (!row)
 			return NULL;
-		/* The top of a subtree gives the row its number. */
+		/* The row has the cgroup id of its topmost cgroup. */
 		if (!row->vm_len && !strcmp(row->path, group->path))
 			row->cgroup_id = group->cgroup_id;
 		runq_group_get(row);
@@ -213,7 +217,7 @@ struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct run
 	return row ? (struct runq_party){RUNQ_PARTY_GROUP, row} : *party;
 }
 
-/* Drops rows that no cgroup refers to, and prepares the rest for the next window. */
+/* Drops rows without references and resets the others for the next window. */
 static void rows_reset(struct runq_rollup *rollup)
 {
 	size_t left = 0;
@@ -247,7 +251,7 @@ void runq_rollup_close(struct runq_rollup *rollup)
 	free(rollup->rows);
 }
 
-/* A row has ended if all of its cgroups that waited have, and none of its cgroups exists. */
+/* Marks a row as ended if all of its groups have ended. */
 static int check_ended(struct runq_rollup *rollup, struct runq_group *const *groups, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -268,7 +272,7 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 	return 0;
 }
 
-/* Adds @more to the row @party. *at is 1 + the index of its row in this window, 0 for none. */
+/* Adds @more to the row of @party. *at is 1 + the index of the row in this window, or 0. */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
 		  const struct runq_group_window *more, struct err *err)
 {

@@ -11,7 +11,7 @@
 #define RUNQ_RULES_MAX 64
 
 enum runq_rule_kind {
-	RUNQ_RULE_CGROUP, /* a path, and everything below it */
+	RUNQ_RULE_CGROUP, /* a path with its descendants */
 	RUNQ_RULE_NAMESPACE,
 	RUNQ_RULE_POD,
 	RUNQ_RULE_CONTAINER,
@@ -22,7 +22,7 @@ enum runq_rule_kind {
 struct runq_rule {
 	bool include;
 	enum runq_rule_kind kind;
-	char *pattern; /* shell pattern, or a path */
+	char *pattern; /* shell pattern, or a path for RUNQ_RULE_CGROUP */
 };
 
 struct runq_rules {
@@ -30,7 +30,7 @@ struct runq_rules {
 	size_t nr;
 };
 
-/* Names of a cgroup, by kind. */
+/* Names of a cgroup by kind. */
 struct runq_rules_names {
 	const char *name[RUNQ_RULE_NR_KINDS]; /* NULL if unknown */
 	bool open[RUNQ_RULE_NR_KINDS];	      /* the name can still change */
@@ -38,13 +38,14 @@ struct runq_rules_names {
 
 /* True if @path is @top or below it. */
 bool runq_path_below(const char *path, const char *top);
-/* @text is KIND=PATTERN. */
+/* Adds the rule @text, which has the form KIND=PATTERN. */
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * The first rule that matches decides. If none matches, the cgroup passes unless there is a rule of
- * --include. @later: also true if the cgroup can pass once its open names are known.
+ * True if a cgroup passes. The first matching rule decides. Without a match the cgroup passes
+ * unless there is a rule of --include. With @later, also true if the cgroup may pass once its open
+ * names are known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

@@ -31,23 +31,23 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
-	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
-	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
+	struct runq_rollup rollup; /* not used with ROLLUP_NONE */
+	struct pods *pods;     /* names of pods; NULL if rows are neither cgroups nor tasks */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were requested */
 	struct runq_avoidable *avoidable; /* NULL unless requested */
 	struct runq_pressures *pressures; /* NULL unless pressure was requested */
-	struct err sched_info_err; /* why it is unavailable; code 0 if available */
-	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
+	struct err sched_info_err; /* why source sched_info is unavailable; code 0 if available */
+	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	double sample_ratio, next_ratio; /* of this window and, if not 0, of those after it */
+	double sample_ratio, next_ratio; /* ratio of this window, and of later windows if not 0 */
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct steal steal;
 	struct runq_window window;
-	struct runq_event *events; /* of the call to event() under way */
+	struct runq_event *events; /* events of the current call to event() */
 	size_t nr_events;
-	uint64_t events_dropped; /* beyond EVENTS_AT_ONCE */
+	uint64_t events_dropped; /* events beyond EVENTS_AT_ONCE */
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -55,7 +55,7 @@ static struct runq_meter *to_runq(struct meter *meter)
 	return (struct runq_meter *)meter;
 }
 
-/* AUTO is the hierarchy that controls the CPU. */
+/* Replaces AUTO by the hierarchy that controls the CPU. */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
 	bool v1 = m->layout.v1_cpu[0], v2 = m->layout.v2[0];
@@ -112,8 +112,8 @@ static int check_sched_info(const struct btf *btf, struct err *err)
 	return 0;
 }
 
-/* True if the kernel adds up the throttled time of a group on a core. */
-static bool tells_throttled(const struct btf *btf)
+/* True if the kernel accounts the throttled time of a group on each CPU. */
+static bool reports_throttled(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
@@ -121,8 +121,8 @@ static bool tells_throttled(const struct btf *btf)
 }
 
 /*
- * Before Linux 5.14 the kernel fills sched_info only with delayacct. The zeros without it look like
- * waits with an unknown start. Our own sleeps cause waits with a known start.
+ * True if the kernel fills sched_info; before Linux 5.14 it does so only with delayacct. Zeros in
+ * sched_info look like waits with an unknown start. Sleeping here causes waits with a known start.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -135,7 +135,7 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/* No waits and no unknown starts either: the requested CPUs are idle. */
+	/* Without waits and without unknown starts the requested CPUs are idle. */
 	return !losses.unknown_start;
 }
 
@@ -153,7 +153,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	m->throttled_known = tells_throttled(btf) && m->opts.per == RUNQ_PER_CGROUP;
+	m->throttled_known = reports_throttled(btf) && m->opts.per == RUNQ_PER_CGROUP;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
 		rc = check_sched_info(btf, &m->sched_info_err);
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
@@ -268,7 +268,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* With --cpu, --cgroup or --sample only some waits count; run_delay has all. */
+	/* With --cpu, --cgroup or --sample not all waits are counted, but run_delay has all. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -284,7 +284,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* Without a new comparison the ratios of the last one stay. */
+	/* Without a new comparison the last ratios stay. */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
@@ -348,7 +348,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/* The next reading frees the rows of this window. */
+	/* Clears the window first, because the next read frees its rows. */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -363,7 +363,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/* After the counters were read, so that the window does not include it. */
+	/* Reads names after the counters, so that the window does not include this work. */
 	pods_refresh(m->pods);
 	if (!rc)
 		runq_kernel_name_groups(m->kernel, m->pods);
@@ -417,7 +417,7 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	};
 	memcpy(wait->comm, event->comm, sizeof(event->comm));
 	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* A wait that began before the first switch of its core has no culprit. */
+	/* A wait that began before the first context switch of its CPU has no culprit. */
 	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
 	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
 }
@@ -427,7 +427,7 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/* Slots are scanned every 50 ms; new groups have no name before the scan. */
+/* Scans slots now if an event has an unknown group. Regular scans find new groups every 50 ms. */
 static int find_parties(struct runq_meter *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nr_events; i++)

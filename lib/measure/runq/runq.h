@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick runq` as a measurement: windows of run-queue waits per group of tasks. */
+/* The meter of `subtick runq`: windows of run-queue waits per group of tasks. */
 #ifndef SUBTICK_MEASURE_RUNQ_H
 #define SUBTICK_MEASURE_RUNQ_H
 
@@ -9,20 +9,20 @@
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 /*
- * The last window of a meter of runq_open(). Before the first read it has no figures, but the
- * source, boundaries and percentiles in use.
+ * The last window. Before the first read it has no figures, but source, boundaries and percentiles
+ * are set.
  */
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*
- * Changes the sample from the next window on, to a ratio that runq_programs_fit() accepts. Waits that end while a window is
- * read are counted in the next window by the old ratio.
+ * Sets the sample ratio for the next window and later ones. runq_programs_fit() must accept the
+ * ratio. Waits that end while a window is read are counted in the next window by the old ratio.
  */
 void runq_set_sample(struct meter *meter, double ratio);
 
 /*
  * Upper bound of the kernel memory of runq_open() for @groups on @cpus possible CPUs, with causes
- * and blame. @fine: with histograms. See docs/methods/runq.md.
+ * and blame. @fine is true with fine histograms. See docs/methods/runq.md.
  */
 uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads slots: finds owners, collects their waits, frees slots of ended groups. */
+/* Reads slots: finds their groups, collects waits, frees slots of ended groups. */
 #include "measure/runq/slots.h"
 
 #include <errno.h>
@@ -10,31 +10,31 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Minimum time between two scans, unless one is requested. */
+/* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* Tasks of a removed cgroup may still wait: it ends after 50 ms without a wait. */
+/* Tasks of a removed cgroup may still wait. The group ends after 50 ms without a wait. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
 struct runq_owner {
-	uint64_t key; /* 0: the slot is free */
+	uint64_t key; /* 0 if the slot is free */
 	struct runq_group *group;
 	/* Snapshot of the slot's counters at the start of the window. */
-	uint64_t base_count; /* waits in it */
+	uint64_t base_count; /* number of waits */
 	struct hist base;
-	uint64_t gone_ns; /* first scan that saw the end */
+	uint64_t gone_ns; /* time of the first scan after the end */
 	uint64_t gone_count;
-	uint64_t print; /* hash of the head that its name was read from */
-	bool reported; /* a window has had waits of it */
-	bool is_new;   /* found in the last scan: the next scan checks its head again */
+	uint64_t print; /* hash of the head when the name was read */
+	bool reported; /* a window has reported waits */
+	bool is_new;   /* found in the last scan, so the next scan checks the head again */
 	bool over;     /* ends in the current scan */
-	bool unwanted; /* found in the current scan not to be requested */
+	bool unwanted; /* the filter excludes it since the current scan */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
 {
-	slots->unsettled = true;
+	slots->rescan = true;
 	return runq_chunks_open(&slots->chunks, near, nr_groups, err);
 }
 
@@ -63,8 +63,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields that a name is read from. Names of the path are separated by one NUL: a word of
- * eight NULs is behind the path.
+ * Hash of the fields that the name is read from. Names in the path are separated by single NULs, so
+ * a zero word is behind the path.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -106,8 +106,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The programs write the key last, in slot_find(). Before Linux 5.12 they have no ordered
-	 * stores: on arm64 another core can see the key before the rest, see owner_settle().
+	 * Programs store the key last. Before Linux 5.12 they have no ordered stores, so on arm64
+	 * the key may be visible before the rest; owner_recheck() reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -123,8 +123,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* A scan later the head is complete: reads the name again if the head has changed. */
-static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
+/* Reads the name again if the head has changed since the last scan. By now the head is complete. */
+static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
@@ -132,7 +132,7 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/* RUNQ_UNWANTED has changed the depth of a head that is left out. */
+	/* The depth of an excluded head contains RUNQ_UNWANTED and must not be read. */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -171,7 +171,7 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group
 	return 0;
 }
 
-/* Largest wait of all cores since the last call; resets the maximum of each core. */
+/* Returns the largest wait on any CPU since the last call and resets the maxima. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
 	unsigned int cpus = slots->chunks.shape.cpus;
@@ -183,7 +183,9 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		struct runq_cell *cell = cells + cpu;
 		uint64_t max = 0;
 
-		/* An exchange dirties the cache line of a core that may have nothing new. */
+		/*
+		 * Skips the exchange for 0, because it would dirty the cache line of the other CPU.
+		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
 		if (max > largest)
@@ -192,7 +194,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Appends a row with the owner's waits since the snapshot, if there are any. */
+/* Appends a row with the waits since the snapshot, if there are any. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
@@ -200,8 +202,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * In most windows most owners have no waits, and only counts are read. The time of a wait
-	 * that was counted in another window stays in the slot for the next window with a wait.
+	 * Reads only the count of slots without a new wait. Time that was added after its wait was
+	 * counted stays for the next window with a wait.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -214,7 +216,7 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_append(list, row, err);
 }
 
-/* Keeps the last waits for the window and frees the slot. */
+/* Moves the last waits to the list of ended groups and frees the slot. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -226,7 +228,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	/* The exporter must see the end of a group that had no wait since the last window. */
+	/* The exporter needs a row for the end of a group even without waits. */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
 	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
@@ -240,7 +242,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
-/* True if the group has ended and has not waited for QUIET_NS. */
+/* True if the ended group had no wait for QUIET_NS. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -254,7 +256,7 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* Owner of the slot at a place of the programs; NULL for none. */
+/* Owner of the slot at @place, or NULL. */
 static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t place)
 {
 	size_t slot = runq_chunks_at(&slots->chunks, place);
@@ -263,8 +265,8 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t plac
 }
 
 /*
- * No task of an ended group may be counted in the slot of the next one. The index forgets the ended
- * groups first, so that no task finds them again; one pass over all tasks resets their entries.
+ * Removes ended groups from the index, then resets the cached slots of their tasks. Otherwise these
+ * tasks would be counted in the slot of the next group.
  */
 static void owners_forget(struct runq_slots *slots)
 {
@@ -285,8 +287,8 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks groups that were not requested: the slot for new tasks, then in one pass the entries of tasks
- * that have run. Their waits until now are in the slot, and reports drop them.
+ * Marks excluded groups in their slots, for new tasks, and in the cached entries of tasks that have
+ * run. Reports drop the waits counted until now.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -301,7 +303,7 @@ static void owners_leave_out(struct runq_slots *slots)
 
 		if (!owner || !owner->unwanted)
 			continue;
-		/* The fast path must not match it, as with slots outside the first chunk. */
+		/* Changes the key so that the fast path does not match the entry. */
 		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
 				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
 	}
@@ -335,7 +337,7 @@ static bool place_over(const void *arg, uint32_t place)
 	return owner && owner->over;
 }
 
-/* Ends owners in two steps: tasks forget them, then their slots are freed. */
+/* Ends owners in two steps: resets references from tasks, then frees the slots. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -350,15 +352,15 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a scan can find anything. Most cannot, and reading thousands of heads is skipped. The
- * programs' stores are unordered: the scan after the next one surely sees a change.
+ * True if a group appeared or ended since the scan before the last one. Stores are unordered, so
+ * the first scan after a change may miss it.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
 	uint64_t changes = __atomic_load_n(slots->changes, __ATOMIC_ACQUIRE);
-	bool needed = slots->unsettled || changes != slots->scan_changes;
+	bool needed = slots->rescan || changes != slots->scan_changes;
 
-	slots->unsettled = changes != slots->scan_changes;
+	slots->rescan = changes != slots->scan_changes;
 	slots->scan_changes = changes;
 	return needed;
 }
@@ -385,14 +387,14 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 			rc = owner_begin(slots, i, key, err);
 			unwanted += !rc && slots->owners[i]->unwanted;
 		} else if (slots->owners[i]->is_new) {
-			rc = owner_settle(slots, i, err);
+			rc = owner_recheck(slots, i, err);
 		}
 		if (rc)
 			break;
-		slots->unsettled |= slots->owners[i]->is_new;
+		slots->rescan |= slots->owners[i]->is_new;
 		if (!*(const volatile uint32_t *)&head->gone)
 			continue;
-		slots->unsettled = true;
+		slots->rescan = true;
 		slots->owners[i]->over = owner_quiet(slots, i, now);
 		over += slots->owners[i]->over;
 	}
@@ -402,8 +404,8 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		rc = owners_end(slots, err);
 	if (!rc)
 		rc = runq_chunks_recount(&slots->chunks, used - over, err);
-	/* The next scan retries after a failure. */
-	slots->unsettled |= rc != 0;
+	/* After a failure the next scan retries. */
+	slots->rescan |= rc != 0;
 	return rc;
 }
 
@@ -412,7 +414,7 @@ static int by_key(const void *a, const void *b)
 	return CMP((*(struct runq_group *const *)a)->key, (*(struct runq_group *const *)b)->key);
 }
 
-/* Holds every group of the window: blame refers to them until the next window. */
+/* Builds the sorted list of all groups, which blame uses until the next window. */
 static int names_build(struct runq_slots *slots, struct err *err)
 {
 	size_t nr_slots = runq_chunks_slots(&slots->chunks), nr = 0;
@@ -458,7 +460,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* Groups that are newer than the last window. */
+	/* Searches groups that are newer than the last window. */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;
@@ -481,7 +483,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	runq_waits_merge(&slots->waits);
 	if (rc || (!slots->names_stale && !ended))
 		return rc;
-	/* The names include ended groups until the next window. */
+	/* The list contains ended groups, so the next window rebuilds it. */
 	slots->names_stale = ended;
 	return names_build(slots, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Owners of slots, their waits, and their ends. */
+/* Slots of the runq programs: groups that own them, and their waits. */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
@@ -13,40 +13,46 @@ struct runq_owner;
 struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
-	const struct runq_filter *filter; /* cgroups that the programs leave out; NULL: none */
-	int index_fd;	      /* the programs' map from keys to slots */
-	const __u64 *changes; /* programs count new owners and ended groups there */
+	const struct runq_filter *filter; /* filter that the programs apply, or NULL */
+	int index_fd;	      /* map of the programs from keys to slots */
+	const __u64 *changes; /* counter of new and ended groups, incremented by programs */
 	struct runq_blame_table *blame; /* NULL without blame */
-	struct runq_task *tasks; /* mapped; entries of ended groups are reset */
+	struct runq_task *tasks; /* mapped task entries of the programs */
 
 	struct runq_chunks chunks;
 	struct runq_owner *owners[RUNQ_NR_SLOTS];
 	uint64_t scan_ns;
-	uint64_t scan_changes; /* as of the last scan */
-	bool unsettled;	       /* the next scan has work left */
-	struct runq_waits_list ended; /* since the last window */
-	struct runq_waits_list waits; /* of the last window */
-	struct runq_group **names;    /* owners and groups of the last window, by key */
+	uint64_t scan_changes; /* value of *changes at the last scan */
+	bool rescan;	       /* the next scan must read all slots */
+	struct runq_waits_list ended; /* waits of groups that ended since the last window */
+	struct runq_waits_list waits; /* waits of the last window */
+	struct runq_group **names;    /* owners and groups of the last window, sorted by key */
 	size_t nr_names;
-	uint64_t names_built; /* number of times that names was built */
-	bool names_stale; /* an owner has begun or ended since */
-	uint64_t *retired; /* keys that the blame table can forget */
+	uint64_t names_built; /* number of rebuilds of names */
+	bool names_stale; /* a group appeared or ended since the last rebuild */
+	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
-	uint64_t paths_cut; /* groups so far whose path lacks its beginning */
+	uint64_t paths_cut; /* number of groups with a truncated path */
 };
 
-/* See runq_chunks_open(). */
+/* Allocates slots by runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
-/* After names were looked up: leaves out cgroups that are now known not to be requested. */
+/* Excludes cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
-/* Finds new owners and frees slots of groups that ended; unless @at_once, at most every 50 ms. */
+/* Finds new groups and frees slots of ended groups. Without @at_once, at most every 50 ms. */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
-/* Ends the window; its rows are in @slots->waits. */
+/* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
-/* True if the group had ended by the end of the last window, or is newer; for the blame table. */
+/*
+ * True if the group had ended at the end of the last window or is newer than that. Callback of the
+ * blame table.
+ */
 bool runq_slots_ended(const void *slots, uint64_t key);
-/* Groups of the last window stay until the next window, others until the next scan. NULL: unknown. */
+/*
+ * Group with @key, or NULL. Groups of the last window are valid until the next window, others until
+ * the next scan.
+ */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of rows: append, add up, sort. */
+/* Lists of window rows: append, sum, filter, sort. */
 #include "measure/runq/waits.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ void runq_waits_merge(struct runq_waits_list *list)
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* Without memory, two rows are better than lost waits. */
+			/* Keeps two rows if out of memory. */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

@@ -13,30 +13,35 @@
 #include "stats/hist.h"
 
 /*
- * One group in one window. Slots fill party, ended, count, sum_ns, max_ns, cause_ns and hist;
- * runq_avoidable_window() the avoidable members; runq_window_groups() fills the rest and scales counts and sums where waits are sampled.
+ * One group in one window. slots.c fills the members from party to cause_ns and hist, avoidable.c
+ * the avoidable members. runq_window_groups() fills the rest, and scales counts and sums of a
+ * sample.
  */
 struct runq_group_window {
-	struct runq_party party; /* RUNQ_PARTY_GROUP, or RUNQ_PARTY_OTHER: groups without a slot */
+	struct runq_party party; /* a group, or RUNQ_PARTY_OTHER for groups without a slot */
 	bool ended;		 /* the cgroup or task had ended by the end of the window */
 	bool exceeded;		 /* judged_ns is above the limit */
 	uint64_t count;
 	uint64_t sum_ns;
 	double avg_ns; /* NAN without waits */
 	uint64_t max_ns;
-	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns; see causes_known */
-	/* With opts.avoidable; exact if the first two are equal. UINT64_MAX in a row that is no group. */
-	uint64_t avoidable_ns;	    /* at least: a core that the task may use was idle */
-	uint64_t avoidable_most_ns; /* at most */
-	uint64_t excluded_ns;	    /* only cores that affinity or cpuset excludes were idle */
-	/* One of those cores; UINT32_MAX: unknown. Meaningless if the time is 0. */
+	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
+	/* With opts.avoidable. UINT64_MAX in a row without a group. */
+	/* Lower bound of the waits while a CPU that the task may use was idle */
+	uint64_t avoidable_ns;
+	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
+	uint64_t excluded_ns;	    /* waits while only CPUs outside affinity or cpuset were idle */
+	/* One of these idle CPUs, or UINT32_MAX. Undefined if the time is 0. */
 	uint32_t idle_cpu, excluded_cpu;
-	const uint64_t *le_count;	   /* exact: waits up to and including each of le_ns */
-	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
-	double judged_ns;	   /* the percentile that the limit applies to; NAN without one */
-	double count_stderr_ratio; /* of a sample; NAN where every wait counts */
-	double sum_stderr_ratio;   /* NAN also without a fine histogram */
-	struct hist hist;	   /* of runq_scale(); never scaled */
+	/* Exact number of waits up to each of le_ns, inclusive */
+	const uint64_t *le_count;
+	/* Values of the requested percentiles; NAN without waits */
+	const double *percentile_ns;
+	double judged_ns;	   /* percentile to compare with the limit; NAN without a limit */
+	double count_stderr_ratio; /* standard error of a sample; NAN if every wait counts */
+	/* Standard error of a sample; NAN also without a fine histogram */
+	double sum_stderr_ratio;
+	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
 };
 
 /* The list owns the histograms of its rows and a reference to each group. */
@@ -45,13 +50,16 @@ struct runq_waits_list {
 	size_t nr;
 };
 
-/* Appends @row with a reference to its group. Takes over its histogram, also on failure. */
+/*
+ * Appends @row and takes a reference to its group. The list owns the histogram of @row, also after
+ * a failure.
+ */
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
-/* Adds the waits of @more to @row: -ENOMEM leaves @row as it was. */
+/* Adds the waits of @more to @row. -ENOMEM leaves @row unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
-/* Frees rows that do not pass, except RUNQ_PARTY_OTHER; the order of the rest stays. */
+/* Frees rows of groups that do not pass the filter. Keeps the order of the others. */
 void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);
-/* Largest sum first. A group that ended and then waited again has one row. */
+/* Merges rows of the same group and sorts by sum, largest first. */
 void runq_waits_merge(struct runq_waits_list *list);
 void runq_waits_clear(struct runq_waits_list *list);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the figures of a window from the counters read. */
+/* Computes the figures of a window. */
 #include "measure/runq/window.h"
 
 #include <errno.h>
@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
 #include "stats/runq.h"
-
-#define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 static uint64_t scaled(const struct runq_window *w, uint64_t figure)
 {
@@ -29,7 +26,7 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 		le_count[i] = scaled(w, le_count[i]);
 }
 
-/* @le_count and @percentile_ns are the row's memory. */
+/* Computes the figures of a row. @le_count and @percentile_ns are memory of the row. */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
 {
@@ -63,7 +60,7 @@ static bool list_has(const struct runq_waits_list *list, const char *path)
 	return false;
 }
 
-/* A cgroup requested by name that had no wait is a row of zeros, not a missing one. */
+/* Adds a row of zeros for each requested cgroup without a wait. */
 static int add_silent(const struct runq_window *w, struct runq_waits_list *list,
 		      const struct runq_filter *filter, struct err *err)
 {
@@ -72,11 +69,11 @@ static int add_silent(const struct runq_window *w, struct runq_waits_list *list,
 	if (w->per != RUNQ_PER_CGROUP || (w->sum != ROLLUP_NONE && w->sum != ROLLUP_REQUESTED))
 		return 0;
 	for (size_t i = 0; !rc && i < filter->nr; i++)
-		if (!list_has(list, filter->asked[i]->path))
+		if (!list_has(list, filter->requested[i]->path))
 			rc = runq_waits_append(list,
 					       (struct runq_group_window){
 						       .party = {RUNQ_PARTY_GROUP,
-								 filter->asked[i]}},
+								 filter->requested[i]}},
 					       err);
 	return rc;
 }
@@ -98,7 +95,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		runq_waits_filter(list, filter);
 	if (add_silent(w, from, filter, err))
 		return -ENOMEM;
-	/* One block: the boundaries of all rows, then their percentiles. */
+	/* One memory block for the boundary counts and percentiles of all rows. */
 	le_count = calloc(from->nr + 1,
 			  w->nr_le * sizeof(uint64_t) + w->nr_percentiles * sizeof(double));
 	if (!le_count)
@@ -113,7 +110,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
-		/* Groups without a slot always have a row, but may not be the requested ones. */
+		/* The row of groups without a slot is judged only if it passes the filter. */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
 			row->exceeded = row->judged_ns > (double)w->limit_ns;
@@ -123,7 +120,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 	return 0;
 }
 
-/* Key of no group: stands for groups that ended before their names were read. */
+/* Key for groups that ended before their names were read. */
 #define KEY_GONE (RUNQ_KEY_EXCLUDED - 1)
 
 static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *party, uint64_t key)
@@ -145,8 +142,8 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 }
 
 /*
- * Drops victims that were not requested, and makes all groups without a name one. With @fold, culprits that were not requested become
- * RUNQ_KEY_EXCLUDED. With @rollup, turns pairs of cgroups into pairs of its rows.
+ * Drops victims that do not pass the filter and merges groups without a name. With @fold, excluded
+ * culprits become RUNQ_KEY_EXCLUDED. With @rollup, groups become rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -230,14 +227,6 @@ double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_los
 	if (!now->delay_ns || now->delay_ns <= was->delay_ns)
 		return NAN;
 	return accounted / (double)(now->delay_ns - was->delay_ns);
-}
-
-bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns)
-{
-	uint64_t ran_ns = compared_ns - open_ns;
-
-	return !compared_ns ||
-	       now_ns - compared_ns >= (ran_ns < COMPARE_EVERY_NS ? ran_ns : COMPARE_EVERY_NS);
 }
 
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now)

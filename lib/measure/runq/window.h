@@ -20,24 +20,24 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* Waits of one group for cores that left one idle state. */
+/* Waits of one group for CPUs that left one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
-	uint32_t index; /* of the state that was requested */
+	uint32_t index; /* index of the requested idle state */
 	char name[32];
-	uint64_t claimed_ns; /* exit latency by the driver; UINT64_MAX without a claim */
+	uint64_t claimed_ns; /* exit latency that the driver claims, or UINT64_MAX */
 	uint64_t count;
 	uint64_t wait_ns;
 };
 
-/* Wall time in which tasks of a cgroup or of its descendants waited. */
+/* Wall time with waiting tasks in a cgroup or its descendants. */
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* The kernel's own figures, quota included. UINT64_MAX: unknown. */
+	/* PSI of the kernel, including quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* Longest waiting of a descendant with a row; included in the waiting of this cgroup. */
+	/* Longest waiting time of a descendant that has a row. */
 	uint64_t below_ns;
 };
 
@@ -46,61 +46,66 @@ struct runq_long_wait {
 	uint32_t cpu;
 	uint32_t pid;
 	uint32_t tgid;
-	uint32_t prev_pid; /* the previous task */
+	uint32_t prev_pid; /* PID of the previous task */
 	char comm[17];
 	char prev_comm[17];
 	struct runq_party victim;
-	struct runq_party culprit; /* ran for the largest part of the wait */
-	uint64_t culprit_ns;	   /* 0: no task is known to have run */
+	struct runq_party culprit; /* party that ran for the largest part of the wait */
+	uint64_t culprit_ns;	   /* run time of the culprit, or 0 if unknown */
 	uint64_t wait_ns;
-	uint64_t end_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };
 
 /* Totals since the start, over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* observed waits, without waits on the programs' fast path */
-	/* Time of the last comparison with the kernel, CLOCK_MONOTONIC, and the sums at that time. */
+	uint64_t waits; /* observed waits except those on the fast path */
+	/*
+	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The sums below are of that
+	 * time.
+	 */
 	uint64_t compared_ns;
-	uint64_t wait_ns;    /* all observed waits */
+	uint64_t wait_ns;    /* sum of all observed waits */
 	int64_t unbooked_ns; /* part of wait_ns that the kernel omits from run_delay */
-	uint64_t delay_ns;   /* the kernel's run_delay of all tasks; 0 if it keeps none */
+	uint64_t delay_ns;   /* run_delay of all tasks, or 0 if the kernel has none */
 };
 
 /* Valid until the meter's next read. */
 struct runq_window {
-	uint64_t time_unix_ns; /* its end, for display only: this clock can be set */
-	uint64_t time_mono_ns; /* its end by CLOCK_MONOTONIC */
+	/* End of the window, for display only, because the clock can be set */
+	uint64_t time_unix_ns;
+	uint64_t time_mono_ns; /* end of the window, CLOCK_MONOTONIC */
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_rollup_by sum;	  /* what the rows sum over */
-	enum runq_source source;	  /* in use */
-	const struct err *sched_info_err; /* why it is unavailable; NULL if available */
-	const struct err *separate_err; /* why load has a program of its own on sched_switch; NULL: shared, or no load */
-	enum runq_hierarchy hierarchy;	  /* in use */
+	enum runq_rollup_by sum;	  /* rollup of the rows */
+	enum runq_source source;	  /* never AUTO */
+	const struct err *sched_info_err; /* why source sched_info is unavailable, or NULL */
+	/* Why load and runq do not share one switch program, or NULL */
+	const struct err *separate_err;
+	enum runq_hierarchy hierarchy;	  /* never AUTO */
 	struct sched_ext scheduler;	  /* at the end of the window */
-	bool scheduler_changed;		  /* one was enabled or disabled in the window */
-	double sample_ratio;		  /* 1: every wait */
+	bool scheduler_changed;		  /* a scheduler was enabled or disabled in the window */
+	double sample_ratio;		  /* share of counted waits */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
-	bool steps_only; /* no histogram: percentiles are interpolated between boundaries */
+	bool steps_only; /* no fine histogram; percentiles are interpolated between boundaries */
 
 	bool has_causes;       /* requested */
-	uint32_t causes_known; /* bit N: the kernel reports cause N; 0 without causes */
-	/* Rows of the list they came from: largest sum first, then requested ones without waits. */
+	uint32_t causes_known; /* bit n: the kernel reports cause n */
+	/* Rows by sum, largest first, then requested cgroups without waits. */
 	struct runq_group_window *groups;
 	size_t nr_groups;
-	void *figures; /* memory of le_count and percentile_ns of all rows */
+	void *figures; /* memory block of le_count and percentile_ns of all rows */
 	bool has_blame; /* requested */
 	struct runq_blame *blame;
 	size_t nr_blame;
 
 	bool has_names; /* the report has columns for the names of pods */
 	bool has_idle_states;		     /* requested */
-	struct runq_idle_state *idle_states; /* largest first */
+	struct runq_idle_state *idle_states; /* most wait time first */
 	size_t nr_idle_states;
 	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* since the start */
 
@@ -108,31 +113,34 @@ struct runq_window {
 	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* since the start */
 
 	bool has_pressure;	      /* requested */
-	struct runq_pressed *pressed; /* most waiting first */
+	struct runq_pressed *pressed; /* most waiting time first */
 	size_t nr_pressed;
 	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
-	const struct err *psi_err; /* why the machine has no PSI; NULL if it has PSI */
+	const struct err *psi_err; /* why PSI is unavailable, or NULL */
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
-	/* The limit, 0 for none; groups that exceeded it here, and windows since the start. */
+	/*
+	 * Limit, or 0; number of groups that exceeded it, and number of such windows since the
+	 * start.
+	 */
 	double limit_percent;
 	uint64_t limit_ns;
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	bool filtered;		   /* the programs skip cgroups that were not requested */
-	uint64_t waits_seen;	   /* of all groups, or of the requested ones if filtered */
+	bool filtered;		   /* the programs skip excluded cgroups */
+	uint64_t waits_seen;	   /* waits of all groups, or of the requested groups if filtered */
 	/*
-	 * Time that the hypervisor took from the CPUs that count. UINT64_MAX: the kernel does not
-	 * account it, or runq shares its program with load, whose window has it.
+	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account it, or if
+	 * the window of load has it.
 	 */
 	uint64_t steal_ns;
-	double schedstat_ratio;	   /* runq_schedstat_ratio(); NAN if unknown */
-	double unbooked_ratio;	   /* NAN if unknown */
+	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */
+	double unbooked_ratio;	   /* see runq_unbooked_ratio(); NAN if unknown */
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
 
-	/* Waits over the threshold that the last event() read; valid until the next event(). */
+	/* Long waits that the last event() read. Valid until the next event(). */
 	struct runq_long_wait *long_waits;
 	size_t nr_long_waits;
 };
@@ -141,15 +149,15 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Makes the rows of @list that pass @filter the groups of the window, valid until @list is cleared,
- * and judges them. With @rollup, which may be NULL, the groups are its rows over @list.
+ * Fills groups of the window from the rows of @list that pass @filter, or from the rows of @rollup
+ * if not NULL. The groups are valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
- * Replaces blame by the growth since @kernel was last read, between rows of @rollup if set. Uses
- * blame_rows and fold_excluded of @opts.
+ * Fills blame of the window with the growth since the last read. With @rollup, pairs are rollup
+ * rows. Uses blame_rows and fold_excluded of @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -157,17 +165,11 @@ int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 void runq_window_clear(struct runq_window *window);
 
 /*
- * Between two readings: the part of the observed waits that the kernel accounts ÷ its run_delay of
- * all tasks. NAN if the kernel keeps none.
+ * Observed waits that the kernel also accounts, divided by the growth of run_delay of all tasks.
+ * NAN if the kernel has no run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/*
- * True if a program that runs for long compares again: after twice the run time of the last
- * comparison, and every 10 s later. With thousands of tasks a comparison costs more than the rest of
- * a window. Times are CLOCK_MONOTONIC; @compared_ns is 0 before the first.
- */
-bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
-/* The part that run_delay omits ÷ the observed waits. NAN without waits. */
+/* Share of the observed waits that run_delay omits. NAN without waits. */
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names the cgroups with pressure, and reads the kernel's PSI of them. */
+/* Fills the pressure rows of a window: names of cgroups and the kernel's PSI. */
 #include "measure/runq/pressure.h"
 
 #include <errno.h>
@@ -14,21 +14,22 @@
 #include "measure/runq/window.h"
 #include "host/cgroup.h"
 
-/* State of the cgroup with one number. */
+/* State of the cgroup with this number. */
 struct known {
 	uint64_t key;
 	struct runq_group *group;	 /* NULL while its name is unknown */
-	struct runq_pressure_times kept; /* of windows without a row, while its name is unknown */
-	struct psi psi;			 /* as of the last window; UINT64_MAX: not read */
-	struct runq_pressed *row;	 /* of this window, until its rows are sorted; NULL: none */
+	/* Times that have not been reported, because the name was unknown */
+	struct runq_pressure_times kept;
+	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
+	struct runq_pressed *row;	 /* row of this window until rows are sorted, or NULL */
 };
 
 struct runq_pressures {
 	struct runq_pressure *pressure;
 	enum runq_rollup_by sum;
 	unsigned int depth;
-	const char *mount;   /* where cgroups have PSI; NULL: nowhere */
-	struct err psi_err;  /* why the kernel's figure is unavailable; code 0 if it is available */
+	const char *mount;   /* mount point of cgroups with PSI, or NULL */
+	struct err psi_err;  /* why PSI is unavailable; code 0 if available */
 	struct known known[RUNQ_PRESSURE_NR];
 };
 
@@ -68,7 +69,7 @@ void runq_pressures_close(struct runq_pressures *p)
 	free(p);
 }
 
-/* The number has another cgroup than in the last window. */
+/* Resets the state, because the number belongs to another cgroup now. */
 static void known_reset(struct known *known, uint64_t key)
 {
 	runq_group_put(known->group);
@@ -76,8 +77,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Names a cgroup and its ancestors. The programs keep no paths, but runq has the paths of cgroups
- * with tasks, and the paths of their ancestors are prefixes.
+ * Names a cgroup and its ancestors. The pressure programs store no paths. Paths of ancestors are
+ * prefixes of the path of @leaf.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
@@ -91,10 +92,10 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/* An ancestor is a sum: it gets the name of the pod, not of a container in it. */
+		/* An ancestor has the name of the pod, not of a container. */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
-		/* Ancestors of a cut path are unknown. */
+		/* Ancestors of a truncated path are unknown. */
 		if (leaf->cut)
 			break;
 		number = rows[number].up;
@@ -133,11 +134,11 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* True if the report has rows of this kind. The root is the whole machine. */
+/* True if the group has a row in the report. The root stands for the machine. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
-	const struct runq_group *asked;
+	const struct runq_group *nearest;
 
 	switch (p->sum) {
 	case ROLLUP_DEPTH:
@@ -148,8 +149,8 @@ static bool is_shown(const struct runq_pressures *p, const struct runq_filter *f
 		return group->pod_uid && strlen(group->path) == group->pod_len &&
 		       runq_filter_passes(filter, group);
 	case ROLLUP_REQUESTED:
-		asked = runq_filter_nearest(filter, group->path);
-		return asked && !strcmp(asked->path, group->path);
+		nearest = runq_filter_nearest(filter, group->path);
+		return nearest && !strcmp(nearest->path, group->path);
 	default:
 		return runq_filter_passes(filter, group);
 	}
@@ -160,7 +161,7 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
 }
 
-/* Growth of PSI since the last window; UINT64_MAX in the first window of a cgroup. */
+/* Reads the growth of PSI since the last window. UINT64_MAX in the first window of a cgroup. */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
 	struct psi now = {UINT64_MAX, UINT64_MAX};
@@ -171,7 +172,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* it may have been removed since */
+		psi_read(NULL, path, &now); /* fails if the cgroup was removed */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",
@@ -200,15 +201,18 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	*row = (struct runq_pressed){.group = known->group, .times = known->kept};
 	read_psi(p, known, row);
 	known->kept = (struct runq_pressure_times){0};
-	/* A row needs a wait, except the row of the machine. */
+	/* Cgroups without waits have no row, except the root. */
 	if (!waiting_ns(row) && !is_root(known->group))
 		return;
 	known->row = row;
 	w->nr_pressed++;
 }
 
-/* Sets below_ns of ancestors. They wait at least as long, so a larger value ends the walk. */
-static void tell_above(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
+/*
+ * Sets below_ns of all ancestors. Stops at an ancestor with a larger value, whose ancestors have
+ * larger values, too.
+ */
+static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)
 {
 	uint64_t ns = waiting_ns(p->known[number].row);
@@ -257,7 +261,7 @@ int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
 	}
 	for (uint32_t i = 1; i < nr; i++)
 		if (p->known[i].row)
-			tell_above(p, rows, nr, i);
+			set_below(p, rows, nr, i);
 	qsort(w->pressed, w->nr_pressed, sizeof(*w->pressed), by_waiting);
 	w->psi_err = p->psi_err.code ? &p->psi_err : NULL;
 	w->psi_of_cgroups = p->mount;

@@ -3,6 +3,7 @@
  * Noise beside `rtla osnoise top` and `rtla timerlat top`: what rtla counts on its core lies between
  * what noise counts in a window inside of rtla's and in one around it.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@
 #include "base/clock.h"
 #include "live.h"
 #include "measure/noise/noise.h"
-#include "osnoise.h"
 #include "host/file.h"
 #include "host/mountinfo.h"
+#include "host/procstat.h"
 
 /* Options of osnoise: one sample of this run time per period. */
 #define PERIOD_US  "5000000"
@@ -62,6 +63,78 @@ struct beside {
 };
 
 static char root[TRACEFS_PATH];
+
+struct thread_look {
+	char state;
+	uint64_t ticks; /* CPU time, each 10 ms */
+};
+
+/* Minimum CPU time of an osnoise thread that takes samples: it spins. */
+#define SPINS 10
+
+/* Finds tracefs. Skips the program if the kernel lacks one of the tracers. */
+static void need_tracers(void)
+{
+	char path[2 * TRACEFS_PATH], text[512];
+	struct err err = {0};
+
+	if (tracefs_root(root, sizeof(root), &err))
+		live_skip_all("%s", err.what);
+	snprintf(path, sizeof(path), "%s/available_tracers", root);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strstr(text, "osnoise") ||
+	    !strstr(text, "timerlat"))
+		live_skip_all("this kernel has no tracers osnoise and timerlat");
+}
+
+/* Thread id of tracer @tool on @cpu, or 0. */
+static pid_t tracer_thread(const char *tool, int cpu)
+{
+	char wanted[32], path[300], name[64];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	pid_t pid = 0;
+
+	snprintf(wanted, sizeof(wanted), "%s/%d", tool, cpu);
+	while (dir && !pid && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (atoi(entry->d_name) && sys_read_file(NULL, path, name, sizeof(name)) > 0 &&
+		    !strcmp(name, wanted))
+			pid = atoi(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+/* State and CPU time of a thread. Returns false if the thread has ended. */
+static bool thread_look(pid_t pid, struct thread_look *ret_look)
+{
+	char path[32], text[1024], *rest;
+	struct pidstat stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || pidstat_parse(text, &stat))
+		return false;
+	rest = strrchr(text, ')');
+	*ret_look = (struct thread_look){rest[2], stat.system_ticks + stat.user_ticks};
+	return true;
+}
+
+/* Events that noise counted on @cpu: kinds @first to @last; only those named @name unless it is NULL. */
+static uint64_t noise_count(const struct noise_window *w, uint32_t cpu, enum noise_kind first,
+			    enum noise_kind last, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		const struct noise_source *source = &w->sources[i];
+
+		if (source->cpu == cpu && source->kind >= first && source->kind <= last &&
+		    (!name || !strcmp(source->name, name)))
+			count += source->count;
+	}
+	return count;
+}
 
 /* It ends by itself when we do, and then leaves the tracer as it was. */
 static void start_rtla(struct beside *b, const char *const args[])
@@ -113,7 +186,7 @@ static uint64_t count_thread(const struct beside *b, const struct noise_window *
 	char full[32];
 
 	snprintf(full, sizeof(full), "%s/%d", name, b->cpu);
-	return osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, full);
+	return noise_count(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, full);
 }
 
 static void add_counts(struct counts *sum, const struct counts *more)
@@ -132,17 +205,17 @@ static struct counts add_window(struct beside *b)
 	if (b->meter->ops->read(b->meter, &err))
 		live_fail_all("%s", err.what);
 	w = noise_window(b->meter);
-	c.of[IRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);
-	c.of[TIMERS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_IRQ, "arch_timer") +
-		       osnoise_counted(w, b->cpu, NOISE_KIND_VECTOR, NOISE_KIND_VECTOR,
+	c.of[IRQS] = noise_count(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);
+	c.of[TIMERS] = noise_count(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_IRQ, "arch_timer") +
+		       noise_count(w, b->cpu, NOISE_KIND_VECTOR, NOISE_KIND_VECTOR,
 				       "Local timer interrupts");
-	c.of[SOFTIRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL);
+	c.of[SOFTIRQS] = noise_count(w, b->cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL);
 	c.of[TRACER] = count_thread(b, w, b->tool);
 	c.of[KSOFTIRQD] = count_thread(b, w, "ksoftirqd");
 	c.of[STOPPER] = count_thread(b, w, "migration");
-	c.of[THREADS] = osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, NULL) -
+	c.of[THREADS] = noise_count(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, NULL) -
 			c.of[TRACER];
-	c.of[NMIS] = osnoise_counted(w, b->cpu, NOISE_KIND_NMI, NOISE_KIND_NMI, NULL);
+	c.of[NMIS] = noise_count(w, b->cpu, NOISE_KIND_NMI, NOISE_KIND_NMI, NULL);
 	for (size_t i = 0; i < w->nr_cores; i++)
 		if (w->cores[i].cpu == (uint32_t)b->cpu)
 			c.of[TASK_NS] = w->cores[i].task_ns;
@@ -211,16 +284,16 @@ static bool recording(const char *tool)
  */
 static uint64_t await_sample(struct beside *b)
 {
-	struct osnoise_look look = {0};
+	struct thread_look look = {0};
 	uint64_t at_ns, before_ns = 0;
 
-	while (look.ticks < OSNOISE_SPINS) {
+	while (look.ticks < SPINS) {
 		next_look(b, "its sample");
 		add_window(b);
 		at_ns = clock_mono_ns();
 		if (!b->thread && says(b->tool, "current_tracer", b->tool))
-			b->thread = osnoise_thread(b->tool, b->cpu);
-		if (b->thread && !osnoise_look(b->thread, &look))
+			b->thread = tracer_thread(b->tool, b->cpu);
+		if (b->thread && !thread_look(b->thread, &look))
 			live_fail_all("the thread of osnoise ended");
 		if (b->thread && look.state != 'S')
 			continue;
@@ -233,9 +306,9 @@ static uint64_t await_sample(struct beside *b)
 
 static void await_sleep(struct beside *b)
 {
-	struct osnoise_look look;
+	struct thread_look look;
 
-	while (osnoise_look(b->thread, &look) && look.state != 'S')
+	while (thread_look(b->thread, &look) && look.state != 'S')
 		next_look(b, "a sleep of its thread");
 }
 
@@ -314,7 +387,7 @@ static void beside_timerlat(struct beside *b)
 		b->around = (struct counts){0};
 		add_window(b);
 	} while (!recording(b->tool));
-	while (!(b->thread = osnoise_thread(b->tool, b->cpu)))
+	while (!(b->thread = tracer_thread(b->tool, b->cpu)))
 		next_look(b, "its kernel thread");
 	/* Its first sleep ends with the first timer. */
 	await_sleep(b);
@@ -334,12 +407,12 @@ int main(void)
 	int cpu, other;
 
 	live_needs(ARGS("noise", "0.01", "1"));
-	osnoise_needed(root, sizeof(root));
+	need_tracers();
 	if (system("command -v rtla >/dev/null"))
 		live_skip_all("no rtla (package rtla)");
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs: the tracer has one for itself");
-	if (osnoise_thread("osnoise", cpu) || osnoise_thread("timerlat", cpu))
+	if (tracer_thread("osnoise", cpu) || tracer_thread("timerlat", cpu))
 		live_skip_all("another program uses the tracer osnoise or timerlat");
 	live_pin(other);
 	if (noise_open(&opts, &osnoise.meter, &err) ||

@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "runq_window.h"
 
-#define MAX_CGROUPS   5000
+#define MAX_CGROUPS   2000
 #define TASKS_IN_EACH 4
 
 /* Slots for the live cgroups, for those created before the next poll, and the reserved ones. */

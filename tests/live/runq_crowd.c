@@ -35,7 +35,7 @@ static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *ver
 
 /* Adds what a group waited in the window that ends now, and its longest wait so far. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
-		       double *max_ns)
+		       double *max_ns, double *negative)
 {
 	struct report *report = window_end(meter, ms);
 	double sum = window_group(report, who, "sum_ns");
@@ -44,6 +44,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 		*sum_ns += sum;
 		*max_ns = fmax(*max_ns, window_group(report, who, "max_ns"));
 	}
+	*negative = window_quality(report, "negative_total");
 	report_free(report);
 }
 
@@ -74,7 +75,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 {
 	const struct crowd *crowd = arg;
 	uint64_t first_ns, all_ns, kill_ns, dead_ns;
-	double sum_ns = 0, max_ns = 0, least, most;
+	double sum_ns = 0, max_ns = 0, negative = 0, least, most;
 	struct load_stat init = load_init_schedstat();
 	struct meter *meter = window_open(&crowd->opts);
 	pid_t pid[CROWD];
@@ -92,12 +93,12 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 			live_fail_all("a task of the crowd died");
 	all_ns = clock_mono_ns();
 	for (int i = 0; i < 3; i++)
-		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns);
+		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns, &negative);
 	kill_ns = clock_mono_ns();
 	for (int i = 0; i < CROWD; i++)
 		load_kill(pid[i]);
 	dead_ns = clock_mono_ns();
-	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns);
+	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns, &negative);
 	meter->ops->close(meter);
 	close(ready[0]);
 	close(ready[1]);
@@ -108,6 +109,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		      sum_ns / 1e6, least / 1e6, most / 1e6);
 	verdict_always(verdict, max_ns <= (double)(dead_ns - first_ns),
 		       "no wait is longer than they lived: %.1f ms", max_ns / 1e6);
+	verdict_always(verdict, negative == 0.0, "no wait ends before it begins");
 	if (load_init_ran(&init))
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
@@ -247,6 +249,8 @@ int main(void)
 	judge_counts(cpu, measure_crowd, &crowd);
 	crowd.cgroup = cgroups_make("blamed");
 	crowd.opts.causes = crowd.opts.blame = true;
+	judge_counts(cpu, measure_crowd, &crowd);
+	crowd.opts.source = RUNQ_SOURCE_WAKEUP;
 	judge_counts(cpu, measure_crowd, &crowd);
 	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
 	return live_done();

@@ -80,7 +80,7 @@ static struct report *measure(const struct nodes *nodes, const struct runq_opts 
 	bounds_take(nodes, bounds, 0);
 	window_begin(meter);
 	bounds_take(nodes, bounds, 1);
-	window_wait(meter, 1000);
+	window_wait(meter, 500);
 	bounds_take(nodes, bounds, 2);
 	report = window_end(meter, 0);
 	bounds_take(nodes, bounds, 3);
@@ -255,7 +255,7 @@ static void check_exporter(const struct nodes *nodes)
 	bounds_take(nodes, &bounds, 0);
 	window_begin(meter);
 	bounds_take(nodes, &bounds, 1);
-	window_wait(meter, 1000);
+	window_wait(meter, 500);
 	bounds_take(nodes, &bounds, 2);
 	report = window_end(meter, 0);
 	bounds_take(nodes, &bounds, 3);

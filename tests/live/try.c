@@ -14,7 +14,7 @@
 #include "cgroups.h"
 #include "live.h"
 
-#define KILLS	30
+#define KILLS	12
 #define JOURNAL "/run/subtick/restore"
 
 static const char *app, *batch, *file, *was, *now;

@@ -56,8 +56,7 @@ LIVE = {
 # Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
 # runs these tests, and ./check reports them as omitted. The remaining tests of two guests take at most 6
 # minutes.
-LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "noise_rtla",
-        "try", "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
+LONG = ["audit", "audit_left", "crit", "noise_rtla", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 
 

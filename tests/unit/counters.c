@@ -134,7 +134,7 @@ static struct counters *open_one(const struct perf_event *event)
 }
 
 /* Users of the same event share one counter per CPU until the last one closes it. */
-static void test_shared(void **state)
+TEST_WITH(test_shared, setup, NULL)
 {
 	struct perf_event other = {.name = "r8", .type = 4, .config = 8};
 	struct counters *one = open_one(&ref_cycles), *two = open_one(&ref_cycles), *third;
@@ -163,7 +163,7 @@ static void test_shared(void **state)
  * A pinned event without a counter opens and reads as end of file. Then the event is multiplexed
  * and flagged.
  */
-static void test_taken(void **state)
+TEST_WITH(test_taken, setup, NULL)
 {
 	struct counters *counters;
 	struct counter counter;
@@ -183,7 +183,7 @@ static void test_taken(void **state)
 }
 
 /* A counter that fails later is opened again with a new generation. */
-static void test_reopened(void **state)
+TEST_WITH(test_reopened, setup, NULL)
 {
 	struct counters *counters = open_one(&ref_cycles);
 	struct counter before, after;
@@ -212,7 +212,7 @@ static void test_reopened(void **state)
 	counters_close(counters);
 }
 
-static void test_refused(void **state)
+TEST_WITH(test_refused, setup, NULL)
 {
 	struct counters *counters = NULL;
 	struct err err = {0};
@@ -250,7 +250,7 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
  * Both modes of cpu_load side by side, on a PMU with a single counter. In the second window another
  * program takes the counter away.
  */
-static void test_both_modes(void **state)
+TEST_WITH(test_both_modes, setup, NULL)
 {
 	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
 	struct load_source *tsc, *calibrated;
@@ -323,7 +323,7 @@ uint64_t __wrap_cycles_hz(void)
 }
 
 /* Cores of Armv8.6 and later have a clock of exactly 1 GHz: a cycle is a nanosecond, in calibrated mode too. */
-static void test_one_ghz(void **state)
+TEST_WITH(test_one_ghz, setup, NULL)
 {
 	struct cpu_load *calibrated;
 
@@ -338,7 +338,7 @@ static void test_one_ghz(void **state)
 }
 
 /* The structs of gtp-guard/cpu.h, in both modes. */
-static void test_gtp_guard(void **state)
+TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
 
@@ -396,7 +396,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 }
 
 /* bpf-pmu must not take a counter that was unreadable at the start for a core that slept. */
-static void test_handed_over(void **state)
+TEST_WITH(test_handed_over, setup, NULL)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
 	const struct load_slot first = {.pmu_cycles = 9, .pmu_ns = 1000};
@@ -454,7 +454,7 @@ static void test_handed_over(void **state)
 }
 
 /* A counter that never ran gives no figure, not 0 %. */
-static void test_never_ran(void **state)
+TEST(test_never_ran)
 {
 	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};
 	struct load_sample cur = {.stamp_ns = 1001, .total = 1001, .enabled_ns = 1001};
@@ -465,19 +465,4 @@ static void test_never_ran(void **state)
 	assert_int_equal(w.flags, LOAD_READ_FAILED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_shared, setup),
-		cmocka_unit_test_setup(test_taken, setup),
-		cmocka_unit_test_setup(test_reopened, setup),
-		cmocka_unit_test_setup(test_refused, setup),
-		cmocka_unit_test_setup(test_both_modes, setup),
-		cmocka_unit_test_setup(test_gtp_guard, setup),
-		cmocka_unit_test_setup(test_one_ghz, setup),
-		cmocka_unit_test_setup(test_handed_over, setup),
-		cmocka_unit_test(test_never_ran),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

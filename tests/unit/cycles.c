@@ -33,7 +33,7 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 	return __real_clock_nanosleep(clock, flags, time, rem);
 }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
 	uint64_t start = clock_mono_ns();
 
@@ -46,11 +46,4 @@ static void test_interrupted(void **state)
 	assert_true(clock_mono_ns() - start >= 20 * NSEC_PER_MSEC);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interrupted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -43,7 +43,7 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 }
 
 /* Times are added, ratios are weighted means, and CPUs without a figure are left out. */
-static void test_sum(void **state)
+TEST(test_sum)
 {
 	struct load_cpu_window cpu[4] = {
 		{.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5,
@@ -71,7 +71,7 @@ static void test_sum(void **state)
 	assert_int_equal(sum.flags, 0);
 }
 
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
 	static const double shares[] = {0.0, 0.001, 0.3, 0.5, 0.999, 1.0};
 
@@ -90,7 +90,7 @@ static void test_formulas(void **state)
 	}
 }
 
-static void test_wrap(void **state)
+TEST(test_wrap)
 {
 	struct load_sample prev = fake(SEC, 0, UINT64_MAX - 1000);
 	struct load_sample cur = fake(2 * SEC, SEC / 4, UINT64_MAX - 1000);
@@ -101,7 +101,7 @@ static void test_wrap(void **state)
 	assert_true(fabs(calibrated_window(prev, cur).busy_ratio - 0.25) < 1e-6);
 }
 
-static void test_multiplexed(void **state)
+TEST(test_multiplexed)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC / 2, 0);
 
@@ -111,7 +111,7 @@ static void test_multiplexed(void **state)
 	assert_false(tsc_window(prev, cur).flags & LOAD_NO_FIGURE);
 }
 
-static void test_zero_delta(void **state)
+TEST(test_zero_delta)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = prev;
 	struct load_cpu_window w;
@@ -127,7 +127,7 @@ static void test_zero_delta(void **state)
 	assert_true(w.busy_ratio == 0.0);
 }
 
-static void test_failed_read(void **state)
+TEST(test_failed_read)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC, 0);
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
@@ -139,7 +139,7 @@ static void test_failed_read(void **state)
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
 
-static void test_hotplug(void **state)
+TEST(test_hotplug)
 {
 	struct load_sample on = fake(SEC, 0, 0), off = {.flags = LOAD_OFFLINE};
 	struct load_sample back = fake(3 * SEC, SEC, 0), later = fake(4 * SEC, SEC + SEC / 2, 0);
@@ -164,7 +164,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(tsc_window(on, off).flags, LOAD_OFFLINE);
 }
 
-static void test_clamp(void **state)
+TEST(test_clamp)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC * 3, 0);
 
@@ -177,7 +177,7 @@ static void test_clamp(void **state)
 }
 
 /* Clamping at 0 and at 1, for the load and for a part. */
-static void test_clamp_sides(void **state)
+TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
@@ -221,7 +221,7 @@ static void test_clamp_sides(void **state)
 	assert_true(w.closure_error_ratio == 1.0);
 }
 
-static void test_closure(void **state)
+TEST(test_closure)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
@@ -244,7 +244,7 @@ static void test_closure(void **state)
 }
 
 /* Nanoseconds are exactly those of the source, also beyond the precision of a float. */
-static void test_exact_ns(void **state)
+TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
 	struct load_sample prev = {.stamp_ns = 77, .wall_ns = 77, .total = 5, .busy = 3};
@@ -286,7 +286,7 @@ static uint64_t part_sum(const struct load_cpu_window *w)
 	return sum;
 }
 
-static void test_steal(void **state)
+TEST(test_steal)
 {
 	struct load_cpu_window w = {.window_ns = SEC, .busy_ns = 8 * SEC / 10, .busy_ratio = 0.8};
 
@@ -334,7 +334,7 @@ static void test_steal(void **state)
 	assert_int_equal(w.busy_ns, 0);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	(void)state;
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
@@ -344,7 +344,7 @@ static void test_names(void **state)
 	assert_string_equal(load_vec_name(LOAD_NR_VECS - 1), "RCU");
 }
 
-static void test_flags_format(void **state)
+TEST(test_flags_format)
 {
 	char buf[64];
 
@@ -362,17 +362,4 @@ static void test_flags_format(void **state)
 	assert_string_equal(buf, "offline");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum), cmocka_unit_test(test_formulas),    cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_multiplexed), cmocka_unit_test(test_zero_delta),
-		cmocka_unit_test(test_failed_read), cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_clamp),	    cmocka_unit_test(test_closure),
-		cmocka_unit_test(test_clamp_sides),
-		cmocka_unit_test(test_exact_ns),    cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_names),	    cmocka_unit_test(test_flags_format),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -168,7 +168,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-static void siblings(void **state)
+TEST(siblings)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct truth truth = {0};
@@ -205,7 +205,7 @@ static void siblings(void **state)
 }
 
 /* Busy since the start, without an edge: as the seed says, until the first edge. */
-static void seeds(void **state)
+TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};
 	struct load_smt_sample sample;
@@ -238,7 +238,7 @@ static struct load_core core_of(u64 busy_a, u64 busy_b, u64 both_a, u64 both_b, 
 	return result;
 }
 
-static void windows(void **state)
+TEST(windows)
 {
 	struct load_core c = core_of(600, 500, 300, 300, 0);
 
@@ -258,13 +258,4 @@ static void windows(void **state)
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_NONE] + c.window_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siblings),
-		cmocka_unit_test(seeds),
-		cmocka_unit_test(windows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

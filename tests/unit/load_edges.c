@@ -6,7 +6,7 @@
 #include "load_core.h"
 
 /* With cpuidle, and on arm64, the idle exit event comes before the interrupt handler. */
-static void exit_first(void **state)
+TEST_WITH(exit_first, reset, NULL)
 {
 	struct load_sample s;
 
@@ -33,7 +33,7 @@ static void exit_first(void **state)
 }
 
 /* x86 `sti; hlt`: handlers run inside the idle window, and the core may halt again without exit. */
-static void inside_halt(void **state)
+TEST_WITH(inside_halt, reset, NULL)
 {
 	struct load_sample s;
 
@@ -55,7 +55,7 @@ static void inside_halt(void **state)
 }
 
 /* Woken by an interrupt without a tracepoint: the softirq is the first edge. */
-static void unseen_handler(void **state)
+TEST_WITH(unseen_handler, reset, NULL)
 {
 	struct load_sample s;
 
@@ -68,7 +68,7 @@ static void unseen_handler(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 500);
 }
 
-static void polling(void **state)
+TEST_WITH(polling, reset, NULL)
 {
 	struct load_sample s;
 
@@ -92,7 +92,7 @@ static void polling(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 500);
 }
 
-static void in_ksoftirqd(void **state)
+TEST_WITH(in_ksoftirqd, reset, NULL)
 {
 	struct load_sample s;
 
@@ -106,7 +106,7 @@ static void in_ksoftirqd(void **state)
 }
 
 /* A handler that calls another one. Only the outermost pair counts. */
-static void nested_handlers(void **state)
+TEST_WITH(nested_handlers, reset, NULL)
 {
 	struct load_sample s;
 
@@ -123,7 +123,7 @@ static void nested_handlers(void **state)
 }
 
 /* The time of a handler is subtracted from the interrupted context. */
-static void handlers_on_top(void **state)
+TEST_WITH(handlers_on_top, reset, NULL)
 {
 	struct load_sample s;
 
@@ -149,7 +149,7 @@ static void handlers_on_top(void **state)
 /*
  * The exit of a handler was lost. Switches never happen inside handlers, so its time is discarded.
  */
-static void lost_exit(void **state)
+TEST_WITH(lost_exit, reset, NULL)
 {
 	struct load_sample s;
 
@@ -165,7 +165,7 @@ static void lost_exit(void **state)
 }
 
 /* A switch from task to task continues the interval and reads no clock. */
-static void task_to_task(void **state)
+TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
 	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
@@ -189,7 +189,7 @@ static void task_to_task(void **state)
 }
 
 /* Recognizes softirq threads by name, and does not trust the name of a user task. */
-static void softirq_threads(void **state)
+TEST_WITH(softirq_threads, reset, NULL)
 {
 	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
 	static struct task_struct backlog = {.pid = 32, .flags = PF_KTHREAD,
@@ -208,7 +208,7 @@ static void softirq_threads(void **state)
 }
 
 /* Similar names do not match. */
-static void like_softirq_threads(void **state)
+TEST_WITH(like_softirq_threads, reset, NULL)
 {
 	static const char *const names[] = {"ksofti", "napi/", "backlog_"};
 
@@ -227,7 +227,7 @@ static void like_softirq_threads(void **state)
 }
 
 /* An exit without its entry, and an exit of a handler that began before the start. */
-static void exit_alone(void **state)
+TEST_WITH(exit_alone, reset, NULL)
 {
 	struct load_sample s;
 
@@ -257,7 +257,7 @@ static void exit_alone(void **state)
 /*
  * The exit of a softirq was lost. The next softirq continues its time, and then the task continues.
  */
-static void lost_softirq_exit(void **state)
+TEST_WITH(lost_softirq_exit, reset, NULL)
 {
 	struct load_sample s;
 
@@ -273,7 +273,7 @@ static void lost_softirq_exit(void **state)
 }
 
 /* On PREEMPT_RT a softirq is switched out with its task and continues with it. */
-static void preempted(void **state)
+TEST_WITH(preempted, reset, NULL)
 {
 	struct load_sample s;
 
@@ -297,7 +297,7 @@ static void preempted(void **state)
  * Several preempted softirqs, one in ksoftirqd: each continues in its own context and frees its
  * entry.
  */
-static void preempted_in_turns(void **state)
+TEST_WITH(preempted_in_turns, reset, NULL)
 {
 	struct load_sample s;
 
@@ -333,7 +333,7 @@ static void preempted_in_turns(void **state)
 }
 
 /* All entries are in use, and each softirq continues. */
-static void preempted_and_back(void **state)
+TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
 	u64 now = 1000;
@@ -359,7 +359,7 @@ static void preempted_and_back(void **state)
 /*
  * More preempted softirqs than entries: the loss is counted, and the parts still sum to the window.
  */
-static void preempted_too_often(void **state)
+TEST_WITH(preempted_too_often, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
 	u64 now = 1000;
@@ -394,7 +394,7 @@ static void interrupt(void)
 /*
  * An idle exit with interrupts enabled, as before 6.3: the parts sum up, and no time counts twice.
  */
-static void cut_in_two(void **state)
+TEST_WITH(cut_in_two, reset, NULL)
 {
 	struct load_sample s;
 
@@ -417,7 +417,7 @@ static void cut_in_two(void **state)
 }
 
 /* The same interruption during the first event of a core. */
-static void first_cut_in_two(void **state)
+TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
 
@@ -433,7 +433,7 @@ static void first_cut_in_two(void **state)
 }
 
 /* The first event of a core determines its context since the start. */
-static void first_edges(void **state)
+TEST_WITH(first_edges, reset, NULL)
 {
 	leave_idle(3000);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_IDLE], 3000);
@@ -488,7 +488,7 @@ static void first_edges(void **state)
 }
 
 /* Events before the start do not count, nor do programs that read the clock just before it. */
-static void before_the_start(void **state)
+TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
 
@@ -506,7 +506,7 @@ static void before_the_start(void **state)
 }
 
 /* A clock that steps back by a few ns must not give an interval of 584 years. */
-static void clock_steps_back(void **state)
+TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to_task(1000, &task);
 	at(2000);
@@ -528,7 +528,7 @@ static u64 next_random(u64 below)
 }
 
 /* With events in any order, also lost ones, the parts of every reader sum to the elapsed time. */
-static void any_order(void **state)
+TEST_WITH(any_order, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};
 	u64 now = 1;
@@ -564,33 +564,4 @@ static void any_order(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(exit_first, reset),
-		cmocka_unit_test_setup(inside_halt, reset),
-		cmocka_unit_test_setup(unseen_handler, reset),
-		cmocka_unit_test_setup(polling, reset),
-		cmocka_unit_test_setup(in_ksoftirqd, reset),
-		cmocka_unit_test_setup(nested_handlers, reset),
-		cmocka_unit_test_setup(handlers_on_top, reset),
-		cmocka_unit_test_setup(lost_exit, reset),
-		cmocka_unit_test_setup(task_to_task, reset),
-		cmocka_unit_test_setup(softirq_threads, reset),
-		cmocka_unit_test_setup(like_softirq_threads, reset),
-		cmocka_unit_test_setup(exit_alone, reset),
-		cmocka_unit_test_setup(lost_softirq_exit, reset),
-		cmocka_unit_test_setup(preempted, reset),
-		cmocka_unit_test_setup(preempted_in_turns, reset),
-		cmocka_unit_test_setup(preempted_and_back, reset),
-		cmocka_unit_test_setup(preempted_too_often, reset),
-		cmocka_unit_test_setup(cut_in_two, reset),
-		cmocka_unit_test_setup(first_cut_in_two, reset),
-		cmocka_unit_test_setup(first_edges, reset),
-		cmocka_unit_test_setup(before_the_start, reset),
-		cmocka_unit_test_setup(clock_steps_back, reset),
-		cmocka_unit_test_setup(any_order, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

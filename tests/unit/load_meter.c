@@ -142,7 +142,7 @@ static struct meter *open_started(const struct load_opts *opts)
 }
 
 /* Each burst since the start is in exactly one window. */
-static void test_bursts(void **state)
+TEST(test_bursts)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
 	uint64_t first = bursts[BURST], seen = 0;
@@ -157,7 +157,7 @@ static void test_bursts(void **state)
 	meter->ops->close(meter);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	struct meter *meter = open_started(&(struct load_opts){.softirq = true});
 	const struct load_window *w = load_window(meter);
@@ -184,7 +184,7 @@ static void test_window(void **state)
 }
 
 /* Stolen time is subtracted once from the task part and is not busy. */
-static void test_steal(void **state)
+TEST(test_steal)
 {
 	struct meter *meter;
 	const struct load_window *w;
@@ -225,7 +225,7 @@ static void test_steal(void **state)
 }
 
 /* With source procstat /proc/stat is read once per window. After a failed read steal is unknown. */
-static void test_steal_shared(void **state)
+TEST(test_steal_shared)
 {
 	struct meter *meter;
 	const struct load_window *w;
@@ -252,7 +252,7 @@ static void test_steal_shared(void **state)
 	stolen_ticks = 0;
 }
 
-static void test_shown(void **state)
+TEST(test_shown)
 {
 	struct meter *meter = open_started(&(struct load_opts){.compare = true});
 	const struct load_window *w = load_window(meter);
@@ -286,7 +286,7 @@ static const struct value *cell(const struct table *table, const char *key)
 	return table_cell(table, 0, col);
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	struct meter *meter =
 		open_started(&(struct load_opts){.compare = true, .softirq = true, .bursts = true});
@@ -325,7 +325,7 @@ static void test_report(void **state)
 }
 
 /* The library has the same figures as `subtick load`, also with steal. */
-static void test_steal_of_the_library(void **state)
+TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
 	double stolen = (double)(5 * tick_ns) / (1000 * MSEC), busy, task, steal;
@@ -353,17 +353,4 @@ static void test_steal_of_the_library(void **state)
 	stolen_ticks = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bursts),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_steal_shared),
-		cmocka_unit_test(test_steal_of_the_library),
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -27,7 +27,7 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-static void test_open_interval(void **state)
+TEST(test_open_interval)
 {
 	static const struct {
 		uint32_t ctx;
@@ -56,7 +56,7 @@ static void test_open_interval(void **state)
 	}
 }
 
-static void test_open_hardirq(void **state)
+TEST(test_open_hardirq)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
@@ -71,7 +71,7 @@ static void test_open_hardirq(void **state)
 }
 
 /* An event after the reader's clock reading ends the window at the event. */
-static void test_edge_after_now(void **state)
+TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
@@ -83,7 +83,7 @@ static void test_edge_after_now(void **state)
 	assert_int_equal(sum(&s), 1000);
 }
 
-static void test_seed(void **state)
+TEST(test_seed)
 {
 	struct load_slot slot = {0};
 	struct load_sample s;
@@ -103,7 +103,7 @@ static void test_seed(void **state)
  * After an interrupt in the idle window a core without events is halted. A core in a handler is
  * not.
  */
-static void test_tail(void **state)
+TEST(test_tail)
 {
 	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
 	struct load_sample s;
@@ -127,7 +127,7 @@ static void test_tail(void **state)
 }
 
 /* The reader must notice an update of which it sees only some of the stores. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
 	struct load_sample s;
@@ -154,7 +154,7 @@ static void test_torn(void **state)
 	assert_true(load_slot_read(&after, 1500, 0, &s));
 }
 
-static void test_pmu(void **state)
+TEST(test_pmu)
 {
 	struct load_slot slot = slot_in(LOAD_HALT, 1000);
 	struct load_stored stored;
@@ -176,14 +176,4 @@ static void test_pmu(void **state)
 	assert_false(load_slot_pmu(&slot, 1500, &stored));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open_interval),  cmocka_unit_test(test_open_hardirq),
-		cmocka_unit_test(test_edge_after_now), cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_tail),	       cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_pmu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

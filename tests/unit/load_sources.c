@@ -129,7 +129,7 @@ static void sample_at(uint64_t ns)
 }
 
 /* A core without an event does what the walk over tasks found, else it is idle. */
-static void test_silent_cores(void **state)
+TEST_WITH(test_silent_cores, setup, NULL)
 {
 	(void)state;
 	notes[1].seed_ctx = LOAD_TASK + 1;
@@ -149,7 +149,7 @@ static void test_silent_cores(void **state)
 }
 
 /* The mask of online CPUs is read again after a hotplug step, and only then. */
-static void test_hotplug(void **state)
+TEST_WITH(test_hotplug, setup, NULL)
 {
 	(void)state;
 	sample_at(1000);
@@ -194,7 +194,7 @@ static void test_hotplug(void **state)
 }
 
 /* A slot that is torn at every read gives no figure, and a flag says so. */
-static void test_torn_and_losses(void **state)
+TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
@@ -220,7 +220,7 @@ static void test_torn_and_losses(void **state)
 	source.has_pmu = false;
 }
 
-static void test_taskclock(void **state)
+TEST_WITH(test_taskclock, setup, NULL)
 {
 	struct taskclock_bpf__bss own_bss = {.start_ns = START};
 	struct taskclock_bpf own = {.bss = &own_bss};
@@ -270,7 +270,7 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 }
 
 /* Guest time is part of user time and not added again. iowait is idle. Steal is not idle. */
-static void test_columns(void **state)
+TEST_WITH(test_columns, setup, NULL)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};
 	struct load_losses losses = {0};
@@ -307,7 +307,7 @@ static void test_columns(void **state)
 	}
 }
 
-static void test_schedstat(void **state)
+TEST_WITH(test_schedstat, setup, NULL)
 {
 	struct load_source *opened = open_source(&load_source_schedstat);
 	struct load_losses losses = {0};
@@ -329,16 +329,4 @@ static void test_schedstat(void **state)
 	load_source_close(opened);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_silent_cores, setup),
-		cmocka_unit_test_setup(test_hotplug, setup),
-		cmocka_unit_test_setup(test_torn_and_losses, setup),
-		cmocka_unit_test_setup(test_taskclock, setup),
-		cmocka_unit_test_setup(test_columns, setup),
-		cmocka_unit_test_setup(test_schedstat, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

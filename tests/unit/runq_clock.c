@@ -86,7 +86,7 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 	return worst;
 }
 
-static void test_exact_without_drift(void **state)
+TEST(test_exact_without_drift)
 {
 	struct core core;
 
@@ -97,7 +97,7 @@ static void test_exact_without_drift(void **state)
 	assert_true(worst_of(&core, 100000, MS) < 700);
 }
 
-static void test_drift_is_learned(void **state)
+TEST(test_drift_is_learned)
 {
 	static const double rates[] = {-400.0, -30.0, 12.5, 480.0};
 
@@ -115,7 +115,7 @@ static void test_drift_is_learned(void **state)
 	}
 }
 
-static void test_known_drift_from_the_start(void **state)
+TEST(test_known_drift_from_the_start)
 {
 	struct core core;
 
@@ -126,7 +126,7 @@ static void test_known_drift_from_the_start(void **state)
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 
-static void test_first_look_is_not_late(void **state)
+TEST(test_first_look_is_not_late)
 {
 	struct core core;
 
@@ -139,7 +139,7 @@ static void test_first_look_is_not_late(void **state)
 	assert_true(look(&core, MS, 50 * US) > -US);
 }
 
-static void test_long_silence(void **state)
+TEST(test_long_silence)
 {
 	struct core core;
 
@@ -152,7 +152,7 @@ static void test_long_silence(void **state)
 	assert_true(worst_of(&core, 100, MS) < US);
 }
 
-static void test_clock_that_is_set(void **state)
+TEST(test_clock_that_is_set)
 {
 	struct core core;
 
@@ -172,16 +172,4 @@ static void test_clock_that_is_set(void **state)
 	assert_true(worst_of(&core, 1000, MS) < US);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact_without_drift),
-		cmocka_unit_test(test_drift_is_learned),
-		cmocka_unit_test(test_known_drift_from_the_start),
-		cmocka_unit_test(test_first_look_is_not_late),
-		cmocka_unit_test(test_long_silence),
-		cmocka_unit_test(test_clock_that_is_set),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

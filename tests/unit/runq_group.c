@@ -29,7 +29,7 @@ static void check_path(enum runq_per per, uint64_t key, const char *path)
 	runq_group_put(group);
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	static const char *const names[] = {"leaf", "b", "a"};
 	static const char *const deep[RUNQ_DEPTH] = {"l", "k", "j", "i", "h", "g",
@@ -55,7 +55,7 @@ static void test_paths(void **state)
 }
 
 /* A cut path is marked, so that cut paths can be counted. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
 						      "a", "a", "a", "a", "a", "a"};
@@ -73,7 +73,7 @@ static void test_cut(void **state)
 }
 
 /* A half-written head does not cause reads or writes beyond it. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
 	struct runq_group *group;
 
@@ -87,7 +87,7 @@ static void test_torn(void **state)
 	runq_group_put(group);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	struct runq_group *group;
 
@@ -112,7 +112,7 @@ static void test_others(void **state)
 	runq_group_put(group);
 }
 
-static void test_parties(void **state)
+TEST(test_parties)
 {
 	static const struct {
 		uint64_t key;
@@ -142,15 +142,4 @@ static void test_parties(void **state)
 	assert_string_equal(runq_party_path(&party), "/a");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_parties),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

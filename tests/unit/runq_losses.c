@@ -11,7 +11,7 @@
 
 #include "test.h"
 
-static void test_ratio(void **state)
+TEST(test_ratio)
 {
 	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
@@ -27,7 +27,7 @@ static void test_ratio(void **state)
 }
 
 /* Without run_delay, or without waits, the ratio is unknown, not 0. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
 
@@ -48,7 +48,7 @@ static void test_unknown(void **state)
  * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
  * of a minute every window has one.
  */
-static void test_due(void **state)
+TEST(test_due)
 {
 	const uint64_t open_ns = 777 * NSEC_PER_SEC;
 	uint64_t compared_ns = open_ns + NSEC_PER_SEC / 10;
@@ -66,13 +66,4 @@ static void test_due(void **state)
 	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_due),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

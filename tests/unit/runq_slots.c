@@ -119,6 +119,16 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A test that runs with fine histograms and with counts at boundaries only. */
+#define TEST_BOTH(test)                                                                                \
+	static void test(void **state);                                                                \
+	__attribute__((constructor)) static void add_both_##test(void)                                 \
+	{                                                                                              \
+		unit_tests[nr_unit_tests++] =                                                          \
+			(struct CMUnitTest)cmocka_unit_test_setup_teardown(test, setup_steps, teardown); \
+	}                                                                                              \
+	TEST_WITH(test, setup, teardown)
+
 /* As in the programs. */
 static uint32_t place_of(uint32_t slot)
 {
@@ -203,7 +213,7 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /* A window ends between the two stores of a wait, its time and its count: none of it is lost. */
-static void test_between_stores(void **state)
+TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
 
@@ -225,7 +235,7 @@ static void test_between_stores(void **state)
 }
 
 /* A wait is in exactly one window, and so is the maximum. */
-static void test_windows(void **state)
+TEST_BOTH(test_windows)
 {
 	(void)state;
 	group_begins(5, 105, "a");
@@ -241,7 +251,7 @@ static void test_windows(void **state)
 }
 
 /* Waits without a free slot have a row of their own. */
-static void test_others(void **state)
+TEST_WITH(test_others, setup, teardown)
 {
 	(void)state;
 	waits(0, 0, 70, 2);
@@ -253,7 +263,7 @@ static void test_others(void **state)
  * A cgroup ends with all its waits counted. The slot goes to another cgroup, whose counters begin
  * at 0.
  */
-static void test_slot_changes_hands(void **state)
+TEST_BOTH(test_slot_changes_hands)
 {
 	size_t before = nr_free;
 
@@ -297,7 +307,7 @@ static void test_slot_changes_hands(void **state)
 }
 
 /* A group that ended and waits again in another slot has one row with both parts. */
-static void test_come_back(void **state)
+TEST_BOTH(test_come_back)
 {
 	(void)state;
 	group_begins(5, 105, "a");
@@ -313,7 +323,7 @@ static void test_come_back(void **state)
 }
 
 /* Excluded groups are marked in their slot and in the entries of their tasks. */
-static void test_unwanted(void **state)
+TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
 	struct runq_filter filter = {.asked = &asked, .nr = 1};
@@ -355,7 +365,7 @@ static void test_unwanted(void **state)
  * With rules by name the programs exclude a pod once its name is known, and only if a rule decides
  * by it.
  */
-static void test_unwanted_by_name(void **state)
+TEST_WITH(test_unwanted_by_name, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "batch", .pod = "job-1"};
 	struct runq_rules rules = {0};
@@ -389,7 +399,7 @@ static void test_unwanted_by_name(void **state)
 }
 
 /* A group took over a slot between two scans, and no scan saw the previous group end. */
-static void test_new_key(void **state)
+TEST_WITH(test_new_key, setup, teardown)
 {
 	(void)state;
 	group_begins(5, 105, "a");
@@ -405,7 +415,7 @@ static void test_new_key(void **state)
 /*
  * On arm64 a reader can see the key of a new group before its name, and still finds the old name.
  */
-static void test_key_before_name(void **state)
+TEST_WITH(test_key_before_name, setup, teardown)
 {
 	(void)state;
 	group_begins(5, 105, "old");
@@ -422,7 +432,7 @@ static void test_key_before_name(void **state)
  * A reader can also see the change counter before the key. So the next scan looks again, and later
  * scans do not.
  */
-static void test_change_before_key(void **state)
+TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
@@ -450,7 +460,7 @@ static void test_change_before_key(void **state)
 }
 
 /* A removed group that still waits is marked in its window. */
-static void test_gone_is_reported(void **state)
+TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	(void)state;
 	group_begins(5, 105, "a");
@@ -479,7 +489,7 @@ static void ends_silently(uint32_t slot)
 }
 
 /* The exporter gets the end of a group even if its last window has no waits. */
-static void test_end_is_told(void **state)
+TEST_BOTH(test_end_is_told)
 {
 	(void)state;
 	for (int fixed = 0; fixed < 2; fixed++) {
@@ -500,7 +510,7 @@ static void test_end_is_told(void **state)
 }
 
 /* Slots are added before they run out. Scans without a request come every 50 ms. */
-static void test_refill(void **state)
+TEST_WITH(test_refill, setup, teardown)
 {
 	unsigned int created = nr_created;
 	struct err err = {0};
@@ -533,7 +543,7 @@ static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 }
 
 /* Tables of the cores are added to the rows in each window, also for groups that end. */
-static void test_blame_cells(void **state)
+TEST_WITH(test_blame_cells, setup, teardown)
 {
 	struct runq_row *list;
 	size_t nr;
@@ -583,7 +593,7 @@ static void window_with_blame(void)
 }
 
 /* A core creates a row for a group just after the group ended. Only this row is freed again. */
-static void test_blame_of_ended(void **state)
+TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
 
@@ -620,30 +630,4 @@ static void test_blame_of_ended(void **state)
 	runq_blame_close(&rows_table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_windows, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_between_stores, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_between_stores, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_come_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unwanted_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_change_before_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame_of_ended, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

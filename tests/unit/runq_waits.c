@@ -29,7 +29,7 @@ static void add(struct runq_waits_list *list, uint64_t key, const char *path, ui
 	runq_group_put(group);
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
 	struct runq_waits_list list = {0};
 	(void)state;
@@ -56,11 +56,4 @@ static void test_merge(void **state)
 	runq_waits_clear(&list);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merge),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

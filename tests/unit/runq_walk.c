@@ -133,7 +133,7 @@ static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 	return UINT32_MAX - 9;
 }
 
-static void test_every_nanosecond(void **state)
+TEST(test_every_nanosecond)
 {
 	static struct runq_cpu pc;
 
@@ -177,7 +177,7 @@ static void test_every_nanosecond(void **state)
 }
 
 /* The wait begins exactly where the victim's own segment ended: it was preempted. */
-static void test_preempted(void **state)
+TEST(test_preempted)
 {
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
@@ -201,7 +201,7 @@ static void test_preempted(void **state)
 }
 
 /* First wait of a group that was throttled at some time: neither quota nor idle. */
-static void test_throttled_before_attach(void **state)
+TEST(test_throttled_before_attach)
 {
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
@@ -226,13 +226,4 @@ static void test_throttled_before_attach(void **state)
 	assert_int_equal(w->culprit, 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_throttled_before_attach),
-		cmocka_unit_test(test_every_nanosecond),
-		cmocka_unit_test(test_preempted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -84,7 +84,7 @@ static void close_window(void)
 	assert_int_equal(runq_window_groups(&window, &list, &filter, NULL, &err), 0);
 }
 
-static void test_figures(void **state)
+TEST_WITH(test_figures, setup, teardown)
 {
 	const struct runq_group_window *group;
 
@@ -109,7 +109,7 @@ static void test_figures(void **state)
 	assert_int_equal(window.groups[1].le_count[1], 3);
 }
 
-static void test_sampled(void **state)
+TEST_WITH(test_sampled, setup, teardown)
 {
 	(void)state;
 	window.sample_ratio = 0.25;
@@ -127,7 +127,7 @@ static void test_sampled(void **state)
 }
 
 /* Unmeasured figures are unknown, not 0. */
-static void test_filtered(void **state)
+TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
 
@@ -146,7 +146,7 @@ static void test_filtered(void **state)
  * With counts at boundaries only, figures that need a histogram are refused and the others are the
  * same.
  */
-static void test_steps(void **state)
+TEST_WITH(test_steps, setup, teardown)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
 	struct runq_group_window row = {.party = {RUNQ_PARTY_GROUP, group},
@@ -192,7 +192,7 @@ static bool has(const char *path)
 	return false;
 }
 
-static void test_asked_for(void **state)
+TEST_WITH(test_asked_for, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/silent"};
 
@@ -212,7 +212,7 @@ static void test_asked_for(void **state)
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
-static void test_verdict(void **state)
+TEST_WITH(test_verdict, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/b"};
 
@@ -242,7 +242,7 @@ static void test_verdict(void **state)
  * An interpolated percentile can exceed every wait. It is limited to the maximum before it is shown
  * and judged.
  */
-static void test_verdict_is_of_what_is_shown(void **state)
+TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
 
@@ -271,7 +271,7 @@ static const struct value *cell(const struct report *report, const char *table, 
 	return table_get(found, row, key);
 }
 
-static void test_report(void **state)
+TEST_WITH(test_report, setup, teardown)
 {
 	static const char *const asked[] = {"/silent"};
 	struct report *report;
@@ -312,18 +312,4 @@ static void test_report(void **state)
 	report_free(report);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_filtered, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_report, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of a window from the counters read, and the report from the window. */
+/* Windows of runq: their rows, and the comparison with the kernel's run_delay. */
 #include "test.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
 #include "dense.h"
+#include "base/clock.h"
 
 static const uint64_t le_ns[] = {1000, 100000};
 static const double percentiles[] = {50, 99};
@@ -310,6 +311,113 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
 	assert_true(table_find(report->tables[0], "sum_ns") >= 0);
 	report_free(report);
+}
+
+TEST(test_ratio)
+{
+	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
+	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
+
+	(void)state;
+	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
+	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
+	/* With a late clock the kernel may account more than subtick. */
+	now.unbooked_ns = 400;
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
+	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
+}
+
+/* Without run_delay, or without waits, the ratio is unknown, not 0. */
+TEST(test_unknown)
+{
+	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
+
+	(void)state;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	assert_true(isnan(runq_unbooked_ratio(&was, &now)));
+	now.wait_ns += 10;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	was.delay_ns = now.delay_ns = 0;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	/* The run_delay of tasks that exited is gone from the sum. */
+	was.delay_ns = 100;
+	now.delay_ns = 90;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+}
+
+/*
+ * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
+ * of a minute every window has one.
+ */
+TEST(test_due)
+{
+	const uint64_t open_ns = 777 * NSEC_PER_SEC;
+	uint64_t compared_ns = open_ns + NSEC_PER_SEC / 10;
+	char at[64] = "", *end = at;
+
+	(void)state;
+	assert_true(runq_compare_due(open_ns, 0, open_ns));
+	for (unsigned int second = 1; second <= 40; second++) {
+		if (!runq_compare_due(open_ns, compared_ns, open_ns + second * NSEC_PER_SEC))
+			continue;
+		compared_ns = open_ns + second * NSEC_PER_SEC;
+		end += sprintf(end, "%u ", second);
+	}
+	assert_string_equal(at, "1 2 4 8 16 26 36 ");
+	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
+}
+
+/* Two waits of @ns together. */
+static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
+		bool ended)
+{
+	struct runq_group *group = runq_group_new(&(struct runq_group){.key = key}, path);
+	struct hist_entry entry = {.bucket = key, .count = 2};
+	struct runq_group_window row = {.party = runq_party_of(key, group),
+					.ended = ended,
+					.count = 2,
+					.sum_ns = ns,
+					.max_ns = ns,
+					.cause_ns = {[RUNQ_SAME] = ns},
+					.avoidable_ns = ns / 2,
+					.avoidable_most_ns = ns,
+					.excluded_ns = ns * 2,
+					.idle_cpu = ns,
+					.excluded_cpu = ns + 1};
+	struct err err = {0};
+
+	assert_non_null(group);
+	assert_int_equal(hist_set(&row.hist, &(struct hist){&entry, 1}), 0);
+	assert_int_equal(runq_waits_append(waits, row, &err), 0);
+	runq_group_put(group);
+}
+
+TEST(test_merge)
+{
+	struct runq_waits_list waits = {0};
+	(void)state;
+	/* A group that ended waited a last time under its old key. */
+	add(&waits, 7, "/a", 30, true);
+	add(&waits, 5, "/b", 40, false);
+	add(&waits, 7, "/a", 20, false);
+	runq_waits_merge(&waits);
+	assert_int_equal(waits.nr, 2);
+	assert_string_equal(waits.rows[0].party.group->path, "/a");
+	assert_int_equal(waits.rows[0].sum_ns, 50);
+	assert_true(waits.rows[0].ended);
+	assert_int_equal(waits.rows[0].count, 4);
+	assert_int_equal(waits.rows[0].hist.nr, 1);
+	assert_int_equal(waits.rows[0].hist.entries[0].count, 4);
+	assert_int_equal(waits.rows[0].cause_ns[RUNQ_SAME], 50);
+	assert_int_equal(waits.rows[0].avoidable_ns, 25);
+	assert_int_equal(waits.rows[0].avoidable_most_ns, 50);
+	assert_int_equal(waits.rows[0].excluded_ns, 100);
+	assert_int_equal(waits.rows[0].excluded_cpu, waits.rows[0].idle_cpu + 1);
+	assert_int_equal(waits.rows[0].max_ns, 30);
+	assert_string_equal(waits.rows[1].party.group->path, "/b");
+	assert_false(waits.rows[1].ended);
+	runq_waits_clear(&waits);
 }
 
 TEST_MAIN()

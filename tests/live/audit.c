@@ -38,7 +38,7 @@ static void read_config(void)
 	kconfig_close(&config);
 }
 
-/* The row whose @key reads @name. */
+/* Row of @table in which @key has the value @name. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
 {
 	json_t *list = json_object_get(root, table);
@@ -99,7 +99,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* The claim about the object fails if it is missing. */
+	/* A missing object fails a claim of its own. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");
@@ -137,7 +137,7 @@ static void check_exit(const char *limit, int code)
 	live_run_free(&run);
 }
 
-/* Moves what @parent has started to @cpu, as the kernel does when a core goes offline. */
+/* Moves the children of @parent to @cpu, as the kernel does when a core goes offline. */
 static int drive_away(pid_t parent, int cpu)
 {
 	char path[64], text[1024];
@@ -167,7 +167,7 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* Some of these processes are the load, some find the tick. Move all to the other CPU. */
+	/* Some of these processes are the load, the others look for the tick. Move all of them. */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);
@@ -187,7 +187,7 @@ static void check_strayed(int other)
 			  "this kernel does not list children (CONFIG_PROC_CHILDREN)");
 }
 
-/* The object of @experiment among the lines that subtick printed. */
+/* JSON object of @experiment in the output of subtick. */
 static json_t *object_of(const char *lines, const char *experiment)
 {
 	for (const char *line = lines; line && *line;) {
@@ -249,7 +249,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* of 24 s */
+				  .tries = 2, /* each takes 24 s */
 				  .measure = measure};
 	int cpu, other;
 

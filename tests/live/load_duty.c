@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load on this machine: the parts sum to the whole at any duty and period. Virtual time judges the size. */
+/*
+ * Load at several duties and periods: the parts sum to busy, and busy is at least the burnt time.
+ */
 #include <math.h>
 
 #include "base/array.h"
@@ -8,7 +10,7 @@
 #include "judge.h"
 #include "live.h"
 
-#define BOUND	  0.01 /* one percentage point, as promised */
+#define BOUND	  0.01 /* one percentage point, the documented error */
 #define CLOSURE	  0.005
 #define WINDOW_MS 500
 

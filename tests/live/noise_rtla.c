@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise beside `rtla osnoise top` and `rtla timerlat top`: what rtla counts on its core lies between
- * what noise counts in a window inside of rtla's and in one around it.
+ * Noise beside `rtla osnoise top` and `rtla timerlat top`: the counts of rtla lie between the
+ * counts of noise in windows inside of rtla's sample and in windows around it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "host/mountinfo.h"
 #include "host/procstat.h"
 
-/* Options of osnoise: one sample of this run time per period. */
+/* Options of osnoise: one sample of RUNTIME_US per period. */
 #define PERIOD_US  "5000000"
 #define RUNTIME_US "4000000"
 #define RUNTIME_MS 4000
@@ -28,21 +28,21 @@
 #define PART_MS	  100
 #define WINDOW_MS 3000
 #define POLL_MS	  20
-/* Emulated, rtla takes a minute to read what events there are. */
+/* An emulated rtla reads the list of events for a minute. */
 #define LOOKS 6000
-/* rtla reads the trace every second: after this it has read what was there before. */
+/* rtla reads the trace every second. After this time it has read all earlier events. */
 #define READ_MS 3000
 
 enum {
 	IRQS,
 	TIMERS,
 	SOFTIRQS,
-	THREADS, /* but that of the tracer */
+	THREADS, /* all kernel threads except the tracer's */
 	TRACER,
 	KSOFTIRQD,
-	STOPPER, /* the only thread that preempts that of timerlat */
+	STOPPER, /* the only kernel thread that preempts the thread of timerlat */
 	NMIS,
-	TASK_NS, /* run time of tasks that are no kernel threads */
+	TASK_NS, /* run time of user tasks */
 	LOST,
 	NR_COUNTS
 };
@@ -51,7 +51,7 @@ struct counts {
 	uint64_t of[NR_COUNTS];
 };
 
-/* One of rtla's tools, on one core, and noise beside it. */
+/* One tool of rtla on one core, and the counts of noise there. */
 struct beside {
 	const char *tool;
 	int cpu, fd;
@@ -120,7 +120,10 @@ static bool thread_look(pid_t pid, struct thread_look *ret_look)
 	return true;
 }
 
-/* Events that noise counted on @cpu: kinds @first to @last; only those named @name unless it is NULL. */
+/*
+ * Number of events that noise counted on @cpu, of kinds @first to @last, and of name @name unless
+ * it is NULL.
+ */
 static uint64_t noise_count(const struct noise_window *w, uint32_t cpu, enum noise_kind first,
 			    enum noise_kind last, const char *name)
 {
@@ -136,7 +139,7 @@ static uint64_t noise_count(const struct noise_window *w, uint32_t cpu, enum noi
 	return count;
 }
 
-/* It ends by itself when we do, and then leaves the tracer as it was. */
+/* rtla gets SIGINT when this program exits, and then resets the tracer. */
 static void start_rtla(struct beside *b, const char *const args[])
 {
 	char cpu[16];
@@ -162,7 +165,7 @@ static void start_rtla(struct beside *b, const char *const args[])
 	b->fd = out[0];
 }
 
-/* Ends it as Ctrl-C does; the row of our core in what it says. */
+/* Sends SIGINT to rtla. Returns the row of the measured core in its output. */
 static const char *stop_rtla(struct beside *b)
 {
 	int code = live_stop(b->rtla, SIGINT, b->fd, b->out, sizeof(b->out));
@@ -195,7 +198,7 @@ static void add_counts(struct counts *sum, const struct counts *more)
 		sum->of[i] += more->of[i];
 }
 
-/* Ends a window, which is one of those around, and begins the next. */
+/* Ends a window, adds its counts to b->around, and begins the next window. */
 static struct counts add_window(struct beside *b)
 {
 	const struct noise_window *w;
@@ -226,10 +229,7 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/*
- * Windows read until @ends_ns are inside. A virtual machine that was stopped for a while has fewer
- * such windows.
- */
+/* Windows that were read before @ends_ns are inside. A guest that was stopped has fewer of them. */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {
@@ -242,7 +242,7 @@ static void add_inside(struct beside *b, uint64_t ends_ns)
 	}
 }
 
-/* Waits for the next look at the tracer; fails the program after too many. */
+/* Waits for the next poll. Fails the program after too many polls. */
 static void next_look(struct beside *b, const char *waits_for)
 {
 	if (++b->looks > LOOKS) {
@@ -252,7 +252,7 @@ static void next_look(struct beside *b, const char *waits_for)
 	live_sleep_ms(POLL_MS);
 }
 
-/* @why is the reason for having no upper bound, or NULL. */
+/* @why: reason for having no upper bound, or NULL. */
 static void judge(const struct beside *b, const char *what, int kind, uint64_t theirs,
 		  const char *why)
 {
@@ -272,15 +272,15 @@ static bool says(const char *tool, const char *file, const char *wanted)
 	return sys_read_file(NULL, path, text, sizeof(text)) > 0 && !strcmp(text, wanted);
 }
 
-/* rtla counts what came while its trace was on; it is off when the tracer is chosen. */
+/* rtla counts events while tracing is on. Tracing is off when the tracer is selected. */
 static bool recording(const char *tool)
 {
 	return says(tool, "current_tracer", tool) && says(tool, "tracing_on", "1");
 }
 
 /*
- * Until osnoise spins. Returns a time before its first sample. All later events are in b->around.
- * Its thread sleeps for a period before its first sample.
+ * Waits until the thread of osnoise spins. The thread sleeps for a period before its first sample.
+ * Returns a time before the first sample; all later events are in b->around.
  */
 static uint64_t await_sample(struct beside *b)
 {
@@ -327,7 +327,7 @@ static void judge_osnoise(const struct beside *b, const char *row, bool nmi_told
 	else
 		judge(b, "softirqs", SOFTIRQS, softirqs,
 		      b->around.of[KSOFTIRQD] ? "some ran in ksoftirqd, whose time that is" : NULL);
-	/* To rtla every task is a thread. */
+	/* rtla counts every task as a thread. */
 	judge(b, "threads", THREADS, threads,
 	      b->around.of[TASK_NS] ? "tasks ran there that are no kernel threads" : NULL);
 	if (nmi_told)
@@ -353,8 +353,8 @@ static void beside_osnoise(struct beside *b)
 }
 
 /*
- * Each of its timers is an interrupt of its own, as the next one is set by the thread that it wakes.
- * A timer that expires before that thread sleeps is counted without another run of it.
+ * Each timer of timerlat is one interrupt, because the woken thread sets the next timer. If a timer
+ * expires before the thread sleeps, the thread handles it without another switch.
  */
 static void judge_timerlat(const struct beside *b, const char *row)
 {
@@ -389,7 +389,7 @@ static void beside_timerlat(struct beside *b)
 	} while (!recording(b->tool));
 	while (!(b->thread = tracer_thread(b->tool, b->cpu)))
 		next_look(b, "its kernel thread");
-	/* Its first sleep ends with the first timer. */
+	/* The first timer ends the first sleep. */
 	await_sleep(b);
 	add_window(b);
 	add_inside(b, clock_mono_ns() + WINDOW_MS * NSEC_PER_MSEC);

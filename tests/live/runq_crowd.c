@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Invariants that other tools broke: of tasks that share a core all but one wait, never more; and a
- * filter selects the woken task, not the waker.
+ * Invariants of waits: of N runnable tasks on one core N - 1 wait, and a filter selects the woken
+ * task, not the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define WAKES	 1000
 
 /*
- * These counts are exact whatever else runs, so only the measuring function can mark a try as
+ * Other work does not change these counts, so only the measuring function can mark a try as
  * disturbed.
  */
 static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
@@ -33,7 +33,7 @@ static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *ver
 	judge(&opts);
 }
 
-/* Adds what a group waited in the window that ends now, and its longest wait so far. */
+/* Ends a window and adds the wait time and the maximum of a group. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
 		       double *max_ns, double *negative)
 {
@@ -48,7 +48,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 	report_free(report);
 }
 
-/* Tells when it is in its cgroup and on its core, which may take a while beside the others. */
+/* Burns on its core, after it has reported that it is in its cgroup. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);
@@ -67,10 +67,7 @@ struct crowd {
 	int cpu;
 };
 
-/*
- * While all tasks live, all but one wait. When all have exited every wait has ended and is in the
- * sum.
- */
+/* All but one of the live tasks wait. After all have exited, every wait is in the sum. */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
 	const struct crowd *crowd = arg;
@@ -114,7 +111,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* Reads a byte and writes one, until there are no more. */
+/* Echoes bytes until the pipe is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
 {
 	char byte;
@@ -136,7 +133,7 @@ static size_t rows_beside(const struct report *report, const char *who)
 	return beside;
 }
 
-/* For each byte from @start: wakes the echo often, and says when it has. */
+/* For each byte from @start: wakes the echo task live_times(WAKES) times, then writes to @done. */
 static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
 {
 	char byte;
@@ -182,7 +179,10 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	struct report *report;
 	double count;
 
-	/* After its first wait, the waker is excluded at the end of the window. */
+	/*
+	 * The waker is outside the filter and is excluded at the end of the window of its first
+	 * wait.
+	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));
 	stats.before = load_schedstat(f->woken);

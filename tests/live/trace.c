@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: a recording that a cgroup's percentile ends, how long a quota held a task, and ticks. */
+/*
+ * subtick trace: a recording that ends at a percentile of a cgroup, time throttled by quota, and
+ * ticks.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +29,7 @@ static const char *text_of(json_t *root, const char *key)
 	return text ? text : "";
 }
 
-/* The waits of a task in the recording that ended in the event's window, and the long ones of them. */
+/* Number of waits of a task that ended in the window of the event, and number of long ones. */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
 	double at = live_number(root, "event_at_ns"), window = live_number(root, "event_window_ns");
@@ -44,7 +47,9 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 	}
 }
 
-/* Two burners share a core: each wait of either is a slice of the other, which is longer than the limit. */
+/*
+ * Two busy tasks share a core: each wait is a time slice of the other task, longer than the limit.
+ */
 static void check_percentile(const char *cgroup, pid_t victim)
 {
 	char event[512];
@@ -62,7 +67,7 @@ static void check_percentile(const char *cgroup, pid_t victim)
 	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
 		too_long, waits);
 	count_waits(root, victim, &of_waits, &of_long);
-	/* One wait may end between the look at the clock and that at the counters, at both ends. */
+	/* At each end, one wait may end between reading the clock and reading the counters. */
 	live_ok(fabs(of_waits - waits) <= 2 && fabs(of_long - too_long) <= 2,
 		"and the recording has them: %.0f of %.0f", of_long, of_waits);
 	json_decref(root);
@@ -79,7 +84,7 @@ static void check_no_event(const char *what, const char *percentile, const char 
 	json_decref(root);
 }
 
-/* How long quota has held the cgroup, by the kernel's own figure. */
+/* Throttled time of the cgroup in its cpu.stat. */
 static double throttled(const char *cgroup)
 {
 	return cgroups_v2() ? 1e3 * cgroups_stat(cgroup, "cpu.stat", "throttled_usec")
@@ -87,8 +92,8 @@ static double throttled(const char *cgroup)
 }
 
 /*
- * All holds of a task that begins and ends in the recording, against what cpu.stat has of its cgroup.
- * Others on the core make its waits longer, not its holds.
+ * Throttled time of a task that starts and exits in the recording, compared with cpu.stat. Other
+ * tasks on the core lengthen its waits, not its throttled time.
  */
 static void check_holds(int cpu)
 {
@@ -132,7 +137,7 @@ static void check_holds(int cpu)
 		held_ns += (double)wait->held_ns;
 		longer += wait->held_ns > wait->to_ns - wait->from_ns;
 	}
-	/* A hold may begin when the task has just ended. */
+	/* The cgroup may be throttled just after the task has exited. */
 	live_ok(fabs(held_ns - throttled_ns) <= 1e3 * PERIOD_US,
 		"quota held the task %d times for %.1f ms, %.1f by cpu.stat, within a period", holds,
 		held_ns / 1e6, throttled_ns / 1e6);
@@ -185,7 +190,7 @@ static void check_frequency(void)
 		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
 }
 
-/* No other CPU can take a pinned task: none of its waits is avoidable, whatever the others do. */
+/* A pinned task cannot run on another CPU, so none of its waits is avoidable. */
 static void check_pinned(pid_t pid)
 {
 	json_t *root = live_json(ARGS("trace", "--json", "--top", "0", "--for", "300ms")), *wait;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake on this kernel: points as asked, none negative, distances kept, sources agree. */
+/*
+ * subtick wake on this kernel: number of points, no negative latency, distances, agreement of
+ * sources.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +28,12 @@
 /* The first timer wake-up may precede the first read of the histogram. */
 #define MAX_UNSEEN 5
 
-/* Half of the points may be lost to other tasks; a task with a fifth of the core affects fewer. */
+/* Half of the points may be lost to other tasks. A task with a fifth of the core affects fewer. */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
 static int cpu, other;
-/* An emulated core is not back asleep 300 µs after it woke. */
+/* An emulated core is still awake 300 µs after it woke. */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
 static char cpu_text[16], points_path[64];
@@ -60,7 +63,7 @@ static json_t *run(const char *source)
 	return live_json(args);
 }
 
-/* Every point of the file against what was asked; returns how many count. */
+/* Compares every point of the file with the options. Returns the number of valid points. */
 static int check_points(const char *source, bool *ret_sane)
 {
 	json_error_t error;
@@ -82,7 +85,7 @@ static int check_points(const char *source, bool *ret_sane)
 			continue;
 		taken++;
 		*ret_sane &= latency >= 0 && silent > 0;
-		/* A timer is due exactly then; a sender may be late, never early. */
+		/* The launch of a timer is exact. A sender may be late, never early. */
 		if (!strcmp(source, "timer"))
 			*ret_sane &= silent <= distance;
 		*ret_sane &= live_number(point, "user_ns") >= latency;
@@ -92,7 +95,7 @@ static int check_points(const char *source, bool *ret_sane)
 	return taken;
 }
 
-/* Where there are several idle states the governor spreads the points over them. */
+/* With several idle states the governor spreads the points over them. */
 static void check_states(struct verdict *verdict, json_t *root, const char *source, int taken)
 {
 	bool ordered = true;
@@ -136,13 +139,13 @@ static void measure_source(void *arg, struct verdict *verdict)
 	verdict_always(verdict, sane, "%s: none negative, launch distances kept, stages in order",
 		       source);
 	check_states(verdict, root, source, taken);
-	/* The overhead is measured on the core while it idles, so not beside other tasks. */
+	/* The overhead is measured on the idle core, so it needs a core without other tasks. */
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 				 live_has_note(root, "overhead of our stamp is unknown")),
 		       "%s: states both, or says why not", source);
-	/* There is no figure if every interrupt was late or coincided with another one. */
+	/* There is no figure if every interrupt was late or coincided with another interrupt. */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
 	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",
@@ -165,7 +168,7 @@ static void spin(void *shared, void *arg)
 		*(volatile int *)shared = 1;
 }
 
-/* A core that never idles has no wake latency, whatever the timer says. */
+/* A core that is never idle has no wake latency. */
 static void test_busy(void)
 {
 	struct gen_child child;
@@ -184,7 +187,7 @@ static void test_busy(void)
 	json_decref(root);
 }
 
-/* Whether the launches of the two cores lie in the same stretch of time. */
+/* True if the launches on the two cores overlap in time. */
 static bool launches_overlap(void)
 {
 	double first[2] = {INFINITY, INFINITY}, last[2] = {0, 0};
@@ -223,7 +226,7 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 
 struct agreement {
 	struct rank {
-		double timer_ns;	/* a quartile of the timer's points … */
+		double timer_ns;	/* a quartile of the timer's points */
 		double low_ns, high_ns; /* bounds of that quartile among all wake-ups */
 	} ranks[NR_RANKS];
 	double allowed_ns;
@@ -249,9 +252,9 @@ static double wakeup_ns(const uint64_t count[HIST_NR], double rank, double total
 }
 
 /*
- * The timer's wake-ups are some of all. The latencies of the other wake-ups are unknown. If all of
- * them are longer, the rank of a latency stays the same; if all are shorter, the rank grows by
- * their number.
+ * The timer's wake-ups are a part of all wake-ups. The latencies of the other wake-ups are unknown.
+ * If all of them are longer, the rank of a latency stays the same. If all are shorter, the rank
+ * grows by their number.
  */
 static void compare(const struct wake_run *run, const uint64_t wakeups[HIST_NR],
 		    struct agreement *ret_agreement)
@@ -293,7 +296,7 @@ static bool agrees(const struct agreement *got, const struct rank *rank)
 	       rank->timer_ns <= rank->high_ns + allowed_ns;
 }
 
-/* Both watch the same timers: the programs of one load, points and histogram side by side. */
+/* Points and histogram of one run see the same timers. */
 static bool watch_both(struct agreement *ret_agreement)
 {
 	struct wake_plan opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400},
@@ -314,7 +317,7 @@ static bool watch_both(struct agreement *ret_agreement)
 		return false;
 	}
 	wake_run_start(&run, NULL);
-	/* The sleeps of the calibration are timers too, of another length. */
+	/* The sleeps of the calibration use timers of another length. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(100);
 	count_wakeups(&probe, before);
@@ -348,7 +351,7 @@ static void measure_agreement(void *arg, struct verdict *verdict)
 	}
 }
 
-/* Sleeps of the generator and cpu_idle entries of the core, both counted without subtick. */
+/* Sleeps of the generator and cpu_idle entries of the core, counted by the test. */
 struct outside {
 	uint64_t sleeps, entries;
 };
@@ -362,8 +365,8 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 }
 
 /*
- * A sleeper of a known rate on the core. Idle ends no more often than it begins, which a program of
- * the test's own counts; and each of the sleeper's timers ends it.
+ * A task sleeps on the core at a known rate. The number of idle exits is at most the number of idle
+ * entries, which a program of the test counts. Each timer of the sleeper ends idle.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {

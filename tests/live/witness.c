@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* Steal and user mode of @cpu, and how many tasks were ever started. */
+/* Steal and user-mode time of @cpu, and the number of tasks ever started. */
 static void read_stat(int cpu, struct witness_reading *reading)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal, user, nice;
@@ -52,7 +52,7 @@ static int column_of(char *header, int cpu)
 	return -1;
 }
 
-/* Interrupts of one line; those without a column for each CPU (ERR, MIS) are no core's. */
+/* Interrupts in one line. Lines without a column for each CPU (ERR, MIS) count as 0. */
 static uint64_t irqs_of_line(const char *line, int column, int columns)
 {
 	const char *at = strchr(line, ':');
@@ -74,7 +74,7 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timers are counted separately: the test and every sleeping task cause them. */
+/* Timers are counted separately, because the test and every sleeping task cause them. */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -236,7 +236,7 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.nr_irqs = irqs > witness->limits.own_irqs ? irqs - witness->limits.own_irqs : 0;
 	seen.seconds = window / 1e9;
 	seen.others = (double)work.others_ns / window;
-	/* Under PREEMPT_RT threads of the kernel serve the test's own timers. */
+	/* Under PREEMPT_RT, kernel threads handle the timers of the test. */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
 	/* Steal may fall after a core went offline. */
 	if (last.steal_ns > first->steal_ns)

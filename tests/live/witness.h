@@ -40,15 +40,15 @@ struct witness_limits {
 	bool own_interrupts;
 };
 
-/* Shares of the try. */
+/* Shares of the duration of a try. */
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	double taken; /* their sum; all of it if the core was offline at either end */
+	double taken; /* sum of the five shares above, or 1 if the core was offline at either end */
 	double waited;
 	uint64_t nr_irqs, nr_gone;
 	double own;  /* tasks of the test: run time on the core, or before their exit */
-	double idle; /* NAN where the kernel does not say */
+	double idle; /* NAN if the kernel does not account it */
 };
 
 struct witness_reading {
@@ -72,7 +72,7 @@ struct witness {
 };
 
 void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits);
-/* Around one try. */
+/* Called at the start and at the end of one try. */
 void witness_begin(struct witness *witness);
 void witness_end(struct witness *witness, struct witness_seen *ret_seen);
 void witness_close(struct witness *witness);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recorded machines: from the figures that a machine gave with --json the findings are made again.
- * Each known cause gives its sentence first, a quiet machine gives none. The files of recorded/ are
- * from a guest of two cores (arm64, Linux 6.12), each with the load that its name says.
+ * Findings from recorded machines: the figures that a machine printed with --json are evaluated
+ * again. Each known cause must be the first finding, and a quiet machine has none. The files of
+ * recorded/ come from a guest with two cores (arm64, Linux 6.12) under the load of the file name.
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static uint64_t whole(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-/* ---- load: what the findings look at ------------------------------------------------------- */
+/* ---- load: figures that findings use --------------------------------------------------------- */
 
 static void read_cpu(const json_t *row, struct load_cpu_window *cpu, struct load_cpu_window *stat)
 {
@@ -135,7 +135,7 @@ static void read_causes(struct queue *q, const json_t *causes, struct runq_group
 	}
 }
 
-/* A group of the recording by its path; else what is no group, such as "(quota)". */
+/* Group of the recording by its path, or a party that is no group, such as "(quota)". */
 static struct runq_party party_of(const struct queue *q, const char *path)
 {
 	for (size_t i = 0; path && i < q->window.nr_groups; i++)

@@ -24,9 +24,9 @@
 
 struct schedule {
 	uint32_t word, changed;
-	double factor; /* of changed rounds */
+	double factor; /* mean wait of changed rounds */
 	double shared; /* disturbance of both rounds of a pair */
-	/* Burns and waits of the victim, by the stamps of both tasks. */
+	/* Burns and waits of the victim, from the timestamps of both tasks. */
 	uint64_t wake_ns, path_ns, count;
 	uint64_t burn_ns;
 };
@@ -122,7 +122,7 @@ static void judge(struct meter *meter, struct schedule *s, const char *watch, do
 	for (int i = 0; i < EXPERIMENTS; i++) {
 		struct paired effect = experiment(meter, s, watch, &random);
 
-		/* Each wait is the burn and the way from the wake-up and to the victim. */
+		/* Each wait is the burn, and the time from the wake-up and to the victim. */
 		path = (double)s->path_ns / (double)s->count;
 		truth = ((double)BURN_NS * factor + path) / ((double)BURN_NS + path) - 1.0;
 		covered += effect.low <= truth && truth <= effect.high;

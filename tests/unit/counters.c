@@ -384,7 +384,7 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* since the programs' start, and long after all that they stored */
+#define NOW_NS 5000000000 /* long after the last value that the programs stored */
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)

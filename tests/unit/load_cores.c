@@ -10,12 +10,15 @@
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One program run of a CPU, and what the CPU did since the one before. */
+/* One program run of a CPU, and the activity of the CPU since the previous run. */
 struct record {
 	u64 at;
 	u32 cpu;
-	bool busy; /* from the record before of this CPU until now */
-	bool tail; /* in the idle period, after an interrupt: only the next event shows whether it halted */
+	bool busy; /* since the previous record of this CPU */
+	/*
+	 * in an idle period after an interrupt; the next event shows whether the core halted again
+	 */
+	bool tail;
 	bool is_switch, begins;
 	enum core_event event;
 	u32 arg;
@@ -204,7 +207,7 @@ TEST(siblings)
 	}
 }
 
-/* Busy since the start, without an edge: as the seed says, until the first edge. */
+/* Busy since the start without an edge: the seed determines the state until the first edge. */
 TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};

@@ -26,7 +26,7 @@ static u64 turn;
 static int begin(void **state)
 {
 	reset(state);
-	idle.flags = PF_KTHREAD; /* as it is in the kernel */
+	idle.flags = PF_KTHREAD; /* same value as in the kernel */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];

@@ -31,7 +31,7 @@ TEST(test_student_table)
 	}
 }
 
-/* Tries every pattern of signs and computes each sum anew. */
+/* Tries every pattern of signs and computes each sum from scratch. */
 static double brute_force_p(const double *d, unsigned int nr)
 {
 	unsigned int extreme = 0;

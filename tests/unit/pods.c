@@ -247,7 +247,7 @@ TEST_WITH(cut_ids, tree_setup, tree_teardown)
 	remove_pod(tree, file);
 }
 
-/* A directory that is made anew is found. */
+/* A directory that is removed and created again is found. */
 TEST_WITH(directory_replaced, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -27,7 +27,7 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
-	u64 since, moved_ns; /* on this core; on others before it */
+	u64 since, moved_ns; /* wait on this core, and on other cores before it */
 };
 
 /* Expected wait time of a group, by brute force. */
@@ -440,7 +440,7 @@ TEST(pairs_collide)
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* of nobody */
+		pairs_area[i].pair = 1; /* a pair that no group has */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();

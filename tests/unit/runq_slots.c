@@ -36,7 +36,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* as the programs count them */
+static __u64 changes; /* counts of the programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
@@ -129,7 +129,7 @@ static int teardown(void **state)
 	}                                                                                              \
 	TEST_WITH(test, setup, teardown)
 
-/* As in the programs. */
+/* Same computation as in the programs. */
 static uint32_t place_of(uint32_t slot)
 {
 	if (slot < slots.chunks.near)
@@ -611,7 +611,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	window_with_blame();
-	/* This window has its last waits and its name. */
+	/* This window has the last waits of the group, and its name. */
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);

@@ -30,13 +30,13 @@ static struct {
 	bool stamps;
 	int tx_type, rx_filter;
 	int64_t now_ns, launch_ns;
-	const int64_t *took_ns; /* negative: no stamp comes */
+	const int64_t *took_ns; /* negative: no timestamp arrives */
 	size_t nr_took, sent;
 	bool stale;
 	int journalled; /* -1: nothing */
 } card;
 
-static bool refuses; /* to be set otherwise */
+static bool refuses; /* settings that a test may change */
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 {
@@ -137,7 +137,9 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 
 TEST(stamped)
 {
-	/* Of each twenty one is an outlier at either end, which decides neither the median nor the spread. */
+	/*
+	 * One of twenty values is an outlier at either end. It changes neither median nor spread.
+	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
 	struct wake_dma dma;

@@ -27,9 +27,9 @@ int __wrap_txtime_open(int ifindex, int priority, struct err *err);
 int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			    struct wake_dma *ret_dma, struct err *err);
 
-static const char *launches; /* the device with launch time; NULL: none */
+static const char *launches; /* device with launch time, or NULL */
 
-/* eth0 has no clock; the others have clock N of their name. */
+/* eth0 has no clock. Device ethN has clock N. */
 int __wrap_ptp_index(const char *device)
 {
 	return !strncmp(device, "eth", 3) && device[3] != '0' ? device[3] - '0' : -EOPNOTSUPP;

@@ -73,7 +73,7 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* x86 may halt again inside the window: the interrupt that had a timer is the one that counts. */
+/* x86 may halt again inside the idle window. Only the interrupt with a timer counts. */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);

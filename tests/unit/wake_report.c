@@ -36,7 +36,7 @@ TEST_WITH(test_states, setup, teardown)
 		table_cell(report->fields, 0, table_find(report->fields, "machine.microcode"))
 			->kind,
 		VALUE_NULL);
-	/* spread 4 + step 32 + the rest of the sender's program, twice 60 */
+	/* spread 4, step 32, and twice the rest of the sender's program, 60 */
 	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 156);
 	report_free(report);
 }
@@ -351,7 +351,7 @@ TEST_WITH(test_depth_columns, setup, teardown)
 	report_free(report);
 }
 
-/* The same state by both sources is what pre-wake compares; the stages come in their order. */
+/* pre-wake compares the same state by both sources. The stages are in order. */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
 	struct bench *b = *state;
@@ -434,7 +434,7 @@ TEST_WITH(test_passive, setup, teardown)
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* one ahead of its counts */
+	hists[1].inside = 21; /* the point is written before its counter */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;

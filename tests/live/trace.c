@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick trace: a recording that ends at a percentile of a cgroup, time throttled by quota, and
- * ticks.
- */
+/* subtick trace: a recording that ends at a percentile of a cgroup, ticks, and avoidable waits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cgroups.h"
 #include "live.h"
 #include "measure/trace/trace.h"
@@ -17,10 +12,6 @@
 
 #define LIMIT_NS 200000.0
 #define LIMIT	 "200us"
-
-#define QUOTA_US  4000
-#define PERIOD_US 20000
-#define BURN_NS	  (1500 * NSEC_PER_MSEC)
 
 static const char *text_of(json_t *root, const char *key)
 {
@@ -82,67 +73,6 @@ static void check_no_event(const char *what, const char *percentile, const char 
 	root = live_json(ARGS("trace", "--json", "--on", event, "--over", "100ms", "--for", "1s"));
 	live_ok(root && !json_object_get(root, "event"), "%s ends nothing", what);
 	json_decref(root);
-}
-
-/* Throttled time of the cgroup in its cpu.stat. */
-static double throttled(const char *cgroup)
-{
-	return cgroups_v2() ? 1e3 * cgroups_stat(cgroup, "cpu.stat", "throttled_usec")
-			    : cgroups_stat(cgroup, "cpu.stat", "throttled_time");
-}
-
-/*
- * Throttled time of a task that starts and exits in the recording, compared with cpu.stat. Other
- * tasks on the core lengthen its waits, not its throttled time.
- */
-static void check_holds(int cpu)
-{
-	const char *cgroup = cgroups_make("bound");
-	struct trace_opts opts = {0};
-	const struct trace_window *w;
-	double held_ns = 0, throttled_ns;
-	int holds = 0, longer = 0;
-	struct trace *trace;
-	struct err err = {0};
-	bool done;
-	pid_t pid;
-
-	if (throttled(cgroup) < 0) {
-		live_skip("holds", "this kernel has no CPU quota");
-		return;
-	}
-	if (!cgroups_quota(cgroup, live_quota_us(QUOTA_US, PERIOD_US), PERIOD_US) ||
-	    trace_open(&opts, &trace, &err))
-		live_fail_all("cannot set a quota or open a trace: %s", err.what);
-	trace_start(trace);
-	pid = load_fork(cgroup, cpu);
-	if (!pid) {
-		uint64_t end_ns = clock_mono_ns() + BURN_NS;
-
-		while (clock_mono_ns() < end_ns)
-			;
-		_exit(0);
-	}
-	while (waitpid(pid, NULL, WNOHANG) != pid && !trace_poll(trace, &done, &err))
-		live_sleep_ms(10);
-	throttled_ns = throttled(cgroup);
-	if (trace_stop(trace, &w, &err))
-		live_fail_all("%s", err.what);
-	for (size_t i = 0; i < w->waits.nr; i++) {
-		const struct trace_wait *wait = &w->waits.list[i];
-
-		if (wait->pid != (uint32_t)pid || !wait->held)
-			continue;
-		holds++;
-		held_ns += (double)wait->held_ns;
-		longer += wait->held_ns > wait->to_ns - wait->from_ns;
-	}
-	/* The cgroup may be throttled just after the task has exited. */
-	live_ok(fabs(held_ns - throttled_ns) <= 1e3 * PERIOD_US,
-		"quota held the task %d times for %.1f ms, %.1f by cpu.stat, within a period", holds,
-		held_ns / 1e6, throttled_ns / 1e6);
-	live_ok(holds > 5 && !longer, "no hold is longer than its wait: %d of %d", longer, holds);
-	trace_close(trace);
 }
 
 /* Each tick event is inside an interrupt, and a busy core has ticks. */
@@ -232,7 +162,6 @@ int main(void)
 	group = cgroups_make("group");
 	inner = cgroups_make("group/inner");
 	live_pin(other);
-	check_holds(cpu);
 	check_frequency();
 	load_burner(cgroups_make("other"), cpu);
 	check_ticks(cpu);

@@ -64,7 +64,6 @@ static int nr_open(void)
 
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
-	(void)event;
 	if (pmu_model.open_rc)
 		return pmu_model.open_rc;
 	if (pmu_model.limit.rlim_cur <= (rlim_t)nr_open())
@@ -115,7 +114,6 @@ static struct cpuset online;
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&pmu_model, 0, sizeof(pmu_model));
 	pmu_model.limit = (struct rlimit){1024, 4096};
 	online = (struct cpuset){0};
@@ -139,7 +137,6 @@ TEST_WITH(test_shared, setup, NULL)
 	struct perf_event other = {.name = "r8", .type = 4, .config = 8};
 	struct counters *one = open_one(&ref_cycles), *two = open_one(&ref_cycles), *third;
 
-	(void)state;
 	assert_int_equal(nr_open(), CPUS);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		struct counter counter;
@@ -168,7 +165,6 @@ TEST_WITH(test_taken, setup, NULL)
 	struct counters *counters;
 	struct counter counter;
 
-	(void)state;
 	pmu_model.taken[1] = true;
 	pmu_model.value = 400;
 	pmu_model.ns = 1000;
@@ -188,7 +184,6 @@ TEST_WITH(test_reopened, setup, NULL)
 	struct counters *counters = open_one(&ref_cycles);
 	struct counter before, after;
 
-	(void)state;
 	assert_int_equal(counters_read(counters, 2, &before), 0);
 	pmu_model.events[2].counts = false;
 	assert_int_equal(counters_read(counters, 2, &after), 0);
@@ -217,7 +212,6 @@ TEST_WITH(test_refused, setup, NULL)
 	struct counters *counters = NULL;
 	struct err err = {0};
 
-	(void)state;
 	pmu_model.open_rc = -EACCES;
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EACCES);
 	assert_true(err.unsupported);
@@ -258,7 +252,6 @@ TEST_WITH(test_both_modes, setup, NULL)
 	struct load_cpu_window w;
 	struct err err = {0};
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(load_source_open("perf-tsc", &opts, &tsc, &err), 0);
@@ -327,7 +320,6 @@ TEST_WITH(test_one_ghz, setup, NULL)
 {
 	struct cpu_load *calibrated;
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	clock_hz = 1000000000;
@@ -342,7 +334,6 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(cpu_load_init_tsc(&tsc), 0);
@@ -378,8 +369,6 @@ static int handed[CPUS]; /* descriptors given to the BPF programs */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
-	(void)fd;
-	(void)flags;
 	handed[*(const uint32_t *)key] = *(const int *)value;
 	return 0;
 }
@@ -404,7 +393,6 @@ TEST_WITH(test_handed_over, setup, NULL)
 	struct load_sample s;
 	struct err err = {0};
 
-	(void)state;
 	torn.pmu_check = stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	torn.pmu_cycles++;
 	memset(handed, 0, sizeof(handed));
@@ -460,7 +448,6 @@ TEST(test_never_ran)
 	struct load_sample cur = {.stamp_ns = 1001, .total = 1001, .enabled_ns = 1001};
 	struct load_cpu_window w;
 
-	(void)state;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_READ_FAILED);
 }

@@ -99,7 +99,6 @@ TEST(test_interrupted)
 {
 	uint64_t start = clock_mono_ns();
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	interruptions = 3;

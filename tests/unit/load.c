@@ -56,7 +56,6 @@ TEST(test_sum)
 	struct load_cpu_window sum;
 	struct cpuset cpus = {0};
 
-	(void)state;
 	assert_int_equal(load_sum(cpu, &cpus, &sum), 0);
 	assert_int_equal(sum.window_ns, 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -75,7 +74,6 @@ TEST(test_formulas)
 {
 	static const double shares[] = {0.0, 0.001, 0.3, 0.5, 0.999, 1.0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		struct load_sample prev = fake(7 * SEC, SEC, 0);
 		struct load_sample cur = fake(8 * SEC, SEC + shares[i] * SEC, 0);
@@ -95,7 +93,6 @@ TEST(test_wrap)
 	struct load_sample prev = fake(SEC, 0, UINT64_MAX - 1000);
 	struct load_sample cur = fake(2 * SEC, SEC / 4, UINT64_MAX - 1000);
 
-	(void)state;
 	assert_true(cur.busy < prev.busy);
 	assert_true(fabs(tsc_window(prev, cur).busy_ratio - 0.25) < 1e-6);
 	assert_true(fabs(calibrated_window(prev, cur).busy_ratio - 0.25) < 1e-6);
@@ -105,7 +102,6 @@ TEST(test_multiplexed)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC / 2, 0);
 
-	(void)state;
 	cur.running_ns -= SEC / 10;
 	assert_true(tsc_window(prev, cur).flags & LOAD_MULTIPLEXED);
 	assert_false(tsc_window(prev, cur).flags & LOAD_NO_FIGURE);
@@ -116,7 +112,6 @@ TEST(test_zero_delta)
 	struct load_sample prev = fake(SEC, 0, 0), cur = prev;
 	struct load_cpu_window w;
 
-	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/*
 	 * The reader's clock advanced and the source's did not, as in /proc/stat within one tick.
@@ -132,7 +127,6 @@ TEST(test_failed_read)
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC, 0);
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
-	(void)state;
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
 	/* The window after a failed read has no figure, because it has no start. */
 	cur.stamp_ns += SEC;
@@ -144,7 +138,6 @@ TEST(test_hotplug)
 	struct load_sample on = fake(SEC, 0, 0), off = {.flags = LOAD_OFFLINE};
 	struct load_sample back = fake(3 * SEC, SEC, 0), later = fake(4 * SEC, SEC + SEC / 2, 0);
 
-	(void)state;
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
 	/* The CPU came back during the window: no figure. The next window has one. */
@@ -168,7 +161,6 @@ TEST(test_clamp)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC * 3, 0);
 
-	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* an error of rounding sets no flag */
@@ -183,7 +175,6 @@ TEST(test_clamp_sides)
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	(void)state;
 	/* Backwards by 5 %. */
 	cur.busy = SEC - SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
@@ -227,7 +218,6 @@ TEST(test_closure)
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	(void)state;
 	cur.part_ns[LOAD_PART_TASK] = SEC / 4;
 	cur.part_ns[LOAD_PART_IDLE] = SEC / 2;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -254,7 +244,6 @@ TEST(test_exact_ns)
 				  .busy = 3 + busy};
 	struct load_cpu_window w;
 
-	(void)state;
 	cur.part_ns[LOAD_PART_TASK] = busy;
 	cur.part_ns[LOAD_PART_IDLE] = window - busy;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -290,7 +279,6 @@ TEST(test_steal)
 {
 	struct load_cpu_window w = {.window_ns = SEC, .busy_ns = 8 * SEC / 10, .busy_ratio = 0.8};
 
-	(void)state;
 	w.part_ns[LOAD_PART_TASK] = 6 * SEC / 10;
 	w.part_ns[LOAD_PART_HARDIRQ] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
@@ -336,7 +324,6 @@ TEST(test_steal)
 
 TEST(test_names)
 {
-	(void)state;
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		assert_non_null(load_part_name(i));
 	assert_string_equal(load_part_name(LOAD_PART_SOFTIRQ_ON_IDLE), "softirq_on_idle");
@@ -348,7 +335,6 @@ TEST(test_flags_format)
 {
 	char buf[64];
 
-	(void)state;
 	load_flags_format(0, buf, sizeof(buf));
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));

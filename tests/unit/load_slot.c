@@ -43,7 +43,6 @@ TEST(test_open_interval)
 		{LOAD_SOFTIRQ_TASK, LOAD_PART_SOFTIRQ_ON_TASK, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct load_slot slot = slot_in(rows[i].ctx, 1000);
 		struct load_sample s;
@@ -61,7 +60,6 @@ TEST(test_open_hardirq)
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
 
-	(void)state;
 	slot.hirq = 1200ULL << 8 | 1;
 	slot.hirq_out_ns = 1200;
 	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
@@ -76,7 +74,6 @@ TEST(test_edge_after_now)
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
 
-	(void)state;
 	assert_true(load_slot_read(&slot, 900, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.stamp_ns, 1000);
 	assert_int_equal(s.wall_ns, 900);
@@ -88,7 +85,6 @@ TEST(test_seed)
 	struct load_slot slot = {0};
 	struct load_sample s;
 
-	(void)state;
 	assert_true(load_slot_read(&slot, 700, LOAD_HALT, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 700);
 	assert_true(load_slot_read(&slot, 700, LOAD_TASK, &s));
@@ -108,7 +104,6 @@ TEST(test_tail)
 	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
 	struct load_sample s;
 
-	(void)state;
 	slot.hirq = 1100ULL << 8;
 	slot.hirq_ns[LOAD_TAIL] = 100;
 	slot.hirq_out_ns = 1000;
@@ -132,7 +127,6 @@ TEST(test_torn)
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
 	struct load_sample s;
 
-	(void)state;
 	after.base_ns[LOAD_TASK] += 300;
 	after.base = 1300ULL << 8 | LOAD_HALT;
 	half = before;
@@ -159,7 +153,6 @@ TEST(test_pmu)
 	struct load_slot slot = slot_in(LOAD_HALT, 1000);
 	struct load_stored stored;
 
-	(void)state;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));
 	slot.pmu_cycles = 77;
 	slot.pmu_ns = 1000;

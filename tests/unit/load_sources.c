@@ -30,7 +30,6 @@ static struct schedstat_cpu sched_lines[CPUS];
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	*ts = clock_timespec(now_ns);
 	return 0;
 }
@@ -44,48 +43,37 @@ int __wrap_cpu_online_read(struct cpu_online *file)
 
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj)
 {
-	(void)obj;
 	return 77;
 }
 
 int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err)
 {
-	(void)stat;
-	(void)root;
-	(void)err;
 	return 0;
 }
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
-	(void)stat;
 	memcpy(cpus, stat_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
 }
 
 void __wrap_procstat_close(struct procstat *stat)
 {
-	(void)stat;
 }
 
 int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 {
-	(void)stat;
-	(void)root;
-	(void)err;
 	return 0;
 }
 
 int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
-	(void)stat;
 	memcpy(cpus, sched_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
 }
 
 void __wrap_schedstat_close(struct schedstat *stat)
 {
-	(void)stat;
 }
 
 /* Source bpf as it is once everything is attached. */
@@ -99,7 +87,6 @@ static struct load_sample samples[CPUS];
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(cores, 0, sizeof(cores));
 	memset(notes, 0, sizeof(notes));
 	data = (struct core_bpf__data){0};
@@ -131,7 +118,6 @@ static void sample_at(uint64_t ns)
 /* A core without an event does what the walk over tasks found, else it is idle. */
 TEST_WITH(test_silent_cores, setup, NULL)
 {
-	(void)state;
 	notes[1].seed_ctx = LOAD_TASK + 1;
 	notes[2].seed_ctx = LOAD_HALT + 1;
 	sample_at(1000);
@@ -151,7 +137,6 @@ TEST_WITH(test_silent_cores, setup, NULL)
 /* The mask of online CPUs is read again after a hotplug step, and only then. */
 TEST_WITH(test_hotplug, setup, NULL)
 {
-	(void)state;
 	sample_at(1000);
 	sample_at(2000);
 	assert_int_equal(mask_reads, 0);
@@ -198,7 +183,6 @@ TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	(void)state;
 	cores[1].load.base = 500 << 8 | LOAD_TASK; /* the sums lack the time before this change */
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
@@ -237,7 +221,6 @@ TEST_WITH(test_taskclock, setup, NULL)
 				     .slots = clocks};
 	struct load_losses losses = {0};
 
-	(void)state;
 	now_ns = START + 1000;
 	memset(samples, 0xff, sizeof(samples));
 	load_source_taskclock.sample(&t.source, samples);
@@ -275,7 +258,6 @@ TEST_WITH(test_columns, setup, NULL)
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};
 	struct load_losses losses = {0};
 
-	(void)state;
 	for (int cpu = 0; cpu < 2; cpu++)
 		stat_lines[cpu] = (struct procstat_cpu){
 			.ticks = {1000, 200, 300, 4000, 500, 60, 70, 8, 900, 100}, .nr_cols = 10};
@@ -312,7 +294,6 @@ TEST_WITH(test_schedstat, setup, NULL)
 	struct load_source *opened = open_source(&load_source_schedstat);
 	struct load_losses losses = {0};
 
-	(void)state;
 	sched_lines[0] = (struct schedstat_cpu){.run_ns = 111, .wait_ns = 222, .present = true};
 	sched_lines[1] = (struct schedstat_cpu){0};
 	now_ns = START;

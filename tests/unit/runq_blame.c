@@ -37,7 +37,6 @@ TEST(test_blame)
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	rows_charge(5, 6, 100);
 	rows_charge(7, 5, 10);
@@ -78,7 +77,6 @@ TEST(test_blame_unwritten)
 	uint32_t taken[ROWS_CPUS];
 	struct runq_row *list;
 
-	(void)state;
 	rows_begin();
 	for (int i = 0; i < ROWS_CPUS; i++)
 		taken[i] = rows_take();
@@ -106,7 +104,6 @@ TEST(test_blame_in_the_making)
 	const uint64_t retired[] = {7};
 	struct runq_row *list;
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = seven_ended;
 	rows_charge(7, 5, 10);
@@ -131,7 +128,6 @@ TEST(test_blame_late)
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = seven_ended;
 	rows_charge(5, 6, 100);

@@ -90,7 +90,6 @@ TEST(test_exact_without_drift)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	for (int i = 0; i < 100; i++)
 		look(&core, MS, 0);
@@ -101,7 +100,6 @@ TEST(test_drift_is_learned)
 {
 	static const double rates[] = {-400.0, -30.0, 12.5, 480.0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		struct core core;
 
@@ -119,7 +117,6 @@ TEST(test_known_drift_from_the_start)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
 	/* The shortest path is found within a few readings. Until then the estimate lacks it. */
@@ -130,7 +127,6 @@ TEST(test_first_look_is_not_late)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	/* Nothing is known yet: the result is too low, never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
@@ -143,7 +139,6 @@ TEST(test_long_silence)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
 	/* An isolated core that switches once in two days: drift must not be taken for lag. */
@@ -156,7 +151,6 @@ TEST(test_clock_that_is_set)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	worst_of(&core, 1000, MS);
 	/* Set by an hour, forwards or backwards: noticed at once. */

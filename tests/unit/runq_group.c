@@ -35,7 +35,6 @@ TEST(test_paths)
 	static const char *const deep[RUNQ_DEPTH] = {"l", "k", "j", "i", "h", "g",
 						     "f", "e", "d", "c", "b", "a"};
 
-	(void)state;
 	set_path(names, 3);
 	check_path(RUNQ_PER_CGROUP, 5, "/a/b/leaf");
 	check_path(RUNQ_PER_TASK, 5, "/a/b/leaf");
@@ -60,7 +59,6 @@ TEST(test_cut)
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
 						      "a", "a", "a", "a", "a", "a"};
 
-	(void)state;
 	for (uint32_t depth = 0; depth <= RUNQ_DEPTH; depth++) {
 		struct runq_group *group;
 
@@ -77,7 +75,6 @@ TEST(test_torn)
 {
 	struct runq_group *group;
 
-	(void)state;
 	memset(&head, 'x', sizeof(head));
 	head.depth = 4;
 	group = runq_group_read(RUNQ_PER_CGROUP, 5, &head);
@@ -91,7 +88,6 @@ TEST(test_others)
 {
 	struct runq_group *group;
 
-	(void)state;
 	memset(&head, 0, sizeof(head));
 	memcpy(head.comm, "sixteen letters!", 16);
 	head.pid = 12;
@@ -131,7 +127,6 @@ TEST(test_parties)
 	const struct runq_group group = {.key = 5, .path = "/a"};
 	struct runq_party party;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
 		party = runq_party_of(special[i].key, NULL);
 		assert_int_equal(party.kind, special[i].kind);

@@ -42,7 +42,6 @@ static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	*ts = clock_timespec(now_ns);
 	return 0;
 }
@@ -63,7 +62,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
-	(void)flags;
 	if (fd == FREE_FD) {
 		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
 		free_slot[nr_free++] = *(const uint32_t *)value;
@@ -102,19 +100,16 @@ static int setup_as(bool steps)
 
 static int setup(void **state)
 {
-	(void)state;
 	return setup_as(false);
 }
 
 static int setup_steps(void **state)
 {
-	(void)state;
 	return setup_as(true);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	runq_slots_close(&slots);
 	return 0;
 }
@@ -217,7 +212,6 @@ TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
 
-	(void)state;
 	group_begins(5, 105, "a");
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
@@ -237,7 +231,6 @@ TEST_BOTH(test_between_stores)
 /* A wait is in exactly one window, and so is the maximum. */
 TEST_BOTH(test_windows)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	waits(5, 1, 4000, 1);
@@ -253,7 +246,6 @@ TEST_BOTH(test_windows)
 /* Waits without a free slot have a row of their own. */
 TEST_WITH(test_others, setup, teardown)
 {
-	(void)state;
 	waits(0, 0, 70, 2);
 	end_window();
 	expect("(other)", 2, 140, 70, false);
@@ -267,7 +259,6 @@ TEST_BOTH(test_slot_changes_hands)
 {
 	size_t before = nr_free;
 
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	end_window();
@@ -309,7 +300,6 @@ TEST_BOTH(test_slot_changes_hands)
 /* A group that ended and waits again in another slot has one row with both parts. */
 TEST_BOTH(test_come_back)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	group_ends(5);
@@ -329,7 +319,6 @@ TEST_WITH(test_unwanted, setup, teardown)
 	struct runq_filter filter = {.asked = &asked, .nr = 1};
 	uint32_t far = slots.chunks.near + 3;
 
-	(void)state;
 	slots.filter = &filter;
 	group_begins(5, 105, "a");
 	group_begins(6, 106, "b");
@@ -373,7 +362,6 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	struct runq_group *group;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(runq_rules_add(&rules, true, "namespace=shop", &err), 0);
 	assert_int_equal(runq_rules_add(&rules, false, "qos=guaranteed", &err), 0);
 	slots.filter = &filter;
@@ -401,7 +389,6 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 /* A group took over a slot between two scans, and no scan saw the previous group end. */
 TEST_WITH(test_new_key, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 1);
 	end_window();
@@ -417,7 +404,6 @@ TEST_WITH(test_new_key, setup, teardown)
  */
 TEST_WITH(test_key_before_name, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "old");
 	waits(5, 0, 1000, 1);
 	end_window();
@@ -436,7 +422,6 @@ TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	(void)state;
 	/* Slot 0 belongs to no group and is also new at first. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
@@ -462,7 +447,6 @@ TEST_WITH(test_change_before_key, setup, teardown)
 /* A removed group that still waits is marked in its window. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	group_ends(5);
 	waits(5, 0, 1000, 1);
@@ -491,7 +475,6 @@ static void ends_silently(uint32_t slot)
 /* The exporter gets the end of a group even if its last window has no waits. */
 TEST_BOTH(test_end_is_told)
 {
-	(void)state;
 	for (int fixed = 0; fixed < 2; fixed++) {
 		slots.chunks.fixed = fixed;
 		group_begins(5, 105 + fixed, "a");
@@ -515,7 +498,6 @@ TEST_WITH(test_refill, setup, teardown)
 	unsigned int created = nr_created;
 	struct err err = {0};
 
-	(void)state;
 	assert_true(nr_free >= 256);
 	assert_int_equal(nr_free, runq_chunks_slots(&slots.chunks) - 1);
 	for (size_t i = 0; i < nr_free; i++)
@@ -548,7 +530,6 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	slots.blame = &rows_table;
 	group_begins(5, 105, "a");
@@ -597,7 +578,6 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = runq_slots_ended;
 	rows_table.arg = &slots;

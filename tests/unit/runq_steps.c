@@ -54,7 +54,6 @@ TEST(test_figures)
 	uint64_t count[NR_LE + 1], counts[NR_LE];
 	struct hist hist;
 
-	(void)state;
 	fill(count);
 	hist = hist_of(count, NR_LE + 1);
 	runq_le_counts(&scale, &hist, le, NR_LE, counts);
@@ -80,7 +79,6 @@ TEST(test_percentiles)
 	uint64_t count[NR_LE + 1], max;
 	double last = 0.0;
 
-	(void)state;
 	fill(count);
 	hist = hist_of(count, NR_LE + 1);
 	max = waits[WAITS - 1];
@@ -121,7 +119,6 @@ TEST(test_example)
 	struct hist hist = hist_of(count, 11);
 	uint64_t every[10];
 
-	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		every[i] = (i + 1) * 200000000ULL;
 	assert_true(hist_value_at(&(struct hist_scale){.nr = 11, .le = every}, &hist, every[8],
@@ -144,7 +141,6 @@ TEST(test_tables)
 	unsigned int nr = sizeof(some) / sizeof(some[0]), bad;
 	uint8_t in[HIST_NR], before[HIST_NR], step[RUNQ_NR_QUICK], fine[RUNQ_NR_QUICK];
 
-	(void)state;
 	assert_int_equal(runq_le_place(some, nr, in, &bad), 0);
 	runq_le_before(in, before);
 	runq_quick_table(in, true, step);
@@ -185,7 +181,6 @@ TEST(test_memory)
 {
 	struct runq_shape two = {.stripes = 2, .cpus = 2, .steps = true};
 
-	(void)state;
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
 	/* The fine histogram is what takes the memory. */

@@ -24,7 +24,6 @@ static u64 key_of(u32 who)
 
 static int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
-	(void)cpu;
 	assert_int_equal(victim, VICTIM_KEY);
 	if (culprit == RUNQ_KEY_UNKNOWN)
 		blamed_unknown += ns;
@@ -137,7 +136,6 @@ TEST(test_every_nanosecond)
 {
 	static struct runq_cpu pc;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		u64 end = fill(&pc, 1 + next_random(240)), want[NR_WHO] = {0}, unknown = 0;
 		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
@@ -182,7 +180,6 @@ TEST(test_preempted)
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
 
-	(void)state;
 	memset(&pc, 0, sizeof(pc));
 	pc.head = 3 * RUNQ_SEG_STEP;
 	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(VICTIM_SLOT, VICTIM_PID)};
@@ -206,7 +203,6 @@ TEST(test_throttled_before_attach)
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
 
-	(void)state;
 	memset(&pc, 0, sizeof(pc));
 	pc.head = 2 * RUNQ_SEG_STEP;
 	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};

@@ -22,7 +22,6 @@ static struct runq_filter filter;
 
 static int setup(void **state)
 {
-	(void)state;
 	window = (struct runq_window){
 		.per = RUNQ_PER_CGROUP,
 		.source = RUNQ_SOURCE_SCHED_INFO,
@@ -42,7 +41,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	runq_window_clear(&window);
 	runq_waits_clear(&list);
 	runq_filter_close(&filter);
@@ -89,7 +87,6 @@ TEST_WITH(test_figures, setup, teardown)
 {
 	const struct runq_group_window *group;
 
-	(void)state;
 	waited(7, "/a", 100, 50000);
 	waited(9, "/b", 3, 700);
 	close_window();
@@ -112,7 +109,6 @@ TEST_WITH(test_figures, setup, teardown)
 
 TEST_WITH(test_sampled, setup, teardown)
 {
-	(void)state;
 	window.sample_ratio = 0.25;
 	waited(7, "/a", 100, 50000);
 	close_window();
@@ -132,7 +128,6 @@ TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
 
-	(void)state;
 	waited(7, "/a", 100, 50000);
 	window.filtered = true;
 	close_window();
@@ -159,7 +154,6 @@ TEST_WITH(test_steps, setup, teardown)
 	struct report *report;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 	runq_group_put(group);
 	window.steps_only = true;
@@ -197,7 +191,6 @@ TEST_WITH(test_asked_for, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/silent"};
 
-	(void)state;
 	ask_for(asked, 2);
 	waited(7, "/a", 1, 1000);
 	waited(8, "/a/b", 1, 1000);
@@ -217,7 +210,6 @@ TEST_WITH(test_verdict, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/b"};
 
-	(void)state;
 	window.limit_percent = 99;
 	window.limit_ns = 10000;
 	ask_for(asked, 2);
@@ -247,7 +239,6 @@ TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
 
-	(void)state;
 	waited(7, "/a", 100, 5000);
 	window.limit_percent = 99;
 	window.limit_ns = 5050;
@@ -277,7 +268,6 @@ TEST_WITH(test_report, setup, teardown)
 	static const char *const asked[] = {"/silent"};
 	struct report *report;
 
-	(void)state;
 	window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	window.schedstat_ratio = 0.5;
 	window.unbooked_ratio = NAN;
@@ -318,7 +308,6 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
 
-	(void)state;
 	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
@@ -333,7 +322,6 @@ TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
 
-	(void)state;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 	assert_true(isnan(runq_unbooked_ratio(&was, &now)));
 	now.wait_ns += 10;
@@ -356,7 +344,6 @@ TEST(test_due)
 	uint64_t compared_ns = open_ns + NSEC_PER_SEC / 10;
 	char at[64] = "", *end = at;
 
-	(void)state;
 	assert_true(runq_compare_due(open_ns, 0, open_ns));
 	for (unsigned int second = 1; second <= 40; second++) {
 		if (!runq_compare_due(open_ns, compared_ns, open_ns + second * NSEC_PER_SEC))
@@ -396,7 +383,6 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	(void)state;
 	/* A group that ended waited a last time under its old key. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);

@@ -6,6 +6,7 @@
 
 #include "measure/crit/module_files.h"
 #include "present/crit.h"
+#include "report_rows.h"
 #include "stats/crit.h"
 
 static unsigned int rounds_done, stop_after;
@@ -99,14 +100,6 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
-static bool says(const struct report *report, const char *what)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], what))
-			return true;
-	return false;
-}
-
 /* Per-CPU output of the module. Any other text is refused. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
@@ -148,7 +141,7 @@ TEST_WITH(test_believe_median, reset, NULL)
 	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "median");
-	assert_true(says(report, "believe median, with care") && !says(report, "believe batch"));
+	assert_true(notes_say(report, "believe median, with care") && !notes_say(report, "believe batch"));
 	report_free(report);
 	crit_result_free(&result);
 }
@@ -185,8 +178,8 @@ TEST_WITH(test_figures, reset, NULL)
 	/* The figures of irq_save differ more: 21 and 2.1. */
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "batch");
-	assert_true(says(report, "believe batch") &&
-		    says(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
+	assert_true(notes_say(report, "believe batch") &&
+		    notes_say(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
 	expect(report->fields, 0, "nr_highest", 1000);
 	expect(report->fields, 0, "rounds", 3);
 	expect(report->quality, 0, "clock_ns", 30);

@@ -11,6 +11,7 @@
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
 #include "dense.h"
+#include "report_rows.h"
 #include "base/clock.h"
 
 static const uint64_t le_ns[] = {1000, 100000};
@@ -133,7 +134,7 @@ TEST_WITH(test_filtered, setup, teardown)
 	close_window();
 	assert_int_equal(runq_report(&window, &report), 0);
 	assert_true(table_find(report->fields, "waits_seen") >= 0);
-	assert_int_equal(table_get(report->fields, 0, "waits_seen")->kind, VALUE_NULL);
+	expect_row(report->fields, 0, "waits_seen=null");
 	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
 	report_free(report);
 }
@@ -173,7 +174,7 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
 	assert_true(isnan(window.groups[0].sum_stderr_ratio));
 	assert_int_equal(runq_report(&window, &report), 0);
-	assert_int_equal(table_get(report->quality, 0, "percentile_error_ratio")->kind, VALUE_NULL);
+	expect_row(report->quality, 0, "percentile_error_ratio=null");
 	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));
 	assert_non_null(strstr(report->notes[2], "standard error of sums is unavailable"));
 	report_free(report);
@@ -254,18 +255,10 @@ TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 	assert_float_equal(group->judged_ns, group->percentile_ns[1], 0);
 }
 
-static const struct value *cell(const struct report *report, const char *table, size_t row,
-				const char *key)
-{
-	const struct table *found = report_find(report, table);
-
-	assert_true(found && table_find(found, key) >= 0);
-	return table_get(found, row, key);
-}
-
 TEST_WITH(test_report, setup, teardown)
 {
 	static const char *const asked[] = {"/silent"};
+	const struct table *le;
 	struct report *report;
 
 	window.causes_known &= ~(1u << RUNQ_THROTTLED);
@@ -275,25 +268,20 @@ TEST_WITH(test_report, setup, teardown)
 	waited(8, "/a", 2, 200000);
 	close_window();
 	assert_int_equal(runq_report(&window, &report), 0);
-	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->u64, 70);
-	assert_int_equal(cell(report, "groups", 0, "sum_ns")->u64, 100000);
-	assert_int_equal(cell(report, "groups", 0, "causes.same_group_ns")->u64, 100000);
-	assert_int_equal(cell(report, "groups", 0, "causes.throttled_ns")->kind, VALUE_NULL);
+	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
+					  "causes.same_group_ns=100000 causes.throttled_ns=null");
 	/* Above the last boundary there is a row without an edge, if there are such waits. */
-	assert_int_equal(cell(report, "groups", 0, "le")->table->nr_rows, 2);
-	assert_int_equal(cell(report, "groups", 1, "le")->table->nr_rows, 3);
-	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 0)->kind,
-			 VALUE_NULL);
-	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 1)->u64, 2);
+	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
+	le = table_get(report_find(report, "groups"), 1, "le")->table;
+	assert_int_equal(le->nr_rows, 3);
+	assert_int_equal(table_cell(le, 2, 0)->kind, VALUE_NULL);
+	assert_int_equal(table_cell(le, 2, 1)->u64, 2);
 	report_free(report);
 	ask_for(asked, 1);
 	close_window();
 	assert_int_equal(runq_report(&window, &report), 0);
-	assert_int_equal(cell(report, "groups", 0, "count")->u64, 0);
-	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "ended")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "max_ns")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "p99_ns")->kind, VALUE_NULL);
+	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
+					  "p99_ns=null");
 	report_free(report);
 	/* Causes that were not asked for have no columns. */
 	window.has_causes = false;

@@ -21,12 +21,9 @@ TEST_WITH(exit_first, reset, NULL)
 	to_task(8000, &idle);
 	go_idle(8200, 1);
 	s = see(9000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000 + 800);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 500);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3000 - 100 - 300);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 100 + 50 + 150 + 200);
+	EXPECT_PARTS(s, P(IDLE) = 3000 + 800, P(HARDIRQ) = 300, P(SOFTIRQ_ON_IDLE) = 500,
+			P(SOFTIRQ_ON_TASK) = 300, P(TASK) = 3000 - 100 - 300,
+			P(IDLE_LOOP) = 1000 + 100 + 50 + 150 + 200);
 	assert_int_equal(slot->vec_ns[3], 500);
 	assert_int_equal(slot->vec_count[1], 1);
 	assert_int_equal(slot->odd_edges, 0);
@@ -46,11 +43,8 @@ TEST_WITH(inside_halt, reset, NULL)
 	leave_idle(9060);
 	to_task(9100, &task);
 	s = see(9500);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000 + 5700);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 150);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 190);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 10 + 10 + 40);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400);
+	EXPECT_PARTS(s, P(IDLE) = 2000 + 5700, P(HARDIRQ) = 150, P(SOFTIRQ_ON_IDLE) = 190,
+			P(IDLE_LOOP) = 1000 + 10 + 10 + 40, P(TASK) = 400);
 	assert_int_equal(slot->odd_edges, 0);
 }
 
@@ -64,8 +58,8 @@ TEST_WITH(unseen_handler, reset, NULL)
 	leave_idle(3600);
 	to_task(3700, &task);
 	s = see(4000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 500);
+	EXPECT_PARTS(s, P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300,
+			P(IDLE_LOOP) = 1200);
 }
 
 TEST_WITH(polling, reset, NULL)
@@ -76,8 +70,7 @@ TEST_WITH(polling, reset, NULL)
 	irq(2000, 2100);
 	leave_idle(5000);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	EXPECT_PARTS(s, P(POLL_IDLE) = 3900, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	/*
 	 * Polling counts as idle, as in the kernel. It is a part of its own, because a cycle
 	 * counter counts it.
@@ -88,8 +81,8 @@ TEST_WITH(polling, reset, NULL)
 	go_idle(6000, 2);
 	go_idle(6500, 1);
 	s = see(7000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900 + 500);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 500);
+	EXPECT_PARTS(s, P(POLL_IDLE) = 3900 + 500, P(IDLE) = 500, P(HARDIRQ) = 100,
+			P(IDLE_LOOP) = 2000);
 }
 
 TEST_WITH(in_ksoftirqd, reset, NULL)
@@ -100,8 +93,8 @@ TEST_WITH(in_ksoftirqd, reset, NULL)
 	softirq(1100, 1900, 3);
 	to_task(2000, &task);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 0);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 1000, P(SOFTIRQ_ON_TASK) = 0, P(TASK) = 1000,
+			P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 800);
 }
 
@@ -117,8 +110,7 @@ TEST_WITH(nested_handlers, reset, NULL)
 	at(2300);
 	load_irq_leave(NULL);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 700);
+	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 1000 + 700, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->odd_edges, 0);
 }
 
@@ -138,11 +130,9 @@ TEST_WITH(handlers_on_top, reset, NULL)
 	go_idle(4000, 0);
 	irq(4500, 4560);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000 - 100);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 900 - 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 100 + 1000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 1000 - 60);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100 + 300 + 60);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 1000 - 100, P(SOFTIRQ_ON_TASK) = 900 - 300,
+			P(TASK) = 100 + 1000, P(POLL_IDLE) = 1000 - 60,
+			P(HARDIRQ) = 100 + 300 + 60, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 900 - 300);
 }
 
@@ -159,8 +149,7 @@ TEST_WITH(lost_exit, reset, NULL)
 	to_task(2000, &other);
 	irq(2500, 2600);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
+	EXPECT_PARTS(s, P(HARDIRQ) = 100, P(TASK) = 1900, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->odd_edges, 1);
 }
 
@@ -184,8 +173,7 @@ TEST_WITH(task_to_task, reset, NULL)
 	to_task(7000, &other);
 	to_task(8000, &idle);
 	s = see(9000);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 5000 + 1500);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 500);
+	EXPECT_PARTS(s, P(TASK) = 5000 + 1500, P(KSOFTIRQD) = 500, P(IDLE_LOOP) = 2000);
 }
 
 /* Recognizes softirq threads by name, and does not trust the name of a user task. */
@@ -203,8 +191,7 @@ TEST_WITH(softirq_threads, reset, NULL)
 	to_task(1300, &kworker);
 	to_task(1700, &liar);
 	s = see(2500);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 100 + 200);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400 + 800);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 100 + 200, P(TASK) = 400 + 800, P(IDLE_LOOP) = 1000);
 }
 
 /* Similar names do not match. */
@@ -235,8 +222,7 @@ TEST_WITH(exit_alone, reset, NULL)
 	at(300);
 	load_irq_leave(NULL);
 	s = see(1000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
+	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 700);
 	assert_int_equal(slot->odd_edges, 0);
 	at(2000);
 	load_irq_leave(NULL);
@@ -266,8 +252,7 @@ TEST_WITH(lost_softirq_exit, reset, NULL)
 	load_softirq_entry(NULL, 3);
 	softirq(3000, 3500, 1);
 	s = see(4000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 1500);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 500);
+	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1000 + 500, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[1], 500);
 	assert_int_equal(slot->odd_edges, 1);
 }
@@ -286,8 +271,8 @@ TEST_WITH(preempted, reset, NULL)
 	at(4300);
 	load_softirq_exit(NULL, 3);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 500 + 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 500 + 1900 + 700);
+	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 500 + 300, P(TASK) = 500 + 1900 + 700,
+			P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 500 + 300);
 	assert_int_equal(slot->vec_count[3], 1);
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
@@ -320,9 +305,8 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 		to_task(from + 900, &idle);
 	}
 	s = see(40000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 3 * 400);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3 * 200);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3 * 300);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 3 * 400, P(SOFTIRQ_ON_TASK) = 3 * 200, P(TASK) = 3 * 300,
+			P(IDLE_LOOP) = 37300);
 	assert_int_equal(slot->vec_ns[3], 3 * 200);
 	assert_int_equal(slot->vec_ns[1], 3 * 200);
 	assert_int_equal(slot->vec_ns[0], 0);
@@ -405,14 +389,13 @@ TEST_WITH(cut_in_two, reset, NULL)
 	assert_null(shim_at_barrier);
 	to_task(5000, &task);
 	s = see(6000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
+	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
 	 * The softirq interrupts the context that the program was changing to, and both its events
 	 * count.
 	 */
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
+	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
+			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
@@ -426,9 +409,7 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	leave_idle(4000);
 	assert_null(shim_at_barrier);
 	s = see(6000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 4000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 2000 - 50);
+	EXPECT_PARTS(s, P(IDLE) = 4000, P(HARDIRQ) = 50, P(IDLE_LOOP) = 2000 - 50);
 	assert_int_equal(slot->odd_edges, 2);
 }
 

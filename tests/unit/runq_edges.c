@@ -528,9 +528,9 @@ TEST_WITH(sleeps_between_looks, reset, NULL)
 		want_causes = want_blame = i % 8 >= 4;
 		want_sample = want_causes && i / 2 % 2;
 		want_load = i / 8 % 2;
-		sleep_for(periods[i / 16], 3000);
+		sleep_for(periods[i / 16], 1000);
 		/* Rounding of the drift adds up to 4 ns to each wait. */
-		assert_true(sleep_for(periods[i / 16], 3000) / 3000 - 1996 <= 8);
+		assert_true(sleep_for(periods[i / 16], 1000) / 1000 - 1996 <= 8);
 	}
 }
 

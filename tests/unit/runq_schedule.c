@@ -427,7 +427,7 @@ static void sim_run(u32 steps)
 
 TEST(by_cgroup)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_causes, seed * 77);
 		sim_run(6000);
 	}
@@ -465,7 +465,7 @@ TEST(without_blame)
 /* Without causes only sums are kept, and no history is written. */
 TEST(without_causes)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_plain, seed * 55);
 		want_blame = want_causes = false;
 		sim.late = seed % 2;
@@ -580,7 +580,7 @@ TEST(any_case_v1)
  */
 TEST(late_clock)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_causes, seed * 177);
 		sim.late = true;
 		sim_run(6000);
@@ -645,7 +645,7 @@ TEST(sampled)
 /* Without causes waits outside the sample leave no trace, and sampled waits are exact. */
 TEST(sampled_alone)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		u64 taken = 0;
 
 		sim_reset(runq_some, seed * 991);
@@ -663,7 +663,7 @@ TEST(sampled_alone)
 /* With causes the waits outside the sample are in the history of a core: causes and blame are exact. */
 TEST(sampled_causes)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		u64 taken = 0;
 
 		sim_reset(seed % 3 ? runq_causes : runq_causes_old, seed * 733);

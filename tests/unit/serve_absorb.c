@@ -375,7 +375,7 @@ TEST_WITH(test_absorb, setup, teardown)
 	assert_int_equal(words(F_WAKE, "cpu=\"7\",state=\"C1\"")[WAKE_NR_LE + 1].u64, 6000);
 }
 
-#define NR    3000
+#define NR    1000
 #define LIMIT 100
 
 static struct runq_group groups[NR];

@@ -19,8 +19,6 @@ BOOTS = {b.name: b for b in (
          says="virtual time, 2 processors, the second one nohz_full"),
     Boot("truthkern", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels of other configurations"),
-    Boot("truthlong", smp=1, icount=0,
-         says="virtual time, 1 processor, tests of many minutes: on request only"),
     Boot("truthext", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels with sched_ext"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "report/read_json.h"
+#include "report/report.h"
 #include "view/html/html.h"
 #include "view/view.h"
 

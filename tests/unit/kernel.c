@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "host/kernel.h"
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 #include "host/cpuidle.h"
 #include "host/machine.h"
 #include "tree.h"

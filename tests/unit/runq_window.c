@@ -132,7 +132,7 @@ TEST_WITH(test_filtered, setup, teardown)
 	waited(7, "/a", 100, 50000);
 	window.filtered = true;
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_true(table_find(report->fields, "waits_seen") >= 0);
 	expect_row(report->fields, 0, "waits_seen=null");
 	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
@@ -173,7 +173,7 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
 	assert_true(isnan(window.groups[0].sum_stderr_ratio));
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_row(report->quality, 0, "percentile_error_ratio=null");
 	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));
 	assert_non_null(strstr(report->notes[2], "standard error of sums is unavailable"));
@@ -267,7 +267,7 @@ TEST_WITH(test_report, setup, teardown)
 	waited(7, "/a", 2, 50000);
 	waited(8, "/a", 2, 200000);
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
 					  "causes.same_group_ns=100000 causes.throttled_ns=null");
 	/* Above the last boundary there is a row without an edge, if there are such waits. */
@@ -279,13 +279,13 @@ TEST_WITH(test_report, setup, teardown)
 	report_free(report);
 	ask_for(asked, 1);
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
 					  "p99_ns=null");
 	report_free(report);
 	/* Causes that were not asked for have no columns. */
 	window.has_causes = false;
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
 	assert_true(table_find(report->tables[0], "sum_ns") >= 0);
 	report_free(report);

@@ -135,16 +135,16 @@ TEST_WITH(test_caps, tree_setup, tree_teardown)
 	assert_true(caps.seccomp && caps.no_new_privs);
 	assert_false(caps.user_ns_known);
 	tree_file(tree, "/proc/self/uid_map", "         0          0 4294967295\n");
-	tree_file(tree, "/proc/self/status", "CapEff:\t0000000000200000\nSeccomp:\t0\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t0000000000200000\nSeccomp:\t0\n");
 	assert_int_equal(caps_read(tree->root, &caps), 0);
 	assert_true(caps_bpf(&caps) && caps_perfmon(&caps));
 	assert_true(caps.user_ns_known && !caps.user_ns);
 	tree_file(tree, "/proc/self/uid_map", "         0       1000          1\n");
 	assert_int_equal(caps_read(tree->root, &caps), 0);
 	assert_true(caps.user_ns);
-	tree_file(tree, "/proc/self/status", "CapEff:\tnothing\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\tnothing\n");
 	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
-	tree_file(tree, "/proc/self/status", "CapPrm:\t0000000000000000\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapPrm:\t0000000000000000\n");
 	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
 }
 

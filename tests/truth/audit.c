@@ -123,7 +123,7 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 		name, shown * 100.0, expected * 100.0, sum);
 }
 
-/* A column that the kernel measures is right to its unit. */
+/* A column that the kernel measures is exact to its unit of 10 ms. */
 static bool within_unit(const struct audit_level *level)
 {
 	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;

@@ -406,7 +406,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty(tree);
 }
 
-/* The card: how it stamps what it sends and what it receives. */
+/* Settings of the card for transmit and receive timestamps. */
 static struct hwtstamp_config card;
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);

@@ -208,7 +208,7 @@ TEST_WITH(seeds, reset, NULL)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
-	/* A user task can have the same name. */
+	/* A user task may have the name of a softirq thread. */
 	liar.on_cpu = 1;
 	ctx.task = &liar;
 	load_seed(&ctx);

@@ -76,7 +76,7 @@ void __wrap_schedstat_close(struct schedstat *stat)
 {
 }
 
-/* Source bpf as it is once everything is attached. */
+/* State of source bpf after all programs are attached. */
 static struct core_bpf__data data;
 static struct core_bpf__rodata rodata;
 static struct core_bpf skel = {.data = &data, .rodata = &rodata};

@@ -222,7 +222,7 @@ TEST_WITH(work_time_before_5_17, begin, end)
 	expect("delayed_vfree_work", 1, 200 + 500, 500);
 }
 
-/* A function that keeps the core has its time in each window, and no nanosecond twice. */
+/* The time of a function that runs over several windows is in each of them, and counts once. */
 TEST_WITH(open_work, begin, end)
 {
 	run(1000, &kworker);

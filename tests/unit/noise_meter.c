@@ -317,7 +317,10 @@ static void call(int entry, uint64_t count, const char *name)
 	snprintf(send->name, sizeof(send->name), "%s", name);
 }
 
-/* Functions behind IPIs: a table of them, null without a symbol; without the event a note instead. */
+/*
+ * Functions behind IPIs are in a table, with null for an unknown symbol. Without the event there is
+ * a note.
+ */
 TEST(functions)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .senders = true};

@@ -151,7 +151,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	check_names(pods, UID, ID, "", "", "");
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
-	/* A pause container has no link, and a pod by itself no container. */
+	/* A pause container has no link, and a pod has no container name. */
 	check_names(pods, UID, STATIC STATIC, "shop", "web", "");
 	check_names(pods, UID, NULL, "shop", "web", "");
 	check_names(pods, NULL, ID, "shop", "web", "nginx");

@@ -197,7 +197,7 @@ TEST_WITH(hostile, tree_setup, tree_teardown)
 	check_size(tree, 5 << 20, "//@");
 }
 
-/* Reads the state again, with another container's file in order beside it. */
+/* Reads the state again, together with a valid file of another container. */
 static void check_hostile(const struct tree *tree, const char *good)
 {
 	struct pods *pods;

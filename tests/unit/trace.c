@@ -176,7 +176,7 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* The last of several events at the same time. */
+		/* The last of several events with the same timestamp counts. */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);

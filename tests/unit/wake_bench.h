@@ -32,7 +32,10 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 	state->polls = !strcmp(name, "POLL");
 }
 
-/* Even points by timer, C1, 1000 + i ns; odd ones by another core, C6, 50 000 + i ns. */
+/*
+ * Even points are by timer from C1 with 1000 + i ns. Odd points are by another core from C6 with
+ * 50,000 + i ns.
+ */
 static inline int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));

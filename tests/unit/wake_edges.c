@@ -70,7 +70,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second one on its heels changes nothing of the first. */
+	/* A second interrupt right after the first one changes nothing. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);

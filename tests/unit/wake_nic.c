@@ -118,7 +118,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	rc = wake_nic_open(&opts, 10, 1, tree->root, &journal, &nic, err);
 	if (!rc) {
 		wake_nic_card(nic, ret_card);
-		/* Interrupts of cards that do not fit stay where they are. */
+		/* Interrupts of unsuitable cards keep their affinity. */
 		assert_affinity(tree, 31, "0-1");
 		assert_affinity(tree, 33, "1");
 		wake_nic_close(nic);
@@ -172,7 +172,7 @@ TEST_WITH(test_none_fits, tree_setup, tree_teardown)
 			    "no network card fits: eth1 (no launch time), eth4 (no launch time)");
 }
 
-/* Each program once, in any order of the processes. */
+/* Each program occurs once, for any order of the processes. */
 TEST_WITH(test_disciplines, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -29,7 +29,7 @@ TEST(test_summary)
 	assert_int_equal(s.near_max, 2000);
 }
 
-/* The median's error follows the ranks around it, not one value far out. */
+/* The error of the median depends on the neighbouring ranks, not on an outlier. */
 TEST(test_median_error)
 {
 	double values[10000];

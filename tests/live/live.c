@@ -323,14 +323,35 @@ bool live_has_note(json_t *root, const char *words)
 	return false;
 }
 
+/*
+ * Idle and iowait time of one CPU in /proc/stat, in ticks of 10 ms, or -1 if the CPU has no line.
+ */
+static long long idle_ticks(int cpu)
+{
+	long long idle = -1, iowait = 0, one, two;
+	char line[512], name[16];
+	FILE *stat = fopen("/proc/stat", "re");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (stat && fgets(line, sizeof(line), stat))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line, "%*s %*d %*d %*d %lld %lld", &one, &two) == 2) {
+			idle = one;
+			iowait = two;
+		}
+	if (stat)
+		fclose(stat);
+	return idle < 0 ? -1 : idle + iowait;
+}
+
 /* Idle time of each of @cpus during a short sleep, in ticks. */
 static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {
 	for (int i = 0; i < nr; i++)
-		ret_ticks[i] = -live_idle_ticks(cpus[i]);
+		ret_ticks[i] = -idle_ticks(cpus[i]);
 	live_sleep_ms(300);
 	for (int i = 0; i < nr; i++)
-		ret_ticks[i] += live_idle_ticks(cpus[i]);
+		ret_ticks[i] += idle_ticks(cpus[i]);
 }
 
 bool live_two_cpus(int *ret_measured, int *ret_other)
@@ -380,24 +401,6 @@ void live_sleep_ms(unsigned int ms)
 
 	while (nanosleep(&ts, &ts) && errno == EINTR)
 		;
-}
-
-long long live_idle_ticks(int cpu)
-{
-	long long idle = -1, iowait = 0, one, two;
-	char line[512], name[16];
-	FILE *stat = fopen("/proc/stat", "re");
-
-	snprintf(name, sizeof(name), "cpu%d ", cpu);
-	while (stat && fgets(line, sizeof(line), stat))
-		if (!strncmp(line, name, strlen(name)) &&
-		    sscanf(line, "%*s %*d %*d %*d %lld %lld", &one, &two) == 2) {
-			idle = one;
-			iowait = two;
-		}
-	if (stat)
-		fclose(stat);
-	return idle < 0 ? -1 : idle + iowait;
 }
 
 struct subtick *live_source_event(const char *name, const char *event, bool needed)

@@ -102,10 +102,6 @@ bool live_two_cpus(int *ret_measured, int *ret_other);
  * inherit the priority.
  */
 void live_first(void);
-/*
- * Idle and iowait time of one CPU in /proc/stat, in ticks of 10 ms, or -1 if the CPU has no line.
- */
-long long live_idle_ticks(int cpu);
 void live_pin(int cpu);
 void live_sleep_ms(unsigned int ms);
 

@@ -27,7 +27,6 @@
 struct shared {
 	uint64_t version; /* even; usage[version / 2 % 2] is complete */
 	struct duty_usage usage[2];
-	struct duty_sleep sleeps[]; /* DUTY_SLEEPS entries, only with opts->log */
 };
 
 static void publish(struct shared *shared, const struct duty_usage *usage)
@@ -167,28 +166,23 @@ static void run(void *memory, void *arg)
 			return;
 	}
 	for (;; period++) {
-		uint64_t begin = period * opts->period_ns, call, due = 0, woke;
+		uint64_t begin = period * opts->period_ns, woke;
 		struct timespec deadline;
 
 		begin += opts->locked ? opts->phase_ns
 			 : slack_ns   ? next_random(&random) % slack_ns
 				      : 0;
-		call = clock_mono_ns();
 		if (opts->wait != DUTY_TIMER) {
 			uint64_t blocked = wait_blocked(duty, begin);
 
 			if (blocked == UINT64_MAX)
 				return;
 			usage.wait_ns += blocked;
-		} else if (call < begin) {
+		} else if (clock_mono_ns() < begin) {
 			deadline = clock_timespec(begin);
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
-			due = begin;
 		}
 		woke = clock_mono_ns();
-		if (opts->log)
-			shared->sleeps[usage.cycles % DUTY_SLEEPS] = (struct duty_sleep){
-				.call_ns = call, .due_ns = due, .woke_ns = woke};
 		/* Burn for the full time even after a late wake-up. */
 		usage.at_ns = burn_until(woke + burn_ns);
 		usage.burn_ns += usage.at_ns - woke;
@@ -206,7 +200,6 @@ static void run(void *memory, void *arg)
 
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err)
 {
-	size_t log = opts->log ? DUTY_SLEEPS * sizeof(struct duty_sleep) : 0;
 	struct duty own = {.opts = *opts, .fd = -1};
 	int rc;
 
@@ -215,7 +208,7 @@ int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err 
 		if (own.fd < 0)
 			return own.fd;
 	}
-	rc = gen_child_start(duty, opts->cpu, sizeof(struct shared) + log, run, &own, err);
+	rc = gen_child_start(duty, opts->cpu, sizeof(struct shared), run, &own, err);
 	if (own.fd >= 0)
 		close(own.fd);
 	return rc;
@@ -233,11 +226,4 @@ bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage)
 		after = __atomic_load_n(&shared->version, __ATOMIC_RELAXED);
 	} while (after > before);
 	return after != 0;
-}
-
-struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle)
-{
-	const struct shared *shared = duty->shared;
-
-	return shared->sleeps[(cycle - 1) % DUTY_SLEEPS];
 }

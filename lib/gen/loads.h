@@ -62,7 +62,6 @@ struct duty_opts {
 	 */
 	bool locked;
 	uint64_t phase_ns;
-	bool log; /* keep the timestamps of the last DUTY_SLEEPS sleeps */
 };
 
 /*
@@ -77,22 +76,10 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-#define DUTY_SLEEPS 32768
-
-/*
- * One sleep: timestamp of the call, deadline, and first timestamp after the wake-up. due_ns is 0
- * for no sleep.
- */
-struct duty_sleep {
-	uint64_t call_ns, due_ns, woke_ns;
-};
-
 /* Starts the generator. err->unsupported if reads do not block on this machine. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /* Usage up to the end of the last burn. False before the first burn has ended. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
-/* Sleep before burn number @cycle, as counted by duty_usage.cycles. Valid only with opts->log. */
-struct duty_sleep duty_sleep(const struct gen_child *duty, uint64_t cycle);
 
 struct sleep_loop_opts {
 	int cpu;

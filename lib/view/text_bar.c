@@ -196,7 +196,12 @@ bool text_is_zero(const struct value *value)
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value)
 {
-	uint64_t total = value->kind == VALUE_U64 ? value->u64 : (uint64_t)value_number(value);
+	double number = value_number(value);
+	/* Reports read from a file may have numbers of any size. */
+	uint64_t total = value->kind == VALUE_U64 ? value->u64
+			 : number >= 0x1p64	  ? UINT64_MAX
+			 : number > 0		  ? (uint64_t)number
+						  : 0;
 	uint64_t key = text_hash(HASH_START, col->key), before;
 
 	for (size_t i = 0; i < ARRAY_SIZE(seen->of); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shared by all fuzz targets. A target is one function and one of the two lines below. It checks
- * properties that must hold for any input, not only that nothing crashes.
+ * Macros for fuzz targets. A target is one function and one of the two macros below. It checks
+ * properties that must hold for any input.
  */
 #ifndef SUBTICK_TESTS_FUZZ_FUZZ_H
 #define SUBTICK_TESTS_FUZZ_FUZZ_H
@@ -22,7 +22,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A copy of exactly that size, so that reading one byte beyond it is caught. */
+/*
+ * Copies the input to a buffer of exactly its size, so that reading one byte beyond it is caught.
+ */
 static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 {
 	char *copy = calloc(1, size + extra + !(size + extra));
@@ -33,7 +35,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 	return copy;
 }
 
-/* fn(const char *text): terminated, for parsers of strings. */
+/* Calls fn(const char *text) with a terminated string. */
 #define FUZZ_STRING(fn)                                                             \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                \
 	{                                                                           \
@@ -43,7 +45,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 		return 0;                                                           \
 	}
 
-/* fn(const char *text, size_t len): not terminated, for parsers of files. */
+/* Calls fn(const char *text, size_t len) with bytes that are not terminated. */
 #define FUZZ_BYTES(fn)                                               \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
 	{                                                            \

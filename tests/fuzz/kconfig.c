@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernel configurations: a value fits its buffer or is refused, and size changes nothing else. */
+/* Kernel configurations: a value fits its buffer or is refused, for any size of the buffer. */
 #include "fuzz.h"
 
 #include "host/kernel.h"
@@ -16,7 +16,7 @@ static void fuzz_kconfig(const char *text, size_t len)
 		return;
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
-	/* A NUL inside the value would be cut here; such a file is no configuration. */
+	/* A NUL byte inside the value would end the string. Such a file is no configuration. */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));
 	free(exact);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/self/mountinfo: every mount handed out has whole, terminated, non-empty fields. */
+/* /proc/self/mountinfo: every parsed mount has complete, terminated, non-empty fields. */
 #include "fuzz.h"
 
 #include "host/mountinfo.h"

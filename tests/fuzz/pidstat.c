@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/PID/stat: for any name of a task, its times are those after the name. */
+/* /proc/PID/stat: the times are the fields after the task name, for any name. */
 #include "fuzz.h"
 
 #include "host/procstat.h"

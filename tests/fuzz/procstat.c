@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/stat: how many CPUs the caller has room for changes neither the verdict nor the figures. */
+/* /proc/stat: the size of the caller's array changes neither the result nor the figures. */
 #include "fuzz.h"
 
 #include "host/procstat.h"
@@ -13,7 +13,10 @@ static void fuzz_procstat(const char *text, size_t len)
 	int rc = procstat_parse(text, len, many, MANY);
 	int rc_few = procstat_parse(text, len, few, FEW);
 
-	/* Only CPUs it has room for are looked at for double lines: more can only find more. */
+	/*
+	 * Only CPUs in the array are checked for duplicate lines, so a larger array can only find
+	 * more.
+	 */
 	FUZZ_CHECK(rc || !rc_few);
 	if (rc)
 		return;

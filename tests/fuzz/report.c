@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Any JSON: a report that was read back is written the same again, and HTML that embeds it has no foreign markup. */
+/*
+ * Reports from any JSON: reading and writing again gives the same text, and HTML has no foreign
+ * markup.
+ */
 #include "fuzz.h"
 
 #include "report/report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of container runtimes: names can be shown anywhere, and come from JSON by jansson's rules. */
+/* Files of container runtimes: names are safe to print, and the JSON parser agrees with jansson. */
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -28,7 +28,7 @@ static void check(void *arg, struct pod_text id, const struct pod_name *name)
 	FUZZ_CHECK(!name->pod.len == !name->namespace.len);
 }
 
-/* What jansson finds at the same place; NULL if there is none. */
+/* The value that jansson finds at the same key, or NULL. */
 static const char *jansson_name(json_t *json)
 {
 	return json_string_value(json_object_get(json, "Name"));
@@ -44,7 +44,10 @@ static void fuzz_runtime_name(const char *text, size_t len)
 		found = 0;
 		rc = runtime_name_parse(format, (struct pod_text){ID, 64}, text, len, check, NULL);
 		FUZZ_CHECK(!rc || !found);
-		/* Deeper than jansson allows, and ours: neither is what a runtime writes. */
+		/*
+		 * Nesting beyond the limit of jansson and of our parser; no runtime writes such
+		 * files.
+		 */
 		if (json && format == RUNTIME_DOCKER && found)
 			FUZZ_CHECK(jansson_name(json));
 	}

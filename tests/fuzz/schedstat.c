@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/schedstat: how many CPUs the caller has room for changes neither verdict nor figures. */
+/* /proc/schedstat: the size of the caller's array changes neither the result nor the figures. */
 #include "fuzz.h"
 
 #include "host/procstat.h"

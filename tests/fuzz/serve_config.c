@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings from any bytes: refused with a reason, or within their bounds. */
+/* Exporter settings from any bytes: refused with a reason, or within their limits. */
 #include "fuzz.h"
 
 #include "measure/runq/programs.h"
 #include "serve/config.h"
 
-/* Stands in for the programs: parsing compares no settings. */
+/* Replaces the programs, because parsing compares no settings. */
 bool runq_programs_fit(double from, double to)
 {
 	return from == to;

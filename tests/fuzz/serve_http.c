@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests, and the parts of them that we parse further: Accept, Authorization, query, addresses. */
+/*
+ * HTTP requests, and the headers that are parsed further: Accept, Authorization, query, addresses.
+ */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* A label in protobuf: its key, its length and the name as every view shows it, without quotes. */
+/* A label in protobuf: key, length, and the name as every view shows it, without quotes. */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
@@ -47,7 +49,7 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/* What is accepted is one request with one end, and its strings are within it. */
+/* An accepted request has one end, and its strings lie within it. */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");
@@ -90,7 +92,7 @@ static void check(const char *text)
 	if (prom_accept(text, true) == PROM_PROTOBUF)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
-	/* A name is refused unless it is given; a list of names is no name. */
+	/* A host name is refused unless it is configured. A list of names is not a name. */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
 	else

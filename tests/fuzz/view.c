@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports with hostile names: JSON and CSV give the names back, text never controls the terminal. */
+/*
+ * Reports with hostile names: JSON and CSV return the names, and text never controls the terminal.
+ */
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -16,7 +18,7 @@ struct names {
 	size_t nr;
 };
 
-/* The input is a list of names with newlines between them; odd bytes also decide numbers. */
+/* The input is a list of names separated by newlines. Some bytes also select numbers. */
 static struct report *make(const struct names *names)
 {
 	struct report *report = report_new("fuzz");
@@ -90,7 +92,7 @@ static void check_json(const struct report *report, const struct names *names)
 	free(text);
 }
 
-/* Reads one field as RFC 4180 has it into @buf and returns where the separator is. */
+/* Reads one field by RFC 4180 into @buf. Returns the position of the separator. */
 static const char *csv_field(const char *p, char *buf)
 {
 	if (*p == '"') {
@@ -111,7 +113,7 @@ static const char *csv_field(const char *p, char *buf)
 	return p;
 }
 
-/* Equal, but for the first character of what a spreadsheet would take for a formula. */
+/* True if equal, except for the first character of a possible spreadsheet formula. */
 static bool is_cell(const char *cell, const char *shown)
 {
 	char first[8];
@@ -138,7 +140,7 @@ static void check_csv(const struct report *report, const struct names *names)
 			FUZZ_CHECK(*p == (col == 7 ? '\n' : ','));
 			p++;
 			FUZZ_CHECK(shown && ((col != 2 && col != 3) || is_cell(buf, shown)));
-			/* Nothing that a terminal would obey. */
+			/* The text contains no control sequence of a terminal. */
 			for (const char *c = buf; *c; c++)
 				FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
 			free(shown);

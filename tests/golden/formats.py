@@ -28,7 +28,7 @@ def text():
 def differences(found):
     expected = parse(text())
     for key in expected.keys() | found.keys():
-        # float() of the text is the nearest double, as ours is.
+        # float() gives the nearest double, like our encoder.
         if expected.get(key) != found.get(key):
             yield f"{key}: {found.get(key)}, in text {expected.get(key)}"
 
@@ -41,7 +41,7 @@ def check_protobuf():
 
 
 def check_openmetrics():
-    """A counter's family has no suffix _total, and an info's no _info; the unit ends the name; # EOF ends the page.
+    """Names of families: counters without _total, info metrics without _info, with the unit at the end. "# EOF" ends the page.
 
     Boundaries are floats there: le="1.0", not le="1".
     """
@@ -67,7 +67,7 @@ def check_openmetrics():
 
 
 def check_native():
-    """As many waits as the count, in buckets whose edges fit to where the classic buckets have them."""
+    """The native buckets sum to the count, and their edges are consistent with the classic buckets."""
     seen = 0
     for each in promproto.decode(page("protobuf")):
         for labels, value in each["metrics"]:

@@ -78,7 +78,7 @@ static char *own_part(void)
 	return part;
 }
 
-/* A browser ends a script element at "</script" and reads on after "<!--" as if in a comment. */
+/* A browser ends a script element at "</script", and "<!--" starts a comment-like state. */
 static bool data_is_closed(const char *part)
 {
 	const char *data = strstr(part, "id=\"data\">"), *next = data ? strchr(data, '<') : NULL;

@@ -99,7 +99,7 @@ static void absorb_noise(void)
 	noise_absorb(&store, &w);
 }
 
-/* Names that need escaping, a limit that folds one of them, and a cgroup that gives way. */
+/* Names that need escaping, a limit that folds one of them, and an evicted cgroup. */
 static void absorb_runq(uint64_t second)
 {
 	static const struct runq_group names[] = {{.path = "/a"},
@@ -141,7 +141,7 @@ static void absorb_runq(uint64_t second)
 		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17, .unstable = 18},
 	};
 
-	/* As many waits as there are boundaries, all over the fine histogram. */
+	/* One wait per boundary, spread over the fine histogram. */
 	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
 		hist_push(&hist, hist_index(1ULL << 2 * i), 1);
@@ -183,7 +183,7 @@ static void absorb_wake(void)
 			       .hist_was = &was};
 	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
 
-	/* The window has two up to each boundary but the first, and twelve above the last. */
+	/* The window has two waits up to each boundary but the first, and twelve above the last. */
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		s.le[i] = 2 * i;
 		was.count[hist_index(wake_le_ns(i))] = 7;
@@ -193,7 +193,7 @@ static void absorb_wake(void)
 	wake_absorb(&store, &w);
 }
 
-/* What collectors and the exporter count about themselves. */
+/* Metrics of the collectors and of the exporter itself. */
 static void set_own(void)
 {
 	static const struct label build[] = {
@@ -257,7 +257,7 @@ static char *render(enum prom_format format, size_t *ret_size)
 	return prom_end(&prom) || fclose(out) ? NULL : page;
 }
 
-/* Whether the page in text is the file's. */
+/* True if the page in text equals the file. */
 static bool check_text(const char *path, bool rewrite)
 {
 	size_t size = 0;
@@ -287,7 +287,7 @@ static bool check_text(const char *path, bool rewrite)
 	return same;
 }
 
-/* For formats.py. */
+/* Prints the page for formats.py. */
 static int print(enum prom_format format)
 {
 	size_t size = 0;

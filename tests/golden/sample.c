@@ -235,7 +235,7 @@ struct report *sample_edges(void)
 
 #define TRY_PAIRS 8
 
-/* Figures of a round: @base, and in changed rounds @factor of it, with some noise. */
+/* Figures of a round: @base, and @factor times @base in changed rounds, with noise. */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
 	for (int i = 0; i < 2 * TRY_PAIRS; i++)

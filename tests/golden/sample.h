@@ -5,16 +5,16 @@
 
 #include "report/report.h"
 
-/* Two CPUs, the second offline: all null. */
+/* Two CPUs; the second is offline and has only null. */
 struct report *sample_load(void);
-/* --compare: nested keys, and a softirq table. */
+/* Report with --compare: nested keys, and a softirq table. */
 struct report *sample_compare(void);
 struct report *sample_doctor(void);
-/* Histograms in cells, and names that attack the terminal, the parser and the layout. */
+/* Histograms in cells, and names that attack terminal, parser and layout. */
 struct report *sample_runq(void);
-/* An experiment with an effect on /app, which costs /batch CPU time. */
+/* An experiment with an effect on /app that costs /batch CPU time. */
 struct report *sample_try(void);
-/* Fields and quality without any table; numbers at the edges of their types. */
+/* Fields and quality without any table; numbers at the limits of their types. */
 struct report *sample_edges(void);
 /*
  * Two files of three windows of runq: /app waits twice as long, /batch the same, /gone and /new are on

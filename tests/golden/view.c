@@ -50,7 +50,7 @@ static const struct {
 	{"compare.svg", ratio_plots, 1},
 };
 
-/* The histograms of sample_runq() as rows of one table: a plot shows columns of a table. */
+/* Histograms of sample_runq() as rows of one table, because a plot shows columns of a table. */
 static struct report *sample_le(void)
 {
 	struct report *report = sample_runq();
@@ -81,7 +81,7 @@ static const struct golden {
 	const char *file;
 	struct report *(*make)(void);
 	struct view view;
-	unsigned int times; /* 0 is once */
+	unsigned int times; /* 0 means once */
 } goldens[] = {
 	{"runq.svg", sample_le, {0}, 0},
 	{"compare.svg", sample_compare, {0}, 0},

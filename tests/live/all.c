@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * All live tests (or tests/truth) in one program, which runs the test whose name it is called by.
- */
+/* All live tests, or all tests of tests/truth, in one program. argv[0] selects the test. */
 #include <stdio.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 static char cpu_text[16];
 
-/* Network namespaces that processes live in; processes of a group. */
+/* Number of network namespaces in use, and number of processes in a process group. */
 struct world {
 	int groups, namespaces;
 };
@@ -52,7 +52,7 @@ static struct world look(pid_t group)
 	return world;
 }
 
-/* A process in the group that has a network of its own: the packet generator. */
+/* Finds the packet generator: the process of the group with its own network namespace. */
 static bool flood_runs(pid_t group)
 {
 	struct dirent *entry;
@@ -124,7 +124,7 @@ static void check_left_behind(int number, const char *how)
 	} else {
 		code = live_stop(pid, number, fd, text, sizeof(text));
 	}
-	/* The last of them may still be on its way out. */
+	/* The last process may still be exiting. */
 	for (int i = 0; i < 50 && after.groups; i++) {
 		live_sleep_ms(100);
 		after = look(pid);

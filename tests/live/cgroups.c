@@ -28,7 +28,7 @@ static const char *mount(void)
 
 static void clean(void)
 {
-	/* Only the test itself removes cgroups, not a child that ends with exit(). */
+	/* Only the test itself removes cgroups. A child that calls exit() does not. */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);
 		free(made[i]);

@@ -7,26 +7,26 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Hierarchy of the CPU controller. Skips the whole program without one. */
+/* Finds the hierarchy of the CPU controller. Skips the whole program if there is none. */
 void cgroups_open(void);
 bool cgroups_v2(void);
 
 /*
- * "/subtick-PID-NAME" below the root, made if it is not there yet; the text stays valid. The cgroup
- * is removed at exit, tasks in it having been moved to the root.
+ * Makes the cgroup "/subtick-PID-NAME" unless it exists, and returns its path. At exit its tasks
+ * are moved to the root and the cgroup is removed.
  */
 const char *cgroups_make(const char *name);
 /* Creates a cgroup by path, without removing it at exit. */
 bool cgroups_mkdir(const char *path);
-/* 0 is the caller. */
+/* Moves the task @pid into the cgroup; 0 is the caller. */
 bool cgroups_enter(const char *path, pid_t pid);
 bool cgroups_remove(const char *path);
 bool cgroups_write(const char *path, const char *file, const char *text);
 /* First word of a file; "" if the file is missing or empty. */
 void cgroups_read(const char *path, const char *file, char ret_word[64]);
-/* A number after @word in a file such as cpu.stat; -1 without. */
+/* The number after @word in a file such as cpu.stat, or -1. */
 double cgroups_stat(const char *path, const char *file, const char *word);
-/* CPU quota, whatever the hierarchy calls it. */
+/* Sets the CPU quota in the file of this hierarchy. */
 bool cgroups_quota(const char *path, unsigned int quota_us, unsigned int period_us);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick crit`: JSON contract, figures that belong together, refusals, engines side by side. */
+/* `subtick crit`: JSON keys, consistent figures, refusals, and the two engines compared. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -116,10 +116,10 @@ static bool save(const char *path, const char *text)
 
 struct against {
 	const char *engine, *path;
-	int rows; /* operations that were compared */
+	int rows; /* number of compared operations */
 };
 
-/* A run to compare with, into the file. */
+/* Saves a baseline run in the file. */
 static bool save_run(const struct against *against)
 {
 	struct live_run run;
@@ -131,7 +131,7 @@ static bool save_run(const struct against *against)
 	return saved;
 }
 
-/* The second line of output: the report of diff. NULL without one. */
+/* The report of diff, which is the second line of output, or NULL. */
 static json_t *compare(const char *engine, const char *path)
 {
 	struct live_run run;
@@ -159,7 +159,7 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
 	return NULL;
 }
 
-/* How many operations differ beyond the spread; -1 if nothing was compared. */
+/* Number of operations that differ beyond the spread, or -1 if none was compared. */
 static int differ_once(struct against *against, int differs[3])
 {
 	json_t *root = compare(against->engine, against->path);
@@ -182,9 +182,8 @@ static int differ_once(struct against *against, int differs[3])
 
 /*
  * Two runs on one kernel differ by less than the spread. Two spreads of five rounds each are
- * disjoint by chance in 0.8 % of cases; the same operation in three of five comparisons in five of
- * a million. All five are made, each with a run of its own to compare with, and count, whatever
- * they say.
+ * disjoint by chance in 0.8 % of cases. The same operation is disjoint in three of five comparisons
+ * in five of a million cases. All five comparisons run, each with its own baseline.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -205,7 +204,7 @@ static void measure_against(void *arg, struct verdict *verdict)
 		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
-/* A run that costs ten times as much must differ. */
+/* A run whose operations cost ten times as much must differ. */
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
@@ -262,9 +261,9 @@ static void check_against(const char *engine)
 }
 
 /*
- * Both engines see the same kernel. By medians, not averages: those hold what the host of a guest
- * did meanwhile. Between an inline pair and a kfunc's lie a factor, a few steps of the clock, and
- * the error that docs/methods/crit.md gives engine bpf: at most the empty calls it subtracts.
+ * Both engines measure the same kernel. Medians are compared, because averages include stalls of a
+ * guest's host. The allowed difference is a factor, a few steps of the clock, and the error of
+ * engine bpf in docs/methods/crit.md: at most the empty calls that engine bpf subtracts.
  */
 static void check_agreement(void)
 {
@@ -291,7 +290,7 @@ static void check_agreement(void)
 	json_decref(module);
 }
 
-/* Stopped in the middle, the rounds that are complete are still reported. */
+/* An interrupted run reports its complete rounds. */
 static void check_interrupt(void)
 {
 	char text[65536];
@@ -309,7 +308,7 @@ static void check_interrupt(void)
 	json_decref(root);
 }
 
-/* All CPUs have figures, and -C selects whose are shown; fractions of a percent are measured. */
+/* All CPUs have figures, and -C selects the CPUs to show. Percentiles may have fractions. */
 static void check_module_cpus(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -342,7 +341,7 @@ static void check_module_cpus(void)
 	json_decref(root);
 }
 
-/* A round can take minutes; Ctrl-C does not wait for its end. */
+/* Ctrl-C ends a round that would take minutes. */
 static void check_long_round(void)
 {
 	uint64_t available = 0, nr;
@@ -352,7 +351,7 @@ static void check_long_round(void)
 	int fd, code;
 
 	meminfo_available(NULL, &available);
-	/* A third of the memory: the module refuses more than half. */
+	/* A third of the memory is accepted; the module refuses more than half. */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);
 	pid = live_start(ARGS("crit", "--json", "-e", "module", "-r", "1000", "-n", samples), &fd);
@@ -379,7 +378,7 @@ static void check_module_engine(void)
 	check_long_round();
 }
 
-/* Only in a guest of the VM suite: it installs the module for the running kernel. */
+/* Only in a guest of the VM suite, which has the module for its kernel. */
 static void check_autoload(void)
 {
 	json_t *root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tracerbench module as its users see it: every file, good and bad input. */
+/* The files of module tracerbench: every file, with good and bad input. */
 #include "crit_module.h"
 
 #include <errno.h>
@@ -92,8 +92,8 @@ static void test_bad_input(void)
 }
 
 /*
- * Samples that fit into half of the available memory, but not together with the heaps of the
- * highest ones, of which there are as many: refused at once, before anything is allocated.
+ * The samples fit into half of the available memory, but samples and heaps together do not. The
+ * module refuses them before it allocates memory.
  */
 static void test_heaps_fit(void)
 {
@@ -101,13 +101,15 @@ static void test_heaps_fit(void)
 	double begin;
 	int rc;
 
-	/* With more CPUs the heaps are a small part, and what others allocate meanwhile decides. */
+	/*
+	 * With more CPUs the heaps are a small part, so allocations of other programs would decide.
+	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",
 			  "more than 4 CPUs");
 		return;
 	}
-	/* Half of the memory is between cpus and cpus + 1 times the samples of a CPU. */
+	/* Half of the memory is between cpus and cpus + 1 times the samples of one CPU. */
 	nr = (uint64_t)((double)available / 2.0 / (24.0 * ((double)cpus + 0.5)));
 	configure(nr, nr, 0);
 	begin = now_s();
@@ -116,7 +118,7 @@ static void test_heaps_fit(void)
 	live_note("refused after %.3f s", now_s() - begin);
 }
 
-/* Each CPU's figures, and that the figures of all follow from them. */
+/* Figures of each CPU, and the figures of all CPUs computed from them. */
 static void check_per_cpu(const char *op)
 {
 	unsigned long long median, average, max, highest = 0, lowest = UINT64_MAX, mid_max = 0;
@@ -224,7 +226,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
-/* The requirement's own example, as it is written there. */
+/* The example of the requirement, unchanged. */
 static void test_session(void)
 {
 	static const char session[] = "cd /sys/kernel/debug/tracerbench/\n"
@@ -273,7 +275,7 @@ int main(void)
 		live_skip_all("name tracerbench.ko in TRACERBENCH_KO");
 	if (geteuid())
 		live_skip_all("only root can load modules");
-	/* Where it is mounted already this fails with EBUSY, and that is fine. */
+	/* EBUSY means that it is mounted already. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = module_load(module_path);
 	if (err == -ENOSYS || err == -EPERM)

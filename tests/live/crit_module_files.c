@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plumbing below crit_module.c: files, processes, the kernel's log. */
+/* Files, processes and kernel log for crit_module.c. */
 #include "crit_module.h"
 
 #include <dirent.h>

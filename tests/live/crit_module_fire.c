@@ -18,13 +18,13 @@
 
 static long nr_online;
 
-/* nr_samples that makes one benchmark last, and how long it then lasts. */
+/* nr_samples of a benchmark that takes a known time, and that time. */
 static uint64_t long_samples;
 static double long_s;
 
 /*
- * Lengthens the run until a tenth of it is longer than a guest's scheduling hiccups. The shortest
- * of three counts: what the host did meanwhile only ever makes a run longer.
+ * Lengthens the run until a tenth of it is longer than a scheduling delay of a guest. The shortest
+ * of three runs counts, because stalls of the host only lengthen a run.
  */
 static bool calibrate(void)
 {
@@ -47,7 +47,7 @@ static bool calibrate(void)
 	return true;
 }
 
-/* The most threads of that name seen until the child ends, and whether all were bound. */
+/* Maximum number of threads with that name until the child exits, and whether all were bound. */
 static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int *ret_exit)
 {
 	int most = 0, status;
@@ -62,8 +62,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * One reading with all threads bound is enough, because a thread that just started
-		 * or ended shows no binding.
+		 * One reading with all threads bound is enough. A thread that is starting or
+		 * exiting shows no binding.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;
@@ -98,7 +98,7 @@ static void test_threads(void)
 	live_ok(!code && most == 1 && bound, "percentile runs on one CPU only (%d)", most);
 }
 
-/* Waits until the benchmark has its threads, which is after it took its settings. */
+/* Waits until the benchmark has started its threads. It has read its settings before. */
 static bool under_way(void)
 {
 	bool bound;
@@ -111,10 +111,7 @@ static bool under_way(void)
 	return false;
 }
 
-/*
- * A run keeps its settings when they change. With the new settings it would end at once; other work
- * only makes it longer.
- */
+/* A run keeps its settings when the files change. With the new settings it would end at once. */
 static void test_snapshot(void)
 {
 	double changed;
@@ -159,7 +156,7 @@ static void figures_read(uint64_t figures[3][4])
 			figures[op][stat] = result(tree_ops[op], tree_stats[stat]);
 }
 
-/* Only a run that was cut short leaves the figures of the one before. */
+/* Only an interrupted run leaves the figures of the previous run. */
 static void test_kill(void)
 {
 	uint64_t before[3][4], after[3][4];

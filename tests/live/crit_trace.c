@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick crit --tracepoints`: their cost shows, and they are always restored. */
+/* `subtick crit --tracepoints`: reports the cost of the events, and always disables them again. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/* True if subtick has a trace instance. @ret_on: the events are on in it. */
+/* True if subtick has a trace instance. @ret_on: true if the events are enabled in it. */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");
@@ -53,7 +53,7 @@ static bool instance_left(bool *ret_on)
 	return found;
 }
 
-/* Killed while the events are on: the guard must still switch them off. */
+/* subtick is killed while the events are enabled: the guard must disable them. */
 static void check_guard(void)
 {
 	const char *program = getenv("SUBTICK");
@@ -139,7 +139,10 @@ static void check_unmounted(bool have_events)
 			     ARGS("crit", "--tracepoints"), 77, "CONFIG_PREEMPT_TRACER=y");
 }
 
-/* Disturbed rounds widen the spread; the median of five rounds stays above the one without the events. */
+/*
+ * Disturbed rounds widen the spread. The median of five rounds stays above the median without the
+ * events.
+ */
 static void measure_cost(void *arg, struct verdict *verdict)
 {
 	int beyond = 0, above = 0, rows = 0;
@@ -169,7 +172,10 @@ static void measure_cost(void *arg, struct verdict *verdict)
 
 static void check_tracepoints(void)
 {
-	/* Every core is measured; medians tolerate what takes less than a tenth of them. */
+	/*
+	 * All cores are measured. A disturbance of less than a tenth of the time does not move a
+	 * median.
+	 */
 	struct judge_opts opts = {
 		.cpu = WITNESS_ALL_CPUS,
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor on this machine: its report agrees with what the test finds by trying. */
+/* Doctor on this machine: its report agrees with system calls that the test tries itself. */
 #include "live.h"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void test_shape(json_t *root)
 		"every check says ok, warn or no, and why");
 }
 
-/* The exit code of a short measurement with one source: 0, or 77 where it cannot work. */
+/* Exit code of a short measurement with one source: 0, or 77 if the source does not work here. */
 static void test_agrees(const char *source, bool expected, const char *why)
 {
 	const char *const args[] = {"load", "--json", "--source", source, "0.05", "1", NULL};
@@ -121,10 +121,11 @@ static void test_nothing_stays(json_t *root)
 struct tried {
 	bool privileges;     /* capabilities of this process according to /proc/self/status */
 	bool bpf;	     /* the kernel creates a BPF map and loads a program */
-	bool idle, switches; /* that program on the event */
+	bool idle, switches; /* that program attached to the event */
 	bool counter;	     /* any hardware counter of a core */
 	bool stat, schedstat, sched_info, tracefs;
-	int load_bpf, load_procidle; /* exit codes of the command, run as doctor is */
+	/* exit codes of the commands, run with the same privileges as doctor */
+	int load_bpf, load_procidle;
 };
 
 static bool file_begins(const char *path, const char *with)
@@ -173,7 +174,10 @@ static bool try_counter(void)
 	return fd >= 0;
 }
 
-/* CAP_SYS_ADMIN, or since 5.8 CAP_BPF and CAP_PERFMON; in a user namespace none of them counts. */
+/*
+ * Needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON since 5.8. Capabilities of a user namespace do
+ * not count.
+ */
 static bool try_privileges(void)
 {
 	unsigned long long inside = 1, outside = 1, nr = 0;
@@ -214,7 +218,8 @@ static void try_all(struct tried *tried)
 	tried->stat = file_begins("/proc/stat", "cpu ");
 	tried->schedstat = file_begins("/proc/schedstat", "version ");
 	/*
-	 * A kernel without the accounting shows zeros. So does any kernel before the first switch.
+	 * A kernel without the accounting shows zeros, and so does any kernel before the first
+	 * switch.
 	 */
 	live_sleep_ms(5);
 	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -237,7 +242,7 @@ static int exit_code(const char *source)
 	return code;
 }
 
-/* Compares each result of doctor with what was tried. */
+/* Compares each result of doctor with the result of the test's own attempt. */
 static void compare(const char *who, json_t *root, const struct tried *tried)
 {
 	const struct {
@@ -278,7 +283,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 		load ? load : "absent", tried->load_bpf, tried->load_procidle);
 }
 
-/* In a process of its own, because privileges do not come back. */
+/* Runs in a child process, because dropped privileges cannot be regained. */
 static bool in_child(void (*run)(int fd), void *ret_bytes, size_t size)
 {
 	int pipes[2], len = 0, status = -1;
@@ -346,7 +351,7 @@ static void load_without(int fd)
 	send(fd, codes, sizeof(codes));
 }
 
-/* Without any capability, yet still the owner of its files. */
+/* Drops all capabilities but keeps the user id, which owns the files. */
 static void test_without_capabilities(void)
 {
 	static char text[1 << 17];

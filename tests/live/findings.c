@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings on this kernel: a real quota gives its sentence, in JSON and in text, and none without. */
+/*
+ * Findings on this kernel: a cgroup with a quota has the finding in JSON and text, and none
+ * without.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +36,7 @@ static void stop_burner(void)
 	waitpid(burner, NULL, 0);
 }
 
-/* The row of @table whose @key begins with the cgroup's path; NULL without one. */
+/* Row of @table in which @key begins with the path of the cgroup, or NULL. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *rule)
 {
 	size_t i;
@@ -116,7 +119,7 @@ int main(void)
 	app = cgroups_make("app");
 	start_burner();
 	without_quota();
-	/* So little that the loop uses it up however busy the machine is. */
+	/* The quota is so small that the loop exhausts it even on a busy machine. */
 	if (!cgroups_quota(app, live_quota_us(2000, 50000), 50000)) {
 		live_skip("quota", "no CPU quota here");
 	} else {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stamps the event cpu_idle with two dozen instructions that share nothing with bpf/. */
+/*
+ * A BPF program of about 24 instructions that stamps the event cpu_idle. It shares no code with
+ * bpf/.
+ */
 #include "idle_log.h"
 
 #include <errno.h>
@@ -29,24 +32,26 @@
 #define MAP(d, fd)	   OP(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd), OP(0, 0, 0, 0, 0)
 #define EXIT		   OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* The first argument of cpu_idle is the state, -1 (as u32) for the exit; r7 is then 1, else 0. */
+/*
+ * The first argument of cpu_idle is the state; (u32)-1 is the exit. r7 is 1 for the exit, else 0.
+ */
 static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
 		     unsigned int reads)
 {
-	/* The other interrupts have any argument. */
+	/* Other events have no such argument. */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
 	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),
 			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
 	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
-		/* 32 bits of it count. */
+		/* Only the low 32 bits count. */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),
 		JEQ_IMM(BPF_REG_7, unwanted, 23),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		JNE_IMM(BPF_REG_0, cpu, 21),
-		/* r8: the number of this entry */
+		/* r8: number of this entry */
 		OP(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
 		MOV(BPF_REG_2, BPF_REG_10),
 		ADD_IMM(BPF_REG_2, -4),

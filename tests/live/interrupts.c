@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/interrupts and /proc/softirqs, and finds the source of noise of each row. */
+/* Reads /proc/interrupts and /proc/softirqs, and finds the row of noise for each line. */
 #include "interrupts.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's own count of interrupts and softirqs, beside what noise counted. */
+/* The kernel's counts of interrupts and softirqs, compared with the counts of noise. */
 #ifndef SUBTICK_TESTS_LIVE_INTERRUPTS_H
 #define SUBTICK_TESTS_LIVE_INTERRUPTS_H
 
@@ -17,12 +17,12 @@ struct interrupts {
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
-		char label[16], what[128]; /* "11" or "IPI0", and what follows the counts */
+		char label[16], what[128]; /* "11" or "IPI0", and the text after the counts */
 		uint64_t count[INTERRUPTS_CPUS];
 	} row[INTERRUPTS_ROWS];
 };
 
-/* One reading; fails the program. */
+/* Reads both files; fails the program on an error. */
 void interrupts_read(struct interrupts *ret);
 
 /* Readings right before and after both ends of a window. */
@@ -38,13 +38,13 @@ uint64_t interrupts_between_tables(const struct interrupts_around *around, bool 
 
 /* Comparison of noise with the kernel, for the lines and vectors of a core. */
 struct interrupts_compared {
-	unsigned int lines, exact; /* lines that changed, and those of them with an exact count */
-	char less[160], more[160]; /* the first with less, or more, than the kernel has; or "" */
+	unsigned int lines, exact; /* lines that changed, and changed lines whose count is exact */
+	char less[160], more[160]; /* first line that noise counted too low or too high, or "" */
 };
 
 /*
- * Compares every line and vector of @cpu that the kernel counts as events do: what came in the
- * window is between what came surely and what came perhaps.
+ * Compares every line and vector of @cpu that the kernel counts at the same place as the events.
+ * The count of noise must lie between the certain and the possible number of events in the window.
  */
 void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
 			unsigned int cpu, struct interrupts_compared *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures, asks the witness, and decides each claim. */
+/* Runs the tries of a test and decides each claim. */
 #include "judge.h"
 
 #include <stdarg.h>
@@ -19,9 +19,9 @@ enum state {
 /* State of each claim after the tries so far. */
 struct docket {
 	enum state states[JUDGE_MOST];
-	struct claim claims[JUDGE_MOST]; /* of the try that decided, or of the last one */
+	struct claim claims[JUDGE_MOST]; /* of the deciding try, or of the last try */
 	int nr;
-	char why[600]; /* what disturbed the last try that did not count */
+	char why[600]; /* disturbance of the last try that did not count */
 };
 
 static struct claim *add_claim(struct verdict *verdict, enum claim_kind kind, bool good,
@@ -85,7 +85,7 @@ void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* One try, and whether it was disturbed. */
+/* Runs one try. Returns true if it was disturbed. */
 static bool try_once(const struct judge_opts *opts, struct witness *witness,
 		     struct verdict *verdict, char *why, size_t size)
 {

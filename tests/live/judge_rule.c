@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The rule of judge.h with scripted tries: the result of each sequence of good, bad and disturbed
- * tries.
- */
+/* judge() with scripted tries: the result of each sequence of good, bad and disturbed tries. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +11,8 @@
 #include "live.h"
 
 /*
- * One letter per try: g good figure, b bad figure, i good figure with a broken invariant, c good
- * figure with a wrong count, u not judgeable. Upper case: the witness saw a disturbance.
+ * One letter per try: g good figure, b bad figure, i broken invariant, c wrong count, u cannot be
+ * judged. Upper case: the witness saw a disturbance.
  */
 struct script {
 	const char *tries;
@@ -84,7 +81,7 @@ static int play(const char *tries, bool emulated, char *text, size_t size, int *
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* "ok", "not ok" or the reason of a skip, of the line that ends with or has @claim. */
+/* Result of the line with @claim: "ok", "not ok" or the reason of a skip. */
 static const char *result_of(const char *text, const char *claim)
 {
 	static char result[300];
@@ -158,7 +155,7 @@ int main(void)
 				!strcmp(invariant, cases[i].invariant),
 			"%s (%s): %d tries, \"%s\", \"%s\", \"%s\", exit code %d", cases[i].says,
 			cases[i].tries, took, figure, count, invariant, code);
-		/* Each try that did not count is printed, with what disturbed it. */
+		/* Each try that did not count is printed with its disturbance. */
 		if (cases[i].took > 1)
 			live_ok(strstr(text, "# try 1 of 6 was disturbed: somebody else") &&
 					strstr(text, "#   not so: the "),

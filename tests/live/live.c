@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TAP output and running the program under test. */
+/* TAP output, and runs of the program under test. */
 #include "live.h"
 
 #include <errno.h>
@@ -220,7 +220,7 @@ pid_t live_start(const char *const args[], int *ret_fd)
 	if (pipe2(out, O_CLOEXEC))
 		abort();
 	pid = launch(args, true, out[1], STDERR_FILENO);
-	/* Here as well, so that the group exists before it is signalled. */
+	/* Also called in the parent, so that the group exists before it gets a signal. */
 	setpgid(pid, pid);
 	close(out[1]);
 	*ret_fd = out[0];
@@ -255,7 +255,9 @@ void live_refused(const char *what, const char *const args[], int code, const ch
 	bool right;
 
 	live_run(args, &run);
-	/* Before strtok() cuts it: which argument is evaluated first is the compiler's choice. */
+	/*
+	 * strtok() changes the text, and the order in which arguments are evaluated is unspecified.
+	 */
 	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
 	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
 		strtok(run.err, "\n") ?: "");
@@ -321,14 +323,35 @@ bool live_has_note(json_t *root, const char *words)
 	return false;
 }
 
-/* How idle each of @cpus was in a short while, in ticks. */
+/*
+ * Idle and iowait time of one CPU in /proc/stat, in ticks of 10 ms, or -1 if the CPU has no line.
+ */
+static long long idle_ticks(int cpu)
+{
+	long long idle = -1, iowait = 0, one, two;
+	char line[512], name[16];
+	FILE *stat = fopen("/proc/stat", "re");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (stat && fgets(line, sizeof(line), stat))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line, "%*s %*d %*d %*d %lld %lld", &one, &two) == 2) {
+			idle = one;
+			iowait = two;
+		}
+	if (stat)
+		fclose(stat);
+	return idle < 0 ? -1 : idle + iowait;
+}
+
+/* Idle time of each of @cpus during a short sleep, in ticks. */
 static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {
 	for (int i = 0; i < nr; i++)
-		ret_ticks[i] = -live_idle_ticks(cpus[i]);
+		ret_ticks[i] = -idle_ticks(cpus[i]);
 	live_sleep_ms(300);
 	for (int i = 0; i < nr; i++)
-		ret_ticks[i] += live_idle_ticks(cpus[i]);
+		ret_ticks[i] += idle_ticks(cpus[i]);
 }
 
 bool live_two_cpus(int *ret_measured, int *ret_other)
@@ -378,24 +401,6 @@ void live_sleep_ms(unsigned int ms)
 
 	while (nanosleep(&ts, &ts) && errno == EINTR)
 		;
-}
-
-long long live_idle_ticks(int cpu)
-{
-	long long idle = -1, iowait = 0, one, two;
-	char line[512], name[16];
-	FILE *stat = fopen("/proc/stat", "re");
-
-	snprintf(name, sizeof(name), "cpu%d ", cpu);
-	while (stat && fgets(line, sizeof(line), stat))
-		if (!strncmp(line, name, strlen(name)) &&
-		    sscanf(line, "%*s %*d %*d %*d %lld %lld", &one, &two) == 2) {
-			idle = one;
-			iowait = two;
-		}
-	if (stat)
-		fclose(stat);
-	return idle < 0 ? -1 : idle + iowait;
 }
 
 struct subtick *live_source_event(const char *name, const char *event, bool needed)

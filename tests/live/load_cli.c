@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick load` on this kernel: JSON contract, every source, short windows. The suite cli has the rest. */
+/* `subtick load` on this kernel: JSON keys, every source, short windows. */
 #include <math.h>
 #include <string.h>
 
@@ -64,10 +64,10 @@ static double sum_of(const json_t *root, const char *table, const char *key)
 }
 
 /*
- * The lines sum up to the hardirq part, the tasks to the task parts. Stolen time is taken off the
- * parts only. The lines are read a moment after the parts: an interrupt may lie in between. One that
- * is being handled when the window ends is in its hardirq part, and in the lines when it is over: less
- * than 100 us of 0.5 s, where time is real.
+ * Lines sum to the hardirq part, and tasks sum to the task parts. Stolen time is subtracted from
+ * the parts only. Lines are read after the parts, so an interrupt may come in between. An interrupt
+ * in progress at the end of the window is in the hardirq part of this window and in the lines of
+ * the next: less than 100 us of 0.5 s.
  */
 static void check_who(void)
 {

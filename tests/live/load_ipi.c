@@ -9,19 +9,19 @@
 #include "judge.h"
 #include "live.h"
 
-#define SAMPLES 1000 /* in half a second */
+#define SAMPLES 1000 /* number of samples in half a second */
 #define STEPS	50
 /*
- * Others send such interrupts too, some ten in half a second at times. With this many samples the
- * limit is exceeded even if one sample in twenty sends an interrupt.
+ * Other programs send up to ten of these interrupts in half a second. With this many samples the
+ * limit is exceeded even if only one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 
 struct setup {
 	struct subtick *load;
 	int cpu;
-	uint64_t sample_ns; /* that sampling took so far */
-	uint64_t burn_ns;   /* per step */
+	uint64_t sample_ns; /* CPU time of sampling so far */
+	uint64_t burn_ns;   /* CPU time per step */
 };
 
 /*
@@ -70,7 +70,7 @@ static void sample(struct setup *setup)
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
-/* Burns as long as sampling takes. */
+/* Burns for the CPU time that sampling takes. */
 static void burn(struct setup *setup)
 {
 	uint64_t end = clock_mono_ns() + setup->burn_ns;
@@ -80,8 +80,9 @@ static void burn(struct setup *setup)
 }
 
 /*
- * How many the others send is seen without sampling, before and after. A busy core sends some
- * itself: at its tick it has an idle one balance the load. So the core is as busy then.
+ * Interrupts of other programs are counted before and after, without sampling. A busy core sends
+ * some itself, because its tick wakes an idle core to balance the load. The core is therefore
+ * equally busy without sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

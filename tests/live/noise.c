@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Noise on this machine: every interrupt that the kernel counts, whom it hits, and the whole window. */
+/*
+ * Noise on this machine: every interrupt that the kernel counts, its victims, and the whole window.
+ */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 
 static struct interrupts_around around;
 
-/* Spins for ever: whatever interrupts its core hits it. */
+/* Spins forever, so that every interrupt of its core hits it. */
 static void spin(void *shared, void *arg)
 {
 	for (;;)
@@ -48,8 +50,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Each interrupt and softirq has a victim. An event between the two readings may be in either
- * table.
+ * Each interrupt and softirq has a victim. An event between the two readings may be in one table
+ * only.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {
@@ -72,8 +74,8 @@ static void check_hits(const struct noise_window *w, const char *group)
 }
 
 /*
- * Every IPI that a core got has a sender. One that is sent while the same one is pending is not
- * received again; and one may be on its way at either end of the window.
+ * Every received IPI has a sender. An IPI that is sent while the same IPI is pending is received
+ * once. One IPI may be in flight at either end of the window.
  */
 static void check_senders(const struct noise_window *w)
 {
@@ -114,7 +116,7 @@ static int counter_open(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* How often it was read. */
+/* Number of times that the counter was read. */
 static unsigned int counter_read(int fd)
 {
 	unsigned int done = 0;
@@ -125,7 +127,7 @@ static unsigned int counter_read(int fd)
 	return done;
 }
 
-/* Behind every function-call IPI is a function; among them the one that read our counter. */
+/* Every function-call IPI has a function. One of the functions is the read of our counter. */
 static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
 {
 	uint64_t sent = 0, calls = 0, of_reads = 0;
@@ -171,7 +173,7 @@ static void check_window(const struct noise_window *w)
 struct machine {
 	int measured, other;
 	const char *group;
-	bool checked; /* all but the counts, in the first window */
+	bool checked; /* all figures except the counts, in the first window */
 };
 
 static struct meter *open_meter(void)
@@ -190,7 +192,7 @@ static struct meter *open_meter(void)
 	return meter;
 }
 
-/* Every core that has a figure, against the kernel's own counts. */
+/* Compares every core that has figures with the kernel's counts. */
 static void say_counts(const struct noise_window *w, struct verdict *verdict)
 {
 	struct interrupts_compared all = {0}, one;
@@ -225,7 +227,7 @@ static void measure(void *arg, struct verdict *verdict)
 	int rc;
 
 	rc = meter->ops->start(meter, &err);
-	/* The window begins with a reading, which takes less time than a start. */
+	/* A reading begins the window, because it takes less time than a start. */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise beside `rtla osnoise top` and `rtla timerlat top`: what rtla counts on its core lies between
- * what noise counts in a window inside of rtla's and in one around it.
+ * Noise beside `rtla osnoise top` and `rtla timerlat top`: the counts of rtla lie between the
+ * counts of noise in windows inside of rtla's sample and in windows around it.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,11 +15,11 @@
 #include "base/clock.h"
 #include "live.h"
 #include "measure/noise/noise.h"
-#include "osnoise.h"
 #include "host/file.h"
 #include "host/mountinfo.h"
+#include "host/procstat.h"
 
-/* Options of osnoise: one sample of this run time per period. */
+/* Options of osnoise: one sample of RUNTIME_US per period. */
 #define PERIOD_US  "5000000"
 #define RUNTIME_US "4000000"
 #define RUNTIME_MS 4000
@@ -27,21 +28,21 @@
 #define PART_MS	  100
 #define WINDOW_MS 3000
 #define POLL_MS	  20
-/* Emulated, rtla takes a minute to read what events there are. */
+/* An emulated rtla reads the list of events for a minute. */
 #define LOOKS 6000
-/* rtla reads the trace every second: after this it has read what was there before. */
+/* rtla reads the trace every second. After this time it has read all earlier events. */
 #define READ_MS 3000
 
 enum {
 	IRQS,
 	TIMERS,
 	SOFTIRQS,
-	THREADS, /* but that of the tracer */
+	THREADS, /* all kernel threads except the tracer's */
 	TRACER,
 	KSOFTIRQD,
-	STOPPER, /* the only thread that preempts that of timerlat */
+	STOPPER, /* the only kernel thread that preempts the thread of timerlat */
 	NMIS,
-	TASK_NS, /* run time of tasks that are no kernel threads */
+	TASK_NS, /* run time of user tasks */
 	LOST,
 	NR_COUNTS
 };
@@ -50,7 +51,7 @@ struct counts {
 	uint64_t of[NR_COUNTS];
 };
 
-/* One of rtla's tools, on one core, and noise beside it. */
+/* One tool of rtla on one core, and the counts of noise there. */
 struct beside {
 	const char *tool;
 	int cpu, fd;
@@ -63,7 +64,82 @@ struct beside {
 
 static char root[TRACEFS_PATH];
 
-/* It ends by itself when we do, and then leaves the tracer as it was. */
+struct thread_look {
+	char state;
+	uint64_t ticks; /* CPU time, each 10 ms */
+};
+
+/* Minimum CPU time of an osnoise thread that takes samples: it spins. */
+#define SPINS 10
+
+/* Finds tracefs. Skips the program if the kernel lacks one of the tracers. */
+static void need_tracers(void)
+{
+	char path[2 * TRACEFS_PATH], text[512];
+	struct err err = {0};
+
+	if (tracefs_root(root, sizeof(root), &err))
+		live_skip_all("%s", err.what);
+	snprintf(path, sizeof(path), "%s/available_tracers", root);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strstr(text, "osnoise") ||
+	    !strstr(text, "timerlat"))
+		live_skip_all("this kernel has no tracers osnoise and timerlat");
+}
+
+/* Thread id of tracer @tool on @cpu, or 0. */
+static pid_t tracer_thread(const char *tool, int cpu)
+{
+	char wanted[32], path[300], name[64];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	pid_t pid = 0;
+
+	snprintf(wanted, sizeof(wanted), "%s/%d", tool, cpu);
+	while (dir && !pid && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (atoi(entry->d_name) && sys_read_file(NULL, path, name, sizeof(name)) > 0 &&
+		    !strcmp(name, wanted))
+			pid = atoi(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+/* State and CPU time of a thread. Returns false if the thread has ended. */
+static bool thread_look(pid_t pid, struct thread_look *ret_look)
+{
+	char path[32], text[1024], *rest;
+	struct pidstat stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || pidstat_parse(text, &stat))
+		return false;
+	rest = strrchr(text, ')');
+	*ret_look = (struct thread_look){rest[2], stat.system_ticks + stat.user_ticks};
+	return true;
+}
+
+/*
+ * Number of events that noise counted on @cpu, of kinds @first to @last, and of name @name unless
+ * it is NULL.
+ */
+static uint64_t noise_count(const struct noise_window *w, uint32_t cpu, enum noise_kind first,
+			    enum noise_kind last, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		const struct noise_source *source = &w->sources[i];
+
+		if (source->cpu == cpu && source->kind >= first && source->kind <= last &&
+		    (!name || !strcmp(source->name, name)))
+			count += source->count;
+	}
+	return count;
+}
+
+/* rtla gets SIGINT when this program exits, and then resets the tracer. */
 static void start_rtla(struct beside *b, const char *const args[])
 {
 	char cpu[16];
@@ -89,7 +165,7 @@ static void start_rtla(struct beside *b, const char *const args[])
 	b->fd = out[0];
 }
 
-/* Ends it as Ctrl-C does; the row of our core in what it says. */
+/* Sends SIGINT to rtla. Returns the row of the measured core in its output. */
 static const char *stop_rtla(struct beside *b)
 {
 	int code = live_stop(b->rtla, SIGINT, b->fd, b->out, sizeof(b->out));
@@ -113,7 +189,7 @@ static uint64_t count_thread(const struct beside *b, const struct noise_window *
 	char full[32];
 
 	snprintf(full, sizeof(full), "%s/%d", name, b->cpu);
-	return osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, full);
+	return noise_count(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, full);
 }
 
 static void add_counts(struct counts *sum, const struct counts *more)
@@ -122,7 +198,7 @@ static void add_counts(struct counts *sum, const struct counts *more)
 		sum->of[i] += more->of[i];
 }
 
-/* Ends a window, which is one of those around, and begins the next. */
+/* Ends a window, adds its counts to b->around, and begins the next window. */
 static struct counts add_window(struct beside *b)
 {
 	const struct noise_window *w;
@@ -132,17 +208,17 @@ static struct counts add_window(struct beside *b)
 	if (b->meter->ops->read(b->meter, &err))
 		live_fail_all("%s", err.what);
 	w = noise_window(b->meter);
-	c.of[IRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);
-	c.of[TIMERS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_IRQ, "arch_timer") +
-		       osnoise_counted(w, b->cpu, NOISE_KIND_VECTOR, NOISE_KIND_VECTOR,
+	c.of[IRQS] = noise_count(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);
+	c.of[TIMERS] = noise_count(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_IRQ, "arch_timer") +
+		       noise_count(w, b->cpu, NOISE_KIND_VECTOR, NOISE_KIND_VECTOR,
 				       "Local timer interrupts");
-	c.of[SOFTIRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL);
+	c.of[SOFTIRQS] = noise_count(w, b->cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL);
 	c.of[TRACER] = count_thread(b, w, b->tool);
 	c.of[KSOFTIRQD] = count_thread(b, w, "ksoftirqd");
 	c.of[STOPPER] = count_thread(b, w, "migration");
-	c.of[THREADS] = osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, NULL) -
+	c.of[THREADS] = noise_count(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, NULL) -
 			c.of[TRACER];
-	c.of[NMIS] = osnoise_counted(w, b->cpu, NOISE_KIND_NMI, NOISE_KIND_NMI, NULL);
+	c.of[NMIS] = noise_count(w, b->cpu, NOISE_KIND_NMI, NOISE_KIND_NMI, NULL);
 	for (size_t i = 0; i < w->nr_cores; i++)
 		if (w->cores[i].cpu == (uint32_t)b->cpu)
 			c.of[TASK_NS] = w->cores[i].task_ns;
@@ -153,10 +229,7 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/*
- * Windows read until @ends_ns are inside. A virtual machine that was stopped for a while has fewer
- * such windows.
- */
+/* Windows that were read before @ends_ns are inside. A guest that was stopped has fewer of them. */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {
@@ -169,7 +242,7 @@ static void add_inside(struct beside *b, uint64_t ends_ns)
 	}
 }
 
-/* Waits for the next look at the tracer; fails the program after too many. */
+/* Waits for the next poll. Fails the program after too many polls. */
 static void next_look(struct beside *b, const char *waits_for)
 {
 	if (++b->looks > LOOKS) {
@@ -179,7 +252,7 @@ static void next_look(struct beside *b, const char *waits_for)
 	live_sleep_ms(POLL_MS);
 }
 
-/* @why is the reason for having no upper bound, or NULL. */
+/* @why: reason for having no upper bound, or NULL. */
 static void judge(const struct beside *b, const char *what, int kind, uint64_t theirs,
 		  const char *why)
 {
@@ -199,28 +272,28 @@ static bool says(const char *tool, const char *file, const char *wanted)
 	return sys_read_file(NULL, path, text, sizeof(text)) > 0 && !strcmp(text, wanted);
 }
 
-/* rtla counts what came while its trace was on; it is off when the tracer is chosen. */
+/* rtla counts events while tracing is on. Tracing is off when the tracer is selected. */
 static bool recording(const char *tool)
 {
 	return says(tool, "current_tracer", tool) && says(tool, "tracing_on", "1");
 }
 
 /*
- * Until osnoise spins. Returns a time before its first sample. All later events are in b->around.
- * Its thread sleeps for a period before its first sample.
+ * Waits until the thread of osnoise spins. The thread sleeps for a period before its first sample.
+ * Returns a time before the first sample; all later events are in b->around.
  */
 static uint64_t await_sample(struct beside *b)
 {
-	struct osnoise_look look = {0};
+	struct thread_look look = {0};
 	uint64_t at_ns, before_ns = 0;
 
-	while (look.ticks < OSNOISE_SPINS) {
+	while (look.ticks < SPINS) {
 		next_look(b, "its sample");
 		add_window(b);
 		at_ns = clock_mono_ns();
 		if (!b->thread && says(b->tool, "current_tracer", b->tool))
-			b->thread = osnoise_thread(b->tool, b->cpu);
-		if (b->thread && !osnoise_look(b->thread, &look))
+			b->thread = tracer_thread(b->tool, b->cpu);
+		if (b->thread && !thread_look(b->thread, &look))
 			live_fail_all("the thread of osnoise ended");
 		if (b->thread && look.state != 'S')
 			continue;
@@ -233,9 +306,9 @@ static uint64_t await_sample(struct beside *b)
 
 static void await_sleep(struct beside *b)
 {
-	struct osnoise_look look;
+	struct thread_look look;
 
-	while (osnoise_look(b->thread, &look) && look.state != 'S')
+	while (thread_look(b->thread, &look) && look.state != 'S')
 		next_look(b, "a sleep of its thread");
 }
 
@@ -254,7 +327,7 @@ static void judge_osnoise(const struct beside *b, const char *row, bool nmi_know
 	else
 		judge(b, "softirqs", SOFTIRQS, softirqs,
 		      b->around.of[KSOFTIRQD] ? "some ran in ksoftirqd, whose time that is" : NULL);
-	/* To rtla every task is a thread. */
+	/* rtla counts every task as a thread. */
 	judge(b, "threads", THREADS, threads,
 	      b->around.of[TASK_NS] ? "tasks ran there that are no kernel threads" : NULL);
 	if (nmi_known)
@@ -280,8 +353,8 @@ static void beside_osnoise(struct beside *b)
 }
 
 /*
- * Each of its timers is an interrupt of its own, as the next one is set by the thread that it wakes.
- * A timer that expires before that thread sleeps is counted without another run of it.
+ * Each timer of timerlat is one interrupt, because the woken thread sets the next timer. If a timer
+ * expires before the thread sleeps, the thread handles it without another switch.
  */
 static void judge_timerlat(const struct beside *b, const char *row)
 {
@@ -314,9 +387,9 @@ static void beside_timerlat(struct beside *b)
 		b->around = (struct counts){0};
 		add_window(b);
 	} while (!recording(b->tool));
-	while (!(b->thread = osnoise_thread(b->tool, b->cpu)))
+	while (!(b->thread = tracer_thread(b->tool, b->cpu)))
 		next_look(b, "its kernel thread");
-	/* Its first sleep ends with the first timer. */
+	/* The first timer ends the first sleep. */
 	await_sleep(b);
 	add_window(b);
 	add_inside(b, clock_mono_ns() + WINDOW_MS * NSEC_PER_MSEC);
@@ -334,12 +407,12 @@ int main(void)
 	int cpu, other;
 
 	live_needs(ARGS("noise", "0.01", "1"));
-	osnoise_needed(root, sizeof(root));
+	need_tracers();
 	if (system("command -v rtla >/dev/null"))
 		live_skip_all("no rtla (package rtla)");
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs: the tracer has one for itself");
-	if (osnoise_thread("osnoise", cpu) || osnoise_thread("timerlat", cpu))
+	if (tracer_thread("osnoise", cpu) || tracer_thread("timerlat", cpu))
 		live_skip_all("another program uses the tracer osnoise or timerlat");
 	live_pin(other);
 	if (noise_open(&opts, &osnoise.meter, &err) ||

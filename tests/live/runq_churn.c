@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Thousands of cgroups that come and go with short tasks in them: each is reported, none leaks. */
+/* 2,000 short-lived cgroups with short tasks: each is reported, and none leaks memory. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 #include "report/report.h"
 #include "runq_window.h"
 
-#define MAX_CGROUPS   5000
+#define MAX_CGROUPS   2000
 #define TASKS_IN_EACH 4
 
-/* Slots for the live cgroups, for those created before the next poll, and the reserved ones. */
+/* Slots for live cgroups, for cgroups created before the next poll, and reserved slots. */
 #define FEW_SLOTS   608
 #define FIXED_BYTES (5.5 * 1048576.0)
 
@@ -34,7 +34,7 @@ static double memory_allowed(void)
 	return FIXED_BYTES + FEW_SLOTS * (double)RUNQ_SLOT_SIZE(runq_stripes(cpus), cpus);
 }
 
-/* In a process of its own, so that the meter can do its chores meanwhile. */
+/* Runs in a child process, so that the parent can service the meter. */
 static void __attribute__((noreturn)) churn(const char *root)
 {
 	char name[96], path[128];
@@ -48,7 +48,10 @@ static void __attribute__((noreturn)) churn(const char *root)
 			pid_t pid = fork();
 
 			if (!pid) {
-				/* The move itself may have been while running: wait in it. */
+				/*
+				 * The task may have been moved while it ran. The sleep makes it
+				 * wait in the new cgroup.
+				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);
 				_exit(0);
@@ -62,7 +65,7 @@ static void __attribute__((noreturn)) churn(const char *root)
 	_exit(0);
 }
 
-/* Rows of ours, the sum of all counts, and whether each of ours was seen to end. */
+/* Adds up the counts of all rows, and marks the cgroups of this test that have a row. */
 static void add_up(const struct report *report, bool seen[MAX_CGROUPS], double *ret_count)
 {
 	const struct table *table = report_find(report, "groups");
@@ -117,7 +120,7 @@ int main(void)
 		full = window_quality(report, "table_full_total");
 		memory = window_quality(report, "kernel_bytes");
 		report_free(report);
-		/* One window more, for those that ended in the last one. */
+		/* Cgroups that ended in the last window are reported in the next. */
 		if (over || waitpid(pid, &status, WNOHANG) == pid)
 			over++;
 		if (windows > 240)
@@ -134,7 +137,7 @@ int main(void)
 		nr_cgroups, nr_cgroups * TASKS_IN_EACH);
 	live_ok(nr_seen == nr_cgroups || (full > 0 && nr_seen + full >= nr_cgroups),
 		"each cgroup has a row, or its waits are counted under (other)");
-	/* Waits that end while a window is being read are in the next one. */
+	/* A wait that ends while a window is read is in the next window. */
 	live_ok(fabs(counted - waits) <= 0.001 * waits, "every wait seen is in some row");
 	live_ok(memory < memory_allowed(), "what ended gave its memory back: under %.1f MiB",
 		memory_allowed() / 1048576.0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick runq from outside: options, formats, exit codes, the stream of long waits. */
+/* The command `subtick runq`: options, formats, exit codes, the stream of long waits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void check_json(const char *cgroup)
 	json_decref(root);
 }
 
-/* The root has a row of its own in either hierarchy; in v2 it has no serial number. */
+/* The root cgroup has a row in both hierarchies. In v2 it has no serial number. */
 static void check_roots(void)
 {
 	static const char *const hierarchies[] = {"v1", "v2"};
@@ -89,10 +89,7 @@ struct victim {
 	pid_t pid;
 };
 
-/*
- * A guest may be stopped for the whole of a window, and then nothing waits in it: its accounting
- * shows it.
- */
+/* A guest that is stopped for the whole window has no waits. Its steal time shows the stop. */
 static void measure_over(void *arg, struct verdict *verdict)
 {
 	const struct victim *victim = arg;
@@ -130,7 +127,7 @@ static void check_verdict(const struct victim *victim, int cpu)
 	live_run_free(&run);
 }
 
-/* Two burners on one core: every slice of the one is a long wait of the other. */
+/* Two burners on one core: every time slice of one is a long wait of the other. */
 static void check_stream(const char *victim)
 {
 	const char *const args[] = {"runq",  "--json", "-c", victim, "--threshold",
@@ -220,7 +217,7 @@ static double stolen_ns(void)
 	return ns;
 }
 
-/* Steal of a window, and readings of /proc/stat just outside and just inside of both of its ends. */
+/* Steal of a window, between readings of /proc/stat before and after each of its ends. */
 static void check_steal(void)
 {
 	struct meter *meter = window_open(&(struct runq_opts){0});

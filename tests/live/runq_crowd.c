@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Invariants that other tools broke: of tasks that share a core all but one wait, never more; and a
- * filter selects the woken task, not the waker.
+ * Invariants of waits: of N runnable tasks on one core N - 1 wait, and a filter selects the woken
+ * task, not the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define WAKES	 1000
 
 /*
- * These counts are exact whatever else runs, so only the measuring function can mark a try as
+ * Other work does not change these counts, so only the measuring function can mark a try as
  * disturbed.
  */
 static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
@@ -33,9 +33,9 @@ static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *ver
 	judge(&opts);
 }
 
-/* Adds what a group waited in the window that ends now, and its longest wait so far. */
+/* Ends a window and adds the wait time and the maximum of a group. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
-		       double *max_ns)
+		       double *max_ns, double *negative)
 {
 	struct report *report = window_end(meter, ms);
 	double sum = window_group(report, who, "sum_ns");
@@ -44,10 +44,11 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 		*sum_ns += sum;
 		*max_ns = fmax(*max_ns, window_group(report, who, "max_ns"));
 	}
+	*negative = window_quality(report, "negative_total");
 	report_free(report);
 }
 
-/* Tells when it is in its cgroup and on its core, which may take a while beside the others. */
+/* Burns on its core, after it has reported that it is in its cgroup. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);
@@ -66,15 +67,12 @@ struct crowd {
 	int cpu;
 };
 
-/*
- * While all tasks live, all but one wait. When all have exited every wait has ended and is in the
- * sum.
- */
+/* All but one of the live tasks wait. After all have exited, every wait is in the sum. */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
 	const struct crowd *crowd = arg;
 	uint64_t first_ns, all_ns, kill_ns, dead_ns;
-	double sum_ns = 0, max_ns = 0, least, most;
+	double sum_ns = 0, max_ns = 0, negative = 0, least, most;
 	struct load_stat init = load_init_schedstat();
 	struct meter *meter = window_open(&crowd->opts);
 	pid_t pid[CROWD];
@@ -92,12 +90,12 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 			live_fail_all("a task of the crowd died");
 	all_ns = clock_mono_ns();
 	for (int i = 0; i < 3; i++)
-		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns);
+		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns, &negative);
 	kill_ns = clock_mono_ns();
 	for (int i = 0; i < CROWD; i++)
 		load_kill(pid[i]);
 	dead_ns = clock_mono_ns();
-	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns);
+	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns, &negative);
 	meter->ops->close(meter);
 	close(ready[0]);
 	close(ready[1]);
@@ -108,11 +106,12 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		      sum_ns / 1e6, least / 1e6, most / 1e6);
 	verdict_always(verdict, max_ns <= (double)(dead_ns - first_ns),
 		       "no wait is longer than they lived: %.1f ms", max_ns / 1e6);
+	verdict_always(verdict, negative == 0.0, "no wait ends before it begins");
 	if (load_init_ran(&init))
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* Reads a byte and writes one, until there are no more. */
+/* Echoes bytes until the pipe is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
 {
 	char byte;
@@ -134,7 +133,7 @@ static size_t rows_beside(const struct report *report, const char *who)
 	return beside;
 }
 
-/* For each byte from @start: wakes the echo often, and says when it has. */
+/* For each byte from @start: wakes the echo task live_times(WAKES) times, then writes to @done. */
 static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
 {
 	char byte;
@@ -180,7 +179,10 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	struct report *report;
 	double count;
 
-	/* After its first wait, the waker is excluded at the end of the window. */
+	/*
+	 * The waker is outside the filter and is excluded at the end of the window of its first
+	 * wait.
+	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));
 	stats.before = load_schedstat(f->woken);
@@ -247,6 +249,8 @@ int main(void)
 	judge_counts(cpu, measure_crowd, &crowd);
 	crowd.cgroup = cgroups_make("blamed");
 	crowd.opts.causes = crowd.opts.blame = true;
+	judge_counts(cpu, measure_crowd, &crowd);
+	crowd.opts.source = RUNQ_SOURCE_WAKEUP;
 	judge_counts(cpu, measure_crowd, &crowd);
 	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
 	return live_done();

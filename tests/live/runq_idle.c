@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task on an idle core, woken from another core: each wait lies between two stamps of the test's own. */
+/* Wake-ups of a task on an idle core: each wait is within two timestamps of the test. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -87,7 +87,10 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 	verdict_always(verdict, json_is_array(rows), "there is a table of idle states");
 	verdict_always(verdict, live_number(root, "quality.idle_states_full_total") == 0,
 		       "nothing was lost");
-	/* The sleeper begins before the window, so it has no other wake-up in it. */
+	/*
+	 * The sleeper started before the window, so all its wake-ups in the window come from
+	 * wake_it().
+	 */
 	verdict_always(verdict, count <= WAKES, "no more waits than wake-ups (%.0f of %d)", count,
 		       WAKES);
 	verdict_always(verdict, wait_ns <= (double)sum_ns,

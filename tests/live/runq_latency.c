@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of runq: figures of a burner that shares its core. */
+/* The library functions of runq: figures of a busy task that shares its core. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct setup {
 	pid_t pid;
 };
 
-/* A window, with the kernel's accounting just outside and just inside of both its ends. */
+/* Ends a window. Reads the kernel's accounting just before and just after each end. */
 static const struct subtick_window *measure_window(const struct setup *setup,
 						   struct load_schedstats *stats)
 {
@@ -49,7 +49,7 @@ static const struct subtick_window *measure_window(const struct setup *setup,
 	return window;
 }
 
-/* The row of a cgroup in a list, or the number of rows. */
+/* Row of a cgroup in a list, or the number of rows if there is none. */
 static size_t row_of(const struct subtick_window *window, enum subtick_list list, const char *cgroup)
 {
 	size_t row = 0;
@@ -60,7 +60,7 @@ static size_t row_of(const struct subtick_window *window, enum subtick_list list
 	return row;
 }
 
-/* 0 if there is no such figure. */
+/* A figure, or 0 if the row does not have it. */
 static double number(const struct subtick_window *window, enum subtick_list list, size_t row,
 		     enum subtick_key key)
 {
@@ -100,7 +100,7 @@ static void measure(void *arg, struct verdict *verdict)
 	subtick_percentile(window, SUBTICK_GROUPS, row, 100, &longest);
 	live_note("average %.0f us, P99 %.0f us",
 		  number(window, SUBTICK_GROUPS, row, SUBTICK_AVG_NS) / 1e3, p99 / 1e3);
-	/* A switch that is under way at either end may be in the one and not yet in the other. */
+	/* A switch in progress at an end of the window may be in one count and not in the other. */
 	verdict_count(verdict, count >= least.count - 1 && count <= most.count + 1,
 		      "%.0f waits, %.0f to %.0f by the kernel's accounting", count, least.count,
 		      most.count);
@@ -119,8 +119,8 @@ static void measure(void *arg, struct verdict *verdict)
 }
 
 /*
- * Two burners take turns on one core: a task of each waits half of the time, and then none of its
- * cgroup runs. The stream has waits of at least the threshold, with both sides.
+ * Two busy tasks of different cgroups share one core, so each cgroup is stalled half of the time.
+ * The stream has waits above the threshold, with victim and culprit.
  */
 static void check_options(const char *cgroup)
 {
@@ -156,8 +156,8 @@ static void check_options(const char *cgroup)
 	waiting = number(window, SUBTICK_PRESSURE, row, SUBTICK_WAITING_NS);
 	stalled = number(window, SUBTICK_PRESSURE, row, SUBTICK_STALLED_NS);
 	/*
-	 * A burner that is alone in its cgroup stands still whenever it waits. Pressure is read a moment
-	 * after the waits, at both ends of the window.
+	 * A cgroup with a single busy task is stalled whenever that task waits. Pressure is read
+	 * just after the waits, at both ends of the window.
 	 */
 	live_ok(waiting > 0.0 && waiting <= window_ns * 1.05 && stalled == waiting,
 		"pressure: waits %.1f of %.1f ms, and stands still for %.1f", waiting / 1e6,
@@ -182,7 +182,7 @@ int main(void)
 	const char *one, *two;
 	struct subtick *ctx;
 	struct setup setup;
-	/* A reader that comes late makes the window and the accounting differ by that much. */
+	/* The delay of a late reader is in one of the two figures only. */
 	struct judge_opts judged = {
 		.limits = {.taken = 0.05, .waited = BOUND}, .measure = measure, .arg = &setup};
 	pid_t pids[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums over pods: nested cgroups as both drivers of the kubelet make them, against schedstat. */
+/* Sums over pods with the cgroup names of both kubelet drivers, compared with schedstat. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -80,7 +80,7 @@ static struct report *measure(const struct nodes *nodes, const struct runq_opts 
 	bounds_take(nodes, bounds, 0);
 	window_begin(meter);
 	bounds_take(nodes, bounds, 1);
-	window_wait(meter, 1000);
+	window_wait(meter, 500);
 	bounds_take(nodes, bounds, 2);
 	report = window_end(meter, 0);
 	bounds_take(nodes, bounds, 3);
@@ -125,7 +125,9 @@ static void check_pods(const struct nodes *nodes)
 		    bounds.b);
 	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
 		"containers have no rows of their own");
-	/* Sums and blame are read one after the other: a wait may end in between, at either end. */
+	/*
+	 * Sums and blame are read one after the other, so a wait may end between the two readings.
+	 */
 	blamed = window_blame(report, nodes->pod_a, NULL);
 	sum = window_group(report, nodes->pod_a, "sum_ns");
 	longest = window_group(report, nodes->pod_a, "max_ns");
@@ -163,17 +165,14 @@ static void check_rest(const struct nodes *nodes)
 	report_free(report);
 	report = measure(nodes, &qos, &bounds);
 	live_ok(window_group(report, "(no pod)", "count") > 0, "--per qos has what is in no pod");
-	/* The machine's own pods may be in these rows, too. */
+	/* Pods of the machine may be in these rows. */
 	bounds.a[3] = bounds.b[3] = INFINITY;
 	check_count("--per qos", report, "burstable", &bounds, bounds.a);
 	check_count("--per qos", report, "besteffort", &bounds, bounds.b);
 	report_free(report);
 }
 
-/*
- * kubelet's directories as only we and what we start see them: a /var/log of our own. False where
- * that cannot be made.
- */
+/* Mounts an empty /var/log in a private mount namespace. False if that fails. */
 static bool names_open(void)
 {
 	mkdir("/var", 0755);
@@ -198,7 +197,7 @@ static const char *text_of(const struct report *report, const char *row, const c
 	return "";
 }
 
-/* Only what a rule lets through has rows, and all of that is counted; both pods have names. */
+/* Only pods that match a rule have rows, and all their waits are counted. */
 static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
 {
 	struct runq_rules rules = {0};
@@ -223,8 +222,8 @@ static void check_rule(const struct nodes *nodes, bool include, const char *text
 }
 
 /*
- * As the exporter measures, with causes and blame: the kernel's counters of an excluded pod stand still,
- * those of the other one have every wait, and the excluded pod is a culprit without its name.
+ * Options of the exporter, with causes and blame. Counters of an excluded pod do not change, the
+ * other pod has every wait, and the culprit of an excluded pod is "(excluded)".
  */
 static void check_exporter(const struct nodes *nodes)
 {
@@ -255,7 +254,7 @@ static void check_exporter(const struct nodes *nodes)
 	bounds_take(nodes, &bounds, 0);
 	window_begin(meter);
 	bounds_take(nodes, &bounds, 1);
-	window_wait(meter, 1000);
+	window_wait(meter, 500);
 	bounds_take(nodes, &bounds, 2);
 	report = window_end(meter, 0);
 	bounds_take(nodes, &bounds, 3);
@@ -306,7 +305,7 @@ static const char *text(const struct subtick_window *w, size_t row, enum subtick
 	return subtick_text(w, SUBTICK_GROUPS, row, key);
 }
 
-/* The row of a cgroup, or the number of rows. */
+/* Row of a cgroup, or the number of rows if there is none. */
 static size_t row_of(const struct subtick_window *w, const char *cgroup)
 {
 	size_t row = 0;
@@ -316,7 +315,7 @@ static size_t row_of(const struct subtick_window *w, const char *cgroup)
 	return row;
 }
 
-/* The same names for programs, and the image, which only the runtime knows. */
+/* The library has the same names, and the image, which comes from the runtime's files. */
 static void check_library(const struct nodes *nodes)
 {
 	const struct subtick_window *w = NULL;
@@ -353,7 +352,10 @@ static void check_library(const struct nodes *nodes)
 	subtick_close(ctx);
 }
 
-/* One pod is there from the start, the other comes while we look, as its container's link does. */
+/*
+ * One pod exists from the start. The directory of the other pod and the link of its container
+ * appear during the window.
+ */
 static void check_names(const struct nodes *nodes)
 {
 	struct runq_opts pods = {.sum = ROLLUP_POD}, containers = {0};

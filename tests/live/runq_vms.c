@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU ready of a VM: two busy vCPUs of QEMU and a hog share one core. The VM is also stopped. */
+/*
+ * CPU ready of a VM: two busy vCPUs of QEMU and a busy task share one core. A stopped VM waits for
+ * nothing.
+ */
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
@@ -16,7 +19,7 @@
 
 #define QEMU	  "/usr/bin/qemu-system-aarch64"
 #define BOUND	  0.01
-#define BOUND_RAN 0.05 /* the reader comes late, and interrupts run on top of the tasks */
+#define BOUND_RAN 0.05 /* delay of the reader, and interrupts that run on top of the tasks */
 #define WINDOW_MS 2000
 #define STOP_MS	  700
 
@@ -33,7 +36,7 @@ struct setup {
 	bool stop;
 };
 
-/* Tasks whose accounting is read at both ends of the window. */
+/* Tasks whose schedstat is read at both ends of the window. */
 enum { VCPU0, VCPU1, HOG, NR_TASKS };
 
 static pid_t start_vm(const char *cgroup, int cpu)
@@ -83,7 +86,7 @@ static pid_t find_thread(pid_t process, const char *name)
 	return found;
 }
 
-/* A figure of the row with this name; NAN without such a row. */
+/* Figure of the row with this name, or NAN. */
 static double row_of(const struct report *report, const char *name, const char *key)
 {
 	const struct table *table = report_find(report, "groups");

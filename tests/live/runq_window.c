@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of runq and loads for its live tests. */
+/* Windows of runq and busy tasks for live tests. */
 #include "runq_window.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #include "live.h"
 #include "present/present.h"
 
-/* A kernel that rejects our programs must not look like one that lacks something. */
+/* A kernel that rejects our programs fails the test instead of skipping it. */
 static void __attribute__((noreturn)) give_up(const struct err *err)
 {
 	if (err->unsupported)
@@ -117,7 +117,7 @@ pid_t load_burner(const char *cgroup, int cpu)
 
 	while (!pid)
 		__asm__ volatile("" ::: "memory");
-	/* In its cgroup and on its core before anybody measures. */
+	/* The child enters its cgroup and its core before load_fork() returns. */
 	live_sleep_ms(100);
 	return pid;
 }
@@ -152,7 +152,7 @@ struct load_stat load_init_schedstat(void)
 	while (tasks && (entry = readdir(tasks))) {
 		struct load_stat stat = load_schedstat(atoi(entry->d_name));
 
-		/* Neither "." and ".." nor a thread that has ended. */
+		/* Skips "." and ".." and threads that have exited. */
 		if (!(stat.count > 0))
 			continue;
 		sum.ran_ns += stat.ran_ns;

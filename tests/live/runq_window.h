@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of runq inside a live test, and looking figures up in its report. */
+/* Windows of runq in a live test, and access to the figures of a report. */
 #ifndef SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 #define SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 
@@ -10,43 +10,45 @@
 #include "measure/runq/runq.h"
 #include "report/report.h"
 
-/* Skips the whole program where the machine cannot do it; fails it where runq cannot. */
+/*
+ * Opens runq. Skips the program if the machine lacks a requirement, and fails it on other errors.
+ */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Waits, letting the meter do its chores. */
+/* Waits while the meter is serviced. */
 void window_wait(struct meter *meter, unsigned int ms);
-/* Waits, then ends the window. Free the report. */
+/* Waits, then ends the window. The caller frees the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
 
-/* A figure of the group whose first column is @who; NAN without such a row or figure. */
+/* Figure of the group whose first column is @who, or NAN. */
 double window_group(const struct report *report, const char *who, const char *key);
 double window_quality(const struct report *report, const char *key);
-/* Sums of blame: of all culprits if @culprit is NULL. */
+/* Sum of blame of a victim, over all culprits if @culprit is NULL. */
 double window_blame(const struct report *report, const char *victim, const char *culprit);
 
-/* fork() whose child is in the cgroup and on the CPU; killed at exit. */
+/* fork() with the child in a cgroup and on a CPU. The child is killed at exit. */
 pid_t load_fork(const char *cgroup, int cpu);
-/* Such a child that burns CPU. */
+/* A child that burns CPU time. */
 pid_t load_burner(const char *cgroup, int cpu);
 void load_kill(pid_t pid);
-/* schedstat of a thread: ns run, ns waited, dispatches. */
+/* schedstat of a thread: run time, run delay, number of dispatches. */
 struct load_stat {
 	double ran_ns, waited_ns, count;
 };
 struct load_stat load_schedstat(pid_t pid);
 /*
- * Sum of schedstat over all threads of init. There are kernels that run no BPF program while one of
- * them has the core. subtick then misses interrupts and the switch away from init. The next task
- * has one wait less than the kernel counts.
+ * Sum of schedstat over all threads of init. Some kernels run no BPF program while init has the
+ * core. subtick then misses interrupts and the switch away from init, and the next task has one
+ * wait less.
  */
 struct load_stat load_init_schedstat(void);
-/* Whether init had a core since that was @before, and what it means for a try. */
+/* True if init ran since @before. */
 bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * The kernel's accounting of a task just outside and just inside of both ends of a window. The
- * count of the window lies between the two differences, whatever the reading takes.
+ * The kernel's accounting of a task just before and just after each end of a window. The count of
+ * the window lies between the two differences.
  */
 struct load_schedstats {
 	struct load_stat before, begun, ending, after;

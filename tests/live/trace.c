@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: a recording that a cgroup's percentile ends, how long a quota held a task, and ticks. */
+/* subtick trace: a recording that ends at a percentile of a cgroup, ticks, and avoidable waits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cgroups.h"
 #include "live.h"
 #include "measure/trace/trace.h"
@@ -15,10 +13,6 @@
 #define LIMIT_NS 200000.0
 #define LIMIT	 "200us"
 
-#define QUOTA_US  4000
-#define PERIOD_US 20000
-#define BURN_NS	  (1500 * NSEC_PER_MSEC)
-
 static const char *text_of(json_t *root, const char *key)
 {
 	const char *text = json_string_value(json_object_get(root, key));
@@ -26,7 +20,7 @@ static const char *text_of(json_t *root, const char *key)
 	return text ? text : "";
 }
 
-/* The waits of a task in the recording that ended in the event's window, and the long ones of them. */
+/* Number of waits of a task that ended in the window of the event, and number of long ones. */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
 	double at = live_number(root, "event_at_ns"), window = live_number(root, "event_window_ns");
@@ -44,7 +38,9 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 	}
 }
 
-/* Two burners share a core: each wait of either is a slice of the other, which is longer than the limit. */
+/*
+ * Two busy tasks share a core: each wait is a time slice of the other task, longer than the limit.
+ */
 static void check_percentile(const char *cgroup, pid_t victim)
 {
 	char event[512];
@@ -62,7 +58,7 @@ static void check_percentile(const char *cgroup, pid_t victim)
 	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
 		too_long, waits);
 	count_waits(root, victim, &of_waits, &of_long);
-	/* One wait may end between the look at the clock and that at the counters, at both ends. */
+	/* At each end, one wait may end between reading the clock and reading the counters. */
 	live_ok(fabs(of_waits - waits) <= 2 && fabs(of_long - too_long) <= 2,
 		"and the recording has them: %.0f of %.0f", of_long, of_waits);
 	json_decref(root);
@@ -77,67 +73,6 @@ static void check_no_event(const char *what, const char *percentile, const char 
 	root = live_json(ARGS("trace", "--json", "--on", event, "--over", "100ms", "--for", "1s"));
 	live_ok(root && !json_object_get(root, "event"), "%s ends nothing", what);
 	json_decref(root);
-}
-
-/* How long quota has held the cgroup, by the kernel's own figure. */
-static double throttled(const char *cgroup)
-{
-	return cgroups_v2() ? 1e3 * cgroups_stat(cgroup, "cpu.stat", "throttled_usec")
-			    : cgroups_stat(cgroup, "cpu.stat", "throttled_time");
-}
-
-/*
- * All holds of a task that begins and ends in the recording, against what cpu.stat has of its cgroup.
- * Others on the core make its waits longer, not its holds.
- */
-static void check_holds(int cpu)
-{
-	const char *cgroup = cgroups_make("bound");
-	struct trace_opts opts = {0};
-	const struct trace_window *w;
-	double held_ns = 0, throttled_ns;
-	int holds = 0, longer = 0;
-	struct trace *trace;
-	struct err err = {0};
-	bool done;
-	pid_t pid;
-
-	if (throttled(cgroup) < 0) {
-		live_skip("holds", "this kernel has no CPU quota");
-		return;
-	}
-	if (!cgroups_quota(cgroup, live_quota_us(QUOTA_US, PERIOD_US), PERIOD_US) ||
-	    trace_open(&opts, &trace, &err))
-		live_fail_all("cannot set a quota or open a trace: %s", err.what);
-	trace_start(trace);
-	pid = load_fork(cgroup, cpu);
-	if (!pid) {
-		uint64_t end_ns = clock_mono_ns() + BURN_NS;
-
-		while (clock_mono_ns() < end_ns)
-			;
-		_exit(0);
-	}
-	while (waitpid(pid, NULL, WNOHANG) != pid && !trace_poll(trace, &done, &err))
-		live_sleep_ms(10);
-	throttled_ns = throttled(cgroup);
-	if (trace_stop(trace, &w, &err))
-		live_fail_all("%s", err.what);
-	for (size_t i = 0; i < w->waits.nr; i++) {
-		const struct trace_wait *wait = &w->waits.list[i];
-
-		if (wait->pid != (uint32_t)pid || !wait->held)
-			continue;
-		holds++;
-		held_ns += (double)wait->held_ns;
-		longer += wait->held_ns > wait->to_ns - wait->from_ns;
-	}
-	/* A hold may begin when the task has just ended. */
-	live_ok(fabs(held_ns - throttled_ns) <= 1e3 * PERIOD_US,
-		"quota held the task %d times for %.1f ms, %.1f by cpu.stat, within a period", holds,
-		held_ns / 1e6, throttled_ns / 1e6);
-	live_ok(holds > 5 && !longer, "no hold is longer than its wait: %d of %d", longer, holds);
-	trace_close(trace);
 }
 
 /* Each tick event is inside an interrupt, and a busy core has ticks. */
@@ -185,7 +120,7 @@ static void check_frequency(void)
 		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
 }
 
-/* No other CPU can take a pinned task: none of its waits is avoidable, whatever the others do. */
+/* A pinned task cannot run on another CPU, so none of its waits is avoidable. */
 static void check_pinned(pid_t pid)
 {
 	json_t *root = live_json(ARGS("trace", "--json", "--top", "0", "--for", "300ms")), *wait;
@@ -227,7 +162,6 @@ int main(void)
 	group = cgroups_make("group");
 	inner = cgroups_make("group/inner");
 	live_pin(other);
-	check_holds(cpu);
 	check_frequency();
 	load_burner(cgroups_make("other"), cpu);
 	check_ticks(cpu);

@@ -14,7 +14,7 @@
 #include "cgroups.h"
 #include "live.h"
 
-#define KILLS	30
+#define KILLS	12
 #define JOURNAL "/run/subtick/restore"
 
 static const char *app, *batch, *file, *was, *now;
@@ -43,7 +43,7 @@ static bool wait_value(const char *cgroup, const char *value)
 	return seen == 2;
 }
 
-/* The victim works 0.5 ms of 2.5, the other task always; both on one CPU. */
+/* The victim works 0.5 ms of every 2.5 ms. The other task is always busy. Both share one CPU. */
 static void start_task(int index, const char *cgroup, int cpu)
 {
 	struct timespec pause = clock_timespec(2 * NSEC_PER_MSEC);
@@ -136,7 +136,7 @@ static void test_complete(void)
 			continue;
 		fine = fine &&
 		       live_number(row, "pair") == (double)(i / (json_array_size(pairs) / 6) + 1);
-		/* A starved victim may end no wait in a round: its mean is null. */
+		/* A starved victim may have no complete wait in a round. Its mean is then null. */
 		for (int arm = 0; arm < 2; arm++) {
 			double count = live_number(row, arm ? "changed_count" : "original_count");
 
@@ -169,7 +169,7 @@ static void test_signal(int number, const char *name)
 	json_decref(root);
 }
 
-/* From the first instruction to the middle of the rounds. */
+/* Kills subtick at several stages from its start to the middle of the rounds. */
 static void test_kills(void)
 {
 	int restored = 0, nr = live_times(KILLS);
@@ -267,7 +267,7 @@ static void test_vanished(void)
 	live_ok(code == 1 && !journal_size(), "the run ends: exit code %d", code);
 }
 
-/* The command of the original state runs at the end, also after SIGKILL. */
+/* The command of the original state runs at the end, even after SIGKILL. */
 static void test_commands(void)
 {
 	char a[128], b[128], path[64], text[8] = "";
@@ -303,7 +303,10 @@ static void test_commands(void)
 	unlink(path);
 }
 
-/* Setting and victim come from the second finding of a saved overview; --plot draws the rounds. */
+/*
+ * --from-finding takes setting and victim from a finding of a saved overview. --plot draws the
+ * rounds.
+ */
 static void test_from_finding(void)
 {
 	char saved[64], plot[64], text[16] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake on this kernel: points as asked, none negative, distances kept, sources agree. */
+/* subtick wake on this kernel: number of points, no negative latency, distances, idle exits. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,25 +12,18 @@
 #include "idle_log.h"
 #include "judge.h"
 #include "live.h"
-#include "measure/wake/probe.h"
-#include "measure/wake/run.h"
-#include "stats/hist.h"
-#include "stats/wake.h"
-#include "host/cpu.h"
 
 #define POINTS "40"
 #define STEPS  7 /* 300 µs … 531 µs */
 #define ASKED  280
 #define NAP_NS 1000000
-/* The first timer wake-up may precede the first read of the histogram. */
-#define MAX_UNSEEN 5
 
-/* Half of the points may be lost to other tasks; a task with a fifth of the core affects fewer. */
+/* Half of the points may be lost to other tasks. A task with a fifth of the core affects fewer. */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
 static int cpu, other;
-/* An emulated core is not back asleep 300 µs after it woke. */
+/* An emulated core is still awake 300 µs after it woke. */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
 static char cpu_text[16], points_path[64];
@@ -60,7 +53,7 @@ static json_t *run(const char *source)
 	return live_json(args);
 }
 
-/* Every point of the file against what was asked; returns how many count. */
+/* Compares every point of the file with the options. Returns the number of valid points. */
 static int check_points(const char *source, bool *ret_sane)
 {
 	json_error_t error;
@@ -82,7 +75,7 @@ static int check_points(const char *source, bool *ret_sane)
 			continue;
 		taken++;
 		*ret_sane &= latency >= 0 && silent > 0;
-		/* A timer is due exactly then; a sender may be late, never early. */
+		/* The launch of a timer is exact. A sender may be late, never early. */
 		if (!strcmp(source, "timer"))
 			*ret_sane &= silent <= distance;
 		*ret_sane &= live_number(point, "user_ns") >= latency;
@@ -92,7 +85,7 @@ static int check_points(const char *source, bool *ret_sane)
 	return taken;
 }
 
-/* Where there are several idle states the governor spreads the points over them. */
+/* With several idle states the governor spreads the points over them. */
 static void check_states(struct verdict *verdict, json_t *root, const char *source, int taken)
 {
 	bool ordered = true;
@@ -136,13 +129,13 @@ static void measure_source(void *arg, struct verdict *verdict)
 	verdict_always(verdict, sane, "%s: none negative, launch distances kept, stages in order",
 		       source);
 	check_states(verdict, root, source, taken);
-	/* The overhead is measured on the core while it idles, so not beside other tasks. */
+	/* The overhead is measured on the idle core, so it needs a core without other tasks. */
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 				 live_has_note(root, "overhead of our stamp is unknown")),
 		       "%s: states both, or says why not", source);
-	/* There is no figure if every interrupt was late or coincided with another one. */
+	/* There is no figure if every interrupt was late or coincided with another interrupt. */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
 	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",
@@ -165,7 +158,7 @@ static void spin(void *shared, void *arg)
 		*(volatile int *)shared = 1;
 }
 
-/* A core that never idles has no wake latency, whatever the timer says. */
+/* A core that is never idle has no wake latency. */
 static void test_busy(void)
 {
 	struct gen_child child;
@@ -184,7 +177,7 @@ static void test_busy(void)
 	json_decref(root);
 }
 
-/* Whether the launches of the two cores lie in the same stretch of time. */
+/* True if the launches on the two cores overlap in time. */
 static bool launches_overlap(void)
 {
 	double first[2] = {INFINITY, INFINITY}, last[2] = {0, 0};
@@ -219,136 +212,7 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 	json_decref(root);
 }
 
-#define NR_RANKS 3 /* quartiles */
-
-struct agreement {
-	struct rank {
-		double timer_ns;	/* a quartile of the timer's points … */
-		double low_ns, high_ns; /* bounds of that quartile among all wake-ups */
-	} ranks[NR_RANKS];
-	double allowed_ns;
-	size_t points;
-	uint64_t wakeups;
-};
-
-/* Wake-ups of the core by their latency, out of every idle state. */
-static void count_wakeups(const struct wake_probe *probe, uint64_t ret_count[HIST_NR])
-{
-	const struct wake_hist *hists = &probe->hists[cpu * probe->nr_states];
-
-	memset(ret_count, 0, HIST_NR * sizeof(*ret_count));
-	for (unsigned int state = 0; state < probe->nr_states; state++)
-		for (unsigned int i = 0; i < HIST_NR; i++)
-			ret_count[i] += hists[state].count[i];
-}
-
-/* Value of the @rank-th shortest point. */
-static double wakeup_ns(const uint64_t count[HIST_NR], double rank, double total)
-{
-	return hist_percentile(count, 100.0 * fmin(fmax(rank / total, 0.0), 1.0));
-}
-
-/*
- * The timer's wake-ups are some of all. The latencies of the other wake-ups are unknown. If all of
- * them are longer, the rank of a latency stays the same; if all are shorter, the rank grows by
- * their number.
- */
-static void compare(const struct wake_run *run, const uint64_t wakeups[HIST_NR],
-		    struct agreement *ret_agreement)
-{
-	const struct wake_worker *worker = &run->workers[0];
-	double overhead_ns = worker->calibration.stamp.median_ns;
-	double total = (double)hist_total(wakeups);
-	struct agreement got = {
-		.wakeups = (uint64_t)total,
-		.allowed_ns = 2.0 * worker->calibration.stamp.spread_ns +
-			      2.0 * worker->calibration.clock_step_ns,
-	};
-	struct wake_summary unused; /* wake_summarize() sorts */
-	double latency[400];
-
-	for (size_t i = 0; i < worker->nr; i++)
-		if (worker->points[i].reject == WAKE_TAKEN)
-			latency[got.points++] = worker->points[i].latency_ns;
-	wake_summarize(latency, got.points, &unused);
-	for (unsigned int i = 0; got.points && i < NR_RANKS; i++) {
-		size_t at = got.points * (i + 1) / (NR_RANKS + 1);
-		double others = total - (double)got.points, rank = (double)at;
-
-		got.ranks[i] = (struct rank){
-			.timer_ns = latency[at],
-			.low_ns = wakeup_ns(wakeups, rank - MAX_UNSEEN, total) - overhead_ns,
-			.high_ns =
-				wakeup_ns(wakeups, rank + others + MAX_UNSEEN, total) - overhead_ns,
-		};
-	}
-	*ret_agreement = got;
-}
-
-static bool agrees(const struct agreement *got, const struct rank *rank)
-{
-	double allowed_ns = rank->timer_ns / HIST_SUB + got->allowed_ns;
-
-	return rank->low_ns - allowed_ns <= rank->timer_ns &&
-	       rank->timer_ns <= rank->high_ns + allowed_ns;
-}
-
-/* Both watch the same timers: the programs of one load, points and histogram side by side. */
-static bool watch_both(struct agreement *ret_agreement)
-{
-	struct wake_plan opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400},
-				 .sources = 1u << WAKE_TIMER};
-	struct wake_probe_opts probe_opts = {.points = true, .passive = true};
-	static uint64_t before[HIST_NR], wakeups[HIST_NR];
-	struct wake_probe probe;
-	struct wake_run run;
-	struct cpuset possible;
-
-	cpuset_add(&opts.cpus, cpu);
-	cpu_set(NULL, CPU_POSSIBLE, &possible, NULL);
-	probe_opts.nr_cpus = cpuset_end(&possible);
-	if (wake_probe_open(&probe, &probe_opts, NULL))
-		return false;
-	if (wake_run_open(&run, &opts, &probe, NULL)) {
-		wake_probe_close(&probe);
-		return false;
-	}
-	wake_run_start(&run, NULL);
-	/* The sleeps of the calibration are timers too, of another length. */
-	while (!wake_run_done(&run) && !atomic_load(&run.finished))
-		usleep(100);
-	count_wakeups(&probe, before);
-	wake_run_join(&run, false, NULL);
-	count_wakeups(&probe, wakeups);
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		wakeups[i] -= before[i];
-	compare(&run, wakeups, ret_agreement);
-	wake_run_close(&run);
-	wake_probe_close(&probe);
-	return true;
-}
-
-static void measure_agreement(void *arg, struct verdict *verdict)
-{
-	struct agreement got = {0};
-	bool ran = watch_both(&got);
-
-	verdict_always(verdict, ran, "passive: runs beside timer");
-	verdict_figure(verdict, got.points > 200, "passive: %zu points of 400 to compare with",
-		       got.points);
-	verdict_count(verdict, got.wakeups + MAX_UNSEEN >= got.points,
-		      "passive: %llu wake-ups, among them the timer's %zu",
-		      (unsigned long long)got.wakeups, got.points);
-	for (unsigned int i = 0; i < NR_RANKS; i++) {
-		const struct rank *rank = &got.ranks[i];
-
-		verdict_figure(verdict, got.points > 200 && agrees(&got, rank),
-			       "passive: %.0f … %.0f ns at quartile %u, which is the timer's %.0f",
-			       rank->low_ns, rank->high_ns, i + 1, rank->timer_ns);
-	}
-}
-
-/* Sleeps of the generator and cpu_idle entries of the core, both counted without subtick. */
+/* Sleeps of the generator and cpu_idle entries of the core, counted by the test. */
 struct outside {
 	uint64_t sleeps, entries;
 };
@@ -362,8 +226,8 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 }
 
 /*
- * A sleeper of a known rate on the core. Idle ends no more often than it begins, which a program of
- * the test's own counts; and each of the sleeper's timers ends it.
+ * A task sleeps on the core at a known rate. The number of idle exits is at most the number of idle
+ * entries, which a program of the test counts. Each timer of the sleeper ends idle.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {
@@ -436,7 +300,6 @@ int main(void)
 	test_busy();
 	judge_it(measure_two_cores, NULL, WITNESS_ALL_CPUS);
 	judge_it(measure_passive, NULL, cpu);
-	judge_it(measure_agreement, NULL, cpu);
 	unlink(points_path);
 	return live_done();
 }

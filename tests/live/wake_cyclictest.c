@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Launch to user code by subtick wake against cyclictest's latency, on the same core at the same time. */
+/*
+ * Latency from launch to user code in subtick wake and in cyclictest, on one core at the same time.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include "judge.h"
 #include "live.h"
 
-/* As long as subtick wake takes: alone, cyclictest finds a core that has slept longer and is slower. */
+/* cyclictest runs as long as subtick wake. Alone, its core would sleep longer and wake more slowly. */
 #define LOOPS 2100
 #define BOUND 0.20
 
@@ -31,8 +33,8 @@ static double median(double *values, size_t nr)
 }
 
 /*
- * Default system: cyclictest then leaves /dev/cpu_dma_latency alone, which would hide idle states. With a
- * period of 1000 us every fourth wake-up would have the same phase of the tick during the whole run.
+ * --default-system: otherwise cyclictest writes /dev/cpu_dma_latency, which disables idle states.
+ * With a period of 1000 us every fourth wake-up would have the same phase of the tick.
  */
 static FILE *cyclictest_start(void)
 {
@@ -59,7 +61,7 @@ static double cyclictest_median(FILE *out)
 	return median(values, nr);
 }
 
-/* All points, with those of an awake core: cyclictest does not separate them. */
+/* All points, including those of a core that was not idle: cyclictest has no such distinction. */
 static double ours(void)
 {
 	const char *args[] = {"wake", "-C",   cpu_text, "--from",   "1100us",	 "--to",   "1100us",
@@ -92,7 +94,9 @@ static void measure(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	/* Medians of thousands of points: what takes less than a tenth of the core hits few. */
+	/*
+	 * Medians of thousands of points tolerate other tasks with less than a tenth of the core.
+	 */
 	struct judge_opts opts = {
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
 		.measure = measure};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Verdicts by what the counters say, end to end: a made-up /sys names software counters of the
- * kernel as residency counters, one that always counts and one that never does.
+ * Verdicts from residency counters. A fake /sys declares two software events of the kernel as
+ * residency counters: one that always counts and one that never counts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
-/* CPUIDLE_STATE_MAX states, and the number of states forced in turn. */
+/* CPUIDLE_STATE_MAX, and the number of states that are forced in turn */
 #define MOST   10
 #define FORCED 4
 
@@ -51,8 +51,8 @@ static void put_state(int state, const char *name, const char *value)
 }
 
 /*
- * All states that the kernel may report are C6, which claims a second: no wake-up takes longer.
- * cpuidle's own counters stand still.
+ * Every state has the name C6 and a claimed latency of one second, which no wake-up exceeds. The
+ * counters of cpuidle do not change.
  */
 static void make_cpuidle(int nr)
 {
@@ -156,8 +156,8 @@ static bool disabled_are(const char *wanted)
 }
 
 /*
- * Forced states in the order of this core's points; "-" for none. A round has a row for each state
- * that the kernel entered in it.
+ * Forced states in the order of this core's points, "-" for none. A round has a row for each
+ * entered state.
  */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {
@@ -178,8 +178,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each state in turn, then those that were allowed. The test accepts any state that the kernel
- * enters.
+ * Each state is forced in turn, then the original states are allowed. The kernel may enter any of
+ * them.
  */
 static void test_each_state(void)
 {
@@ -201,7 +201,7 @@ static void test_each_state(void)
 	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
 	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
 		"each state: a row for each");
-	/* More than 80 of 100: some in each round. */
+	/* More than 80 of 100 points, some in each round. */
 	if (live_number(run, "taken_total") > 80)
 		live_ok(!strcmp(rounds, "S0 S1 S2 S3 - "), "each state: rounds %s", rounds);
 	else
@@ -212,7 +212,7 @@ static void test_each_state(void)
 
 #define POINTS "100"
 
-/* Voluntary switches of a run by another core: each is a wake-up of one of its threads. */
+/* Voluntary context switches of a run with another sender core. Each is a wake-up of a thread. */
 static long switches(const char *distance)
 {
 	const char *args[] = {"wake", "-s",	"remote", "-C",	  cpu_text, "--from", distance,
@@ -229,7 +229,7 @@ static long switches(const char *distance)
 	return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-/* How often the sender wakes up does not depend on how long it has nothing to do. */
+/* The number of wake-ups of the sender does not depend on its idle time. */
 static void test_sender(void)
 {
 	long near = switches("4ms"), far = switches("20ms"), points = strtol(POINTS, NULL, 10);

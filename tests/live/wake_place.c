@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake where it may not have what it needs: PID namespaces and cpusets. */
+/* subtick wake in PID namespaces and cpusets that lack something it needs. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static void wake_exec(const char *const more[])
 	_exit(127);
 }
 
-/* Its exit code; -1 when it had to be killed. */
+/* Exit code, or -1 if the process had to be killed. */
 static int wait_patiently(pid_t pid)
 {
 	int status;
@@ -58,7 +58,7 @@ static int wait_patiently(pid_t pid)
 	return -1;
 }
 
-/* As the first process of a new PID namespace. */
+/* Runs as the first process of a new PID namespace. */
 static int run_contained(const char *const more[])
 {
 	pid_t pid = fork(), inner;
@@ -76,8 +76,8 @@ static int run_contained(const char *const more[])
 }
 
 /*
- * In a container the kernel's thread numbers differ from those of the process. wake refuses to run
- * instead of rejecting every point.
+ * In a PID namespace the kernel's thread ids differ from those that the process sees. wake reports
+ * an error instead of rejecting every point.
  */
 static void test_contained(void)
 {
@@ -94,7 +94,7 @@ static void test_contained(void)
 	live_ok(run_contained(breakdown) == 77, "PID namespace: --breakdown is refused");
 }
 
-/* A cpuset with the measured core only, below @base; its directory, or NULL. */
+/* Makes a cpuset with the measured core only, below @base. Returns its directory or NULL. */
 static const char *make_cpuset(const char *base)
 {
 	static char dir[128];
@@ -117,7 +117,7 @@ static const char *make_cpuset(const char *base)
 static void test_cpuset(void)
 {
 	const char *const remote[] = {"-n", "5", "--source", "remote", NULL};
-	/* cgroup v1, or v2 where its root hands cpusets on. */
+	/* cgroup v1, or v2 if the root enables the cpuset controller. */
 	const char *dir = make_cpuset("/sys/fs/cgroup/cpuset") ?: make_cpuset("/sys/fs/cgroup");
 	char path[160];
 	pid_t pid;

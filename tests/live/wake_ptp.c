@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hardware clocks of this machine: read beside the system's, and a third reading predicted from two. */
+/* Hardware clocks of this machine: the third of three readings is predicted from the first two. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void measure(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	/* A delayed reading states a wide window, so the witness is not needed. */
+	/* A delayed reading has a wide error bound, so no witness is needed. */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},
 				  .measure = measure};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A device's queueing discipline comes back after a change, through the journal, with its options. */
+/* The journal restores the queueing discipline of a device, with its options. */
 #include <linux/pkt_sched.h>
 #include <sched.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static int set_fifo(int ifindex, const char *kind, uint32_t limit)
 	return rtnl_talk(&request.head);
 }
 
-/* Keeps what is there, puts bfifo in its place, and lets the journal bring it back. */
+/* Replaces the queueing discipline by bfifo and lets the journal restore it. */
 static struct seen there_and_back(const char *root, int ifindex)
 {
 	struct rtnl_request undo;

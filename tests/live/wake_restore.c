@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forced idle states come back however subtick wake ends; verdicts and their exit code. */
+/* Idle states are restored however subtick wake ends; verdicts and their exit code. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -57,11 +57,14 @@ static void make_state(int c, int state, const char *name, const char *claim_us,
 	}
 }
 
-/* Fake files of a cpuidle driver: this machine may have none. */
+/* Fake files of a cpuidle driver, because this machine may have no driver. */
 static void make_machine(void)
 {
 	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
-	/* Residency counters that always count, a software event of perf: C1 and C6 are entered. */
+	/*
+	 * Residency counters that always count (a software event of perf), so C1 and C6 are
+	 * entered.
+	 */
 	write_file("/sys/bus/event_source/devices/cstate_core/type", "1\n");
 	write_file("/sys/bus/event_source/devices/cstate_core/events/c1-residency", "event=0x00\n");
 	write_file("/sys/bus/event_source/devices/cstate_core/events/c6-residency", "event=0x00\n");
@@ -73,7 +76,7 @@ static void make_machine(void)
 	}
 }
 
-/* Whatever state the kernel enters, with a driver of its own or without, is C1 and claims that. */
+/* Every state that the kernel enters is C1 with this claimed latency. */
 static void make_claims(const char *us)
 {
 	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
@@ -185,10 +188,7 @@ static void test_verdicts(void)
 {
 	const struct claimed nothing = {"0\n", 2, "\"exceeds\""},
 			     much = {"1000000\n", 0, "\"within\""};
-	/*
-	 * Some of a hundred points must count, even on a core that other tasks use most of the
-	 * time.
-	 */
+	/* At least one of 100 points must be valid, even on a busy core. */
 	struct judge_opts opts = {
 		.cpu = cpu,
 		.limits = {.taken = 0.5, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads what else a core did: run time and delay of tasks, steal, interrupts, and a canary. */
+/* Reads what else a core did: run time and run delay of tasks, steal, interrupts. */
 #include "witness.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* Steal and user mode of @cpu, and how many tasks were ever started. */
+/* Steal and user-mode time of @cpu, and the number of tasks ever started. */
 static void read_stat(int cpu, struct witness_reading *reading)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal, user, nice;
@@ -52,7 +52,7 @@ static int column_of(char *header, int cpu)
 	return -1;
 }
 
-/* Interrupts of one line; those without a column for each CPU (ERR, MIS) are no core's. */
+/* Interrupts in one line. Lines without a column for each CPU (ERR, MIS) count as 0. */
 static uint64_t irqs_of_line(const char *line, int column, int columns)
 {
 	const char *at = strchr(line, ':');
@@ -74,7 +74,7 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timers are counted separately: the test and every sleeping task cause them. */
+/* Timers are counted separately, because the test and every sleeping task cause them. */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -103,7 +103,7 @@ out:
 		fclose(file);
 }
 
-/* How long @cpu has been idle, to the ns; 0 where the kernel does not keep it. */
+/* Idle time of @cpu in ns, or 0 if the kernel does not account it. */
 static uint64_t idle_of(int cpu)
 {
 	FILE *file = fopen("/proc/timer_list", "re");
@@ -208,19 +208,13 @@ static double unseen(const struct witness *witness, const struct witness_reading
 
 void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits)
 {
-	struct err err = {0};
-
 	*witness = (struct witness){.cpu = cpu, .limits = *limits};
-	if (limits->late_ns && cpu >= 0 && canary_start(&witness->canary, cpu, &err))
-		live_note("no canary: %s", err.what);
 }
 
 void witness_begin(struct witness *witness)
 {
 	witness_tasks_free(&witness->first.tasks);
 	read_all(witness->cpu, &witness->first);
-	if (witness->canary.child.shared)
-		witness->mark = canary_mark(&witness->canary);
 }
 
 void witness_end(struct witness *witness, struct witness_seen *ret_seen)
@@ -232,8 +226,6 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	uint64_t gone, irqs;
 	double window;
 
-	if (witness->canary.child.shared)
-		seen.late_ns = canary_late_ns(&witness->canary, witness->mark);
 	read_all(witness->cpu, &last);
 	witness_tasks_between(&first->tasks, &last.tasks, witness->cpu, &work);
 	window = (double)(last.at_ns - first->at_ns);
@@ -244,7 +236,7 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.nr_irqs = irqs > witness->limits.own_irqs ? irqs - witness->limits.own_irqs : 0;
 	seen.seconds = window / 1e9;
 	seen.others = (double)work.others_ns / window;
-	/* Under PREEMPT_RT threads of the kernel serve the test's own timers. */
+	/* Under PREEMPT_RT, kernel threads handle the timers of the test. */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
 	/* Steal may fall after a core went offline. */
 	if (last.steal_ns > first->steal_ns)
@@ -264,7 +256,6 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 
 void witness_close(struct witness *witness)
 {
-	canary_stop(&witness->canary);
 	witness_tasks_free(&witness->first.tasks);
 }
 
@@ -287,13 +278,11 @@ void witness_format(const struct witness_seen *seen, char *ret_text, size_t size
 {
 	snprintf(ret_text, size,
 		 "%.2f s: %.2f %% of the core taken (other programs %.2f, kernel threads %.2f, "
-		 "steal "
-		 "%.2f, %llu interrupts %.2f, tasks that have gone %.2f), the test itself waited "
-		 "%.2f %%, the core came %.2f ms late, own tasks %.2f %%, idle %.2f %%",
+		 "steal %.2f, %llu interrupts %.2f, exited tasks %.2f), the test itself waited "
+		 "%.2f %%, own tasks %.2f %%, idle %.2f %%",
 		 seen->seconds, seen->taken * 100.0, seen->others * 100.0, seen->threads * 100.0,
 		 seen->steal * 100.0, (unsigned long long)seen->nr_irqs, seen->irqs * 100.0,
-		 seen->gone * 100.0, seen->waited * 100.0, (double)seen->late_ns / 1e6,
-		 seen->own * 100.0, seen->idle * 100.0);
+		 seen->gone * 100.0, seen->waited * 100.0, seen->own * 100.0, seen->idle * 100.0);
 }
 
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
@@ -301,7 +290,6 @@ bool witness_disturbed(const struct witness_limits *limits, const struct witness
 {
 	bool taken = seen->taken > limits->taken;
 	bool waited = limits->waited >= 0.0 && seen->waited > limits->waited;
-	bool late = limits->late_ns && seen->late_ns > limits->late_ns;
 
 	ret_why[0] = '\0';
 	if (taken)
@@ -310,8 +298,5 @@ bool witness_disturbed(const struct witness_limits *limits, const struct witness
 	if (waited)
 		append(ret_why, size, "the test itself waited %.2f %% of the time, %.2f is allowed",
 		       seen->waited * 100.0, limits->waited * 100.0);
-	if (late)
-		append(ret_why, size, "the core came %.2f ms late, %.2f is allowed",
-		       (double)seen->late_ns / 1e6, (double)limits->late_ns / 1e6);
-	return taken || waited || late;
+	return taken || waited;
 }

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "canary.h"
 #include "witness_tasks.h"
 
 #define WITNESS_ALL_CPUS (-1)
@@ -20,10 +19,10 @@
 /* Limits of a test, derived from its bound: a smaller disturbance cannot exceed the bound. */
 struct witness_limits {
 	/*
-	 * The share of the try in which something else had the core: tasks of other programs,
-	 * threads of the kernel, the hypervisor (steal), interrupts that are not timers, and tasks
-	 * that came and went between two looks. These are known by what is left of the time that
-	 * the core was not idle, and at least by how many of them there were.
+	 * Share of the try in which the core ran tasks of other programs, kernel threads, the
+	 * hypervisor (steal), interrupts other than timers, or tasks that started and exited between
+	 * the two readings. The time of such short tasks is the busy time that nothing else explains,
+	 * and at least their number times WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*
@@ -31,28 +30,25 @@ struct witness_limits {
 	 * not limited.
 	 */
 	double waited;
-	/* How late a real-time task may get the core. 0: no canary, its wake-ups would disturb. */
-	uint64_t late_ns;
 	/* Tasks that the try starts and ends, and interrupts other than timers that it causes. */
 	unsigned int own_forks, own_irqs;
 	/*
-	 * The try itself has the core do much that is no task's: softirqs on idle, ten thousand
-	 * timers a second. What is left of the time then says nothing, and tasks that came and went
-	 * are known by the time that the core was in user mode for nobody known.
+	 * The try itself causes many interrupts on the core, for example 10,000 timers per second.
+	 * Unexplained busy time is then no evidence of short tasks. Only unexplained user-mode time
+	 * counts as theirs.
 	 */
 	bool own_interrupts;
 };
 
-/* Shares of the try. */
+/* Shares of the duration of a try. */
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	double taken; /* their sum; all of it if the core was offline at either end */
+	double taken; /* sum of the five shares above, or 1 if the core was offline at either end */
 	double waited;
 	uint64_t nr_irqs, nr_gone;
-	uint64_t late_ns;
-	double own;  /* tasks of ours ran on the core, or ended meanwhile */
-	double idle; /* NAN where the kernel does not say */
+	double own;  /* tasks of the test: run time on the core, or before their exit */
+	double idle; /* NAN if the kernel does not account it */
 };
 
 struct witness_reading {
@@ -62,8 +58,8 @@ struct witness_reading {
 	uint64_t irqs, timers;
 	uint64_t idle_ns;
 	uint64_t user_ns;	   /* user-mode time of all tasks */
-	uint64_t children_ns;	   /* what children of ours had used when they ended */
-	uint64_t children_user_ns; /* of that in user mode */
+	uint64_t children_ns;	   /* CPU time of exited children of the test */
+	uint64_t children_user_ns; /* user-mode part of children_ns */
 	uint64_t hop_ns;      /* CPU time of this reading on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
@@ -73,19 +69,17 @@ struct witness {
 	int cpu;
 	struct witness_limits limits;
 	struct witness_reading first;
-	struct canary canary;
-	uint64_t mark;
 };
 
 void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits);
-/* Around one try. */
+/* Called at the start and at the end of one try. */
 void witness_begin(struct witness *witness);
 void witness_end(struct witness *witness, struct witness_seen *ret_seen);
 void witness_close(struct witness *witness);
 
-/* All that was seen, in one line. */
+/* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded; @ret_why then names what, beside what is allowed. */
+/* True if a limit is exceeded. @ret_why then has the measured share and the limit. */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

@@ -13,9 +13,9 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000u
-#define MOST_DEEP  64 /* a chain of parents longer than that is one that changed under us */
+#define MOST_DEEP  64 /* limit for a chain of parents that changes while it is read */
 
-/* How often it went to another core; 0 where the kernel does not say. */
+/* Number of migrations of a task, or 0 if the kernel does not report it. */
 static uint64_t read_moves(const char *pid, const char *tid)
 {
 	char path[64], text[8192];
@@ -89,7 +89,10 @@ static const struct witness_task *find(const struct witness_tasks *list, int pid
 	return list->nr ? bsearch(&key, list->tasks, list->nr, sizeof(key), by_number) : NULL;
 }
 
-/* By descent, not by process group: a shell without job control puts everything into one. */
+/*
+ * Finds descendants by their parents. Process groups do not work: a shell without job control puts
+ * all tasks into one group.
+ */
 static bool is_own(const struct witness_tasks *list, int pid)
 {
 	for (int i = 0; i < MOST_DEEP && pid > 1; i++) {

@@ -9,11 +9,11 @@
 
 struct witness_task {
 	int pid, tid, parent;
-	int cpu;     /* the last one it ran on */
-	bool kernel; /* a thread of the kernel */
-	bool own;    /* the test itself or a descendant of it */
+	int cpu;     /* CPU on which the task ran last */
+	bool kernel; /* kernel thread */
+	bool own;    /* the test itself or a descendant */
 	uint64_t run_ns, wait_ns;
-	uint64_t moves; /* to another core */
+	uint64_t moves; /* migrations to another core */
 };
 
 /* Sorted by pid and tid, as /proc lists them. */
@@ -28,18 +28,20 @@ void witness_tasks_free(struct witness_tasks *tasks);
 
 /* Difference between two snapshots, in ns. */
 struct witness_work {
-	uint64_t others_ns;  /* tasks of other programs ran on the core */
-	uint64_t threads_ns; /* threads of the kernel ran on it */
-	uint64_t own_ns;     /* tasks of ours ran on it */
-	uint64_t waited_ns;  /* tasks of ours had to wait, off the core; or the test itself */
-	unsigned int born;   /* tasks that the second reading has and the first has not */
-	unsigned int died;   /* of other programs, seen on the core by the first reading only */
+	uint64_t others_ns;  /* tasks of other programs on the core */
+	uint64_t threads_ns; /* kernel threads on the core */
+	uint64_t own_ns;     /* tasks of the test on the core */
+	/* run delay of the test's tasks on other cores, or of the test itself */
+	uint64_t waited_ns;
+	unsigned int born;   /* tasks that only the second reading has */
+	/* tasks of other programs on the core that only the first reading has */
+	unsigned int died;
 };
 
 /*
- * @cpu: the core in question, -1 for all. A task that was on it at either reading is taken to have
- * run on it all the time, and so is one of another program that moved between cores meanwhile: the
- * figure may be too high, hardly too low.
+ * @cpu: the measured core, or -1 for all. A task that was on @cpu at either reading counts as if it
+ * ran there all the time. So does a task of another program that migrated. The result may be too
+ * high.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Children that make cgroups, tasks, zombies and clients of every kind. */
+/* Child processes that create cgroups, tasks, zombies and clients. */
 #include "churn.h"
 
 #include <arpa/inet.h>
@@ -22,14 +22,18 @@
 #define NR_CLIENTS 96
 #define NR_READERS 48
 #define NR_ZOMBIES 8
-/* The kernel doubles what SO_RCVBUF asks for, and takes up to one packet more: 64 KiB on loopback. */
+/* The kernel doubles SO_RCVBUF and accepts up to one packet more: 64 KiB on loopback. */
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
-/* For so long a reader keeps a connection: longer than the exporter's timeout and keepalive. */
+/*
+ * Time that a reader keeps its connection: longer than the timeout and keepalive of the exporter.
+ */
 #define READER_STEPS 300
 #define READER_MS    100
 
-/* In a group of its own, so that its children end with it; and it ends with its parent. */
+/*
+ * The child leads a process group, so that its own children end with it. It ends with its parent.
+ */
 static pid_t child(void)
 {
 	pid_t pid = fork();
@@ -66,7 +70,7 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 	}
 }
 
-/* An emulated machine has a tenth of the speed: all of it would be busy with this alone. */
+/* An emulated machine has a tenth of the speed and would be fully busy with this load. */
 static void rest(unsigned int ms)
 {
 	live_sleep_ms(live_emulated() ? 10 * ms : ms);
@@ -95,11 +99,11 @@ pid_t churn_cgroups(struct churn_done *done)
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			cgroups_enter(path, 0);
-			/* Now and then one that lives for longer than a window. */
+			/* Some of the cgroups live for longer than a window. */
 			wait_often(i % 16 ? 3 : live_times(400));
 			_exit(0);
 		}
-		/* Alive while the next one begins. */
+		/* This cgroup lives while the next one is created. */
 		if (i % 16)
 			waitpid(pid, NULL, 0);
 		else
@@ -127,7 +131,7 @@ pid_t churn_tasks(struct churn_done *done)
 
 		if (!pid)
 			_exit(0);
-		/* They stay zombies until it is their turn again. */
+		/* The children stay zombies until the slot is used again. */
 		if (zombies[i % NR_ZOMBIES])
 			waitpid(zombies[i % NR_ZOMBIES], NULL, 0);
 		zombies[i % NR_ZOMBIES] = pid > 0 ? pid : 0;
@@ -173,7 +177,7 @@ pid_t churn_clients(struct churn_done *done, int port)
 		int *fd = &fds[i % NR_CLIENTS];
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
-		/* Most have read nothing when they close; some read a little. */
+		/* Most clients close without reading; some read a few bytes. */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
 			*buf = '\0';
 		if (*fd >= 0)
@@ -187,7 +191,7 @@ pid_t churn_clients(struct churn_done *done, int port)
 	}
 }
 
-/* The kernel drops every packet for the socket: the exporter gets no ACK, no FIN and no RST. */
+/* The kernel drops every packet for the socket, so the exporter gets no ACK, FIN or RST. */
 static void vanish(int fd)
 {
 	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -198,7 +202,7 @@ static void vanish(int fd)
 
 struct reader {
 	int fd;
-	uint64_t began, bytes; /* in steps; bytes read */
+	uint64_t began, bytes; /* number of steps; bytes read per step */
 };
 
 static void reader_begin(struct reader *reader, struct churn_done *done, int port, uint64_t number)
@@ -244,7 +248,7 @@ pid_t churn_readers(struct churn_done *done, int port)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < NR_READERS; i++)
 		readers[i].fd = -1;
-	/* The kind of a reader follows from its place: NR_READERS is a multiple of 3. */
+	/* The kind of a reader depends on its index: NR_READERS is a multiple of 3. */
 	for (uint64_t number = 0;; number++) {
 		struct reader *reader = &readers[number % NR_READERS];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorts the samples of a page and compares two of them. */
+/* Sorts the samples of a page and compares two pages. */
 #include "page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A double has 15 digits; sums of thousands of samples of nanoseconds lose some of them. */
+/* A double has 15 digits. Sums of thousands of samples in nanoseconds lose some of them. */
 #define ROUNDING 1e-6
 
 static bool is_counter(const char *name, size_t len)
@@ -99,7 +99,7 @@ double page_sum(const struct page *page, const char *name)
 	return sum_of(page, name, strlen(name));
 }
 
-/* Series of cgroups end, and so do those of blame. */
+/* Series of cgroups and of blame may end. */
 static bool may_end(const struct page_sample *sample)
 {
 	static const char runq[] = "subtick_runqueue_";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A page of /metrics as a sorted list, and what must not happen between two of them. */
+/* A page of /metrics as a sorted list, and rules for two successive pages. */
 #ifndef SUBTICK_TESTS_SOAK_PAGE_H
 #define SUBTICK_TESTS_SOAK_PAGE_H
 
@@ -15,25 +15,25 @@ struct page_sample {
 
 struct page {
 	char *text;
-	struct page_sample *samples; /* by series */
+	struct page_sample *samples; /* sorted by series */
 	size_t nr;
 };
 
-/* Takes over @text. */
+/* Takes ownership of @text. */
 void page_read(struct page *page, char *text);
 void page_free(struct page *page);
-/* 0 if there is none. */
+/* Value of a series, or 0. */
 double page_value(const struct page *page, const char *series);
-/* The sum of all samples of that name. */
+/* Sum of all samples with that name. */
 double page_sum(const struct page *page, const char *name);
 
 struct page_faults {
-	size_t fell;	 /* counters that are lower */
-	size_t vanished; /* counters that are missing, but for those of cgroups, which end */
-	size_t sums;	 /* sums over all series of a counter that are lower */
+	size_t fell;	 /* counters that fell */
+	size_t vanished; /* counters that vanished, except those of cgroups, whose series may end */
+	size_t sums;	 /* sums over all series of a counter that fell */
 };
 
-/* Adds what went wrong from @was to @now, and prints it. */
+/* Adds the violations from @was to @now, and prints them. */
 void page_compare(const struct page *was, const struct page *now, struct page_faults *faults);
 
 #endif

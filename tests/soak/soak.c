@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The exporter for a long time, with cgroups, tasks and clients that come and go; in a guest also
- * with a core that goes and comes back and a clock that is set. Counters and sums must not fall,
- * memory and descriptors must not grow, and no dispatch may be lost that is not counted as lost.
+ * Runs the exporter for a long time beside short-lived cgroups, tasks and clients. In a guest a CPU
+ * goes offline and the clock is set. Counters and sums must not fall, memory and descriptors must
+ * not grow, and every lost dispatch must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,32 +27,35 @@
 #define PORT		17828
 #define PORT_TEXT	"127.0.0.1:17828"
 #define DEFAULT_SECONDS 1200
-/* Series for every place, and every buffer as large as it gets. */
+/* Until every place has series and every buffer has its final size. */
 #define WARM_SECONDS 30
-/* Two minutes to compare. */
+/* At least two minutes are needed for a comparison. */
 #define SHORTEST_SECONDS 130
 /*
- * The least resident memory of a minute may grow by so much from the first minute to the last: rows of
- * blame, up to the square of the limit, and fragments below a page. What leaks raises the least.
+ * Allowed growth of the minimum resident memory from the first minute to the last: rows of blame,
+ * up to the square of the limit, and fragments below a page. A leak raises the minimum.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * And for seconds it may be so much above the least of the first minute: a window that ends late has all
- * cgroups that ended meanwhile, and its memory goes back to the kernel with every eighth window.
+ * Allowed peak above the minimum of the first minute. A late window has all cgroups that ended
+ * meanwhile. Its memory returns to the kernel with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
-/* What subtick-serve(8) promises of the kept windows: 1.5 MiB. */
+/* Size of the kept windows that subtick-serve(8) documents: 1.5 MiB. */
 #define HISTORY_BYTES (3 << 19)
 
-/* TCP memory of the kernel per connection, and memory of all responses, as docs/threat-model.md has them. */
+/* TCP memory of the kernel per connection, and memory of all responses, by docs/threat-model.md. */
 #define CONNECTIONS	 64
 #define CONNECTION_BYTES ((32 + 128) << 10)
 #define RESPONSES_BYTES	 (96 << 20)
 
-/* More cgroups of other programs than this take places, slots and memory that are judged here. */
+/* More cgroups of other programs than this would use the places, slots and memory under test. */
 #define OTHERS_MOST 16
-/* What churn_cgroups() has at most, those that the kernel has not freed yet, and the steady one. */
+/*
+ * Maximum number of cgroups of churn_cgroups(), of cgroups that the kernel has not freed yet, and
+ * the steady cgroup.
+ */
 #define OWN_CGROUPS 100
 
 static const char *const serve_args[] = {"serve",  "--config",	     "/dev/null", "--listen",
@@ -68,18 +71,21 @@ struct soak {
 	struct page first, last;
 	struct page_faults faults;
 	uint64_t begin_ns;
-	uint64_t dispatches; /* of the steady task at the first page */
-	double init;	     /* likewise of init */
+	uint64_t dispatches; /* dispatches of the steady task at the first page */
+	double init;	     /* dispatches of init at the first page */
 	unsigned int scrapes, unanswered, steps;
-	double rss_most, low_first, low_before, low; /* the least of the first, last and this minute */
+	/* minimum of the first, the last and the current minute */
+	double rss_most, low_first, low_before, low;
 	uint64_t minute;
-	double tcp, tcp_most, responses_most; /* bytes: TCP memory at the start, its growth; responses */
-	double cgroups, others; /* of the machine at the start; by how many others there were more */
+	/* TCP memory at the start, its growth, and memory of responses, in bytes */
+	double tcp, tcp_most, responses_most;
+	/* cgroups of the machine at the start, and the increase by other programs */
+	double cgroups, others;
 	size_t files;
 	bool guest;
 };
 
-/* How often the task got a core, by the kernel's accounting. */
+/* Number of dispatches of the task, by the kernel's accounting. */
 static uint64_t dispatches(pid_t pid)
 {
 	char path[64];
@@ -109,7 +115,7 @@ static size_t open_files(pid_t pid)
 	return nr;
 }
 
-/* The wall clock of the guest: back, ahead by more than an hour, and where it should be. */
+/* Sets the guest's clock back, ahead by more than an hour, and to the right time. */
 static void step_clock(struct soak *s)
 {
 	static const int steps[] = {-3, 3700, -3697};
@@ -121,7 +127,7 @@ static void step_clock(struct soak *s)
 		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
 }
 
-/* Why there was no answer, by what the exporter itself counted meanwhile. */
+/* Reason why there was no answer, from the exporter's own counters. */
 static void note_unanswered(struct soak *s, const struct page *now, const char *why)
 {
 	static const char *const series[] = {
@@ -136,7 +142,7 @@ static void note_unanswered(struct soak *s, const struct page *now, const char *
 			  page_value(now, series[i]));
 }
 
-/* Of the hierarchy that governs CPU, on the whole machine; 0 if the kernel does not tell. */
+/* Number of cgroups of the whole machine in the CPU hierarchy, or 0 if it is unknown. */
 static double machine_cgroups(void)
 {
 	double nr, found = 0;
@@ -154,7 +160,7 @@ static double machine_cgroups(void)
 	return found;
 }
 
-/* A witness that is not subtick: cgroups that other programs have made meanwhile. */
+/* Number of cgroups that other programs have created meanwhile. */
 static void watch_others(struct soak *s)
 {
 	double more = machine_cgroups() - s->cgroups - OWN_CGROUPS;
@@ -163,7 +169,7 @@ static void watch_others(struct soak *s)
 		s->others = more;
 }
 
-/* A claim about memory or places, which others can spoil. */
+/* A claim about memory or places, which other programs can disturb. */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
 	if (!right && s->others > OTHERS_MOST)
@@ -176,7 +182,7 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* At the end, without clients, it falls. */
+	/* At the end, without clients, the memory falls. */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {
@@ -235,8 +241,8 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * The windows of ten minutes fill up to a bound of their own, which the end looks at. What
-	 * clients do not read is held for them until the timeout, and counted.
+	 * The windows of the last ten minutes grow to a bound that is judged at the end. Unread
+	 * responses are held until the timeout, and counted.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -270,7 +276,7 @@ static void stop_churn(struct soak *s)
 	}
 }
 
-/* However the program ends, nothing of it goes on. */
+/* Ends all children, however the program ends. */
 static struct soak *running;
 
 static void end_all(void)
@@ -282,7 +288,7 @@ static void end_all(void)
 		churn_stop(running->steady);
 	if (!running->serve)
 		return;
-	/* What somebody who looks for the reason wants to know first. */
+	/* Prints the exporter's state to explain a failure. */
 	if (waitpid(running->serve, &status, WNOHANG) == running->serve)
 		live_note("the exporter had ended: %s %d",
 			  WIFSIGNALED(status) ? "signal" : "exit code",
@@ -309,7 +315,7 @@ static void start(struct soak *s)
 	s->serve = live_start(serve_args, &s->serve_fd);
 	scrape_wait(PORT);
 	s->steady = churn_steady(s->cgroup);
-	/* Windows end every 0.5 s: the cgroup has its series now. */
+	/* Windows end every 0.5 s, so the cgroup has its series now. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
 	s->tcp = tcp_bytes();
@@ -321,7 +327,7 @@ static void start(struct soak *s)
 		s->churn[4] = churn_hotplug(done);
 }
 
-/* The task rests while it is looked at: its count and the page are of the same moment. */
+/* The task sleeps while it is read, so that its count and the page are of the same time. */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
 	uint64_t count;
@@ -342,7 +348,7 @@ static double lost(const struct page *page)
 	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"recursion_misses\"}");
 }
 
-/* Two of the first and last dispatches may be on either side of what is compared. */
+/* The first and the last dispatch may be on either side of the comparison. */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
 	double least = ran - losses - 2, init = load_init_schedstat().count - s->init;
@@ -375,7 +381,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		s->faults.fell, s->faults.vanished);
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
-	/* The minute under way may have only just begun. */
+	/* The current minute may have just begun. */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),
 		 "resident memory without kept windows and responses: at least %.1f MiB in the first "
@@ -411,7 +417,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		page_value(end, "subtick_runqueue_cgroups"));
 }
 
-/* Also tells whoever waits for a guest that it goes on. */
+/* The output also shows the waiting VM suite that the guest is alive. */
 static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
@@ -437,7 +443,7 @@ int main(void)
 		live_fail_all("SUBTICK_SOAK_SECONDS must be %d or more", SHORTEST_SECONDS);
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
-	/* It only looks; what it starts has no priority. */
+	/* Only this process has real-time priority. Its children have none. */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);
 	s.init = load_init_schedstat().count;
@@ -454,7 +460,7 @@ int main(void)
 	}
 	count = steady_stopped(&s, &end);
 	stop_churn(&s);
-	/* Their connections close, and none is left but ours. */
+	/* All client connections are closed; only this connection is left. */
 	live_sleep_ms(5000);
 	look(&s);
 	note(&s);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit: the tick it finds, the task that hides, the true time of a loop of sleeps. */
+/*
+ * subtick audit: the tick, the task that hides from it, and the true CPU time of a loop of sleeps.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +19,15 @@
 
 #define AUDITED	 1 /* CPU */
 #define SHARE	 0.30
-#define UNIT_NS	 (10 * NSEC_PER_MSEC) /* of the columns */
-#define USAGE_NS 4000 /* user and system are read in us, at both ends */
-#define SEEN_NS	 200000 /* a later reading counts as blurred */
-/* From arming a timer until the core sleeps, which sleeps of 1 us overlap with. */
+#define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the columns of /proc/stat */
+#define USAGE_NS 4000 /* user and system time are in us, at both ends */
+#define SEEN_NS	 200000 /* a reading that is later than this counts as blurred */
+/* Instructions from arming a timer until the core sleeps. A sleep of 1 us overlaps with them. */
 #define ARMED_NS 2000
 #define OTHERS_NS 20000 /* two runs of a kernel thread */
-#define STABLE	 1.2  /* a sleep that is longer than a tick stops it, which is work as well */
+#define STABLE	 1.2  /* a sleep longer than a tick stops the tick, which takes time */
 
-static bool irqtime; /* the kernel takes interrupts off the time of tasks */
+static bool irqtime; /* the kernel subtracts interrupts from the time of tasks */
 
 /* Returns the JSON that users get, and frees the report. */
 static json_t *as_json(struct report *report)
@@ -45,7 +47,7 @@ static json_t *as_json(struct report *report)
 	return root;
 }
 
-/* The row whose @key reads @name. */
+/* Row of @table in which @key has the value @name. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
 {
 	json_t *list = json_object_get(root, table);
@@ -91,7 +93,7 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks are at multiples of their period on CLOCK_MONOTONIC, and the reader sees them some
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees them some
 	 * turns later.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
@@ -100,9 +102,9 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * Each load's columns follow from whether the tick meets it: always, or never. The idle loop is no part of what has
- * bounds here. It is the kernel's, not the load's: with HZ=1000, entered twice a tick, 0.8 % of the core; and more if
- * the other processor has its turn (truth_turns_start()) while this one is in the loop.
+ * The columns of each load depend on whether the tick always or never hits it. The idle loop
+ * belongs to the kernel and has no bound here. With HZ=1000 it is entered twice per tick and takes
+ * 0.8 % of the core, or more if the other processor has its turn meanwhile (truth_turns_start()).
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -115,13 +117,13 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 
 	live_ok(run->levels_known && work >= SHARE && work < SHARE + 0.02 && busy >= work,
 		"%s: the core truly works for %.2f %%, and is busy for %.2f %%", name, work * 100.0, busy * 100.0);
-	/* A second in units of 10 ms, at both ends. */
+	/* A second in units of 10 ms, rounded at both ends. */
 	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
 		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
 		name, shown * 100.0, expected * 100.0, sum);
 }
 
-/* A column that the kernel measures is right to its unit. */
+/* A column that the kernel measures is exact to its unit of 10 ms. */
 static bool within_unit(const struct audit_level *level)
 {
 	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;
@@ -177,9 +179,9 @@ static void check_sources(int hz, struct audit_findings *f)
 }
 
 /*
- * With IRQ_TIME_ACCOUNTING the thread clock lacks interrupts, so the true time is the loop's part
- * of the task time: more than its clock, and at most the task time. Returns the time of kernel
- * threads, which is the rest.
+ * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true time is then the loop's
+ * part of the task time: more than its thread clock, and at most the task time. Returns the rest,
+ * which is the time of kernel threads.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -251,7 +253,7 @@ static void check_delays(void)
 
 #define READ_HZ 6000
 
-/* Reads on the other core 6,000 times a second, like the monitor SuperMon. */
+/* Reads /proc/stat on the other core 6,000 times a second, like the monitor SuperMon. */
 static void read_stat(void *memory, void *arg)
 {
 	uint64_t *reads = memory, next = clock_mono_ns();
@@ -272,7 +274,7 @@ static void read_stat(void *memory, void *arg)
 	}
 }
 
-/* Reading /proc/stat fast does not change what it shows of another core, nor what is true. */
+/* Fast reading of /proc/stat changes neither its columns for another core nor the true load. */
 static void check_reader(int hz, struct audit_findings *f)
 {
 	struct gen_child reader = {0};
@@ -319,17 +321,17 @@ static void check_slack(int hz)
 	audit_delays_free(&delays);
 }
 
-/* The tick is found even if nothing else can be measured. */
+/* The tick is found even if no other figure can be measured. */
 static void check_all(int hz, struct audit_findings *f)
 {
 	check_ticks(hz, f);
-	/* Without it there is no truth to compare the columns with. */
+	/* Without BPF there is no true load to compare the columns with. */
 	if (!configured_with("BPF_SYSCALL"))
 		return;
 	check_sources(hz, f);
 	/*
-	 * A turn of the reader takes 20 us from the load. That is little of a period of 4 ms and
-	 * too much of 1 ms.
+	 * A turn of the reader takes 20 us from the load: little of a period of 4 ms, too much of 1
+	 * ms.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -338,8 +340,9 @@ static void check_all(int hz, struct audit_findings *f)
 }
 
 /*
- * Interrupts of a perf clock instead of packets, which would take many seconds of two busy processors. They
- * take about half of the core: at 30 us it is nearly all of it, and then every unit of 10 ms ends on a tick.
+ * A perf clock causes the interrupts. Packets would take many seconds of two busy processors. The
+ * interrupts take about half of the core. With a period of 30 us they would take nearly all of it,
+ * and every unit of 10 ms would end on a tick.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit --budget: all experiments together take no longer, and what does not fit is left out. */
+/*
+ * subtick audit --budget: all experiments together keep the budget, and the last ones are left out.
+ */
 #include <string.h>
 
 #include "base/clock.h"
@@ -22,9 +24,11 @@ int main(void)
 	double took, start;
 
 	truth_begin(2);
-	/* While a load runs on CPU 1, CPU 0 has a quarter of the time for all the rest: a loaded machine. */
+	/* While a load runs on CPU 1, CPU 0 has a quarter of the time, like a loaded machine. */
 	truth_turns_start();
-	/* Loading the programs of a source is not interrupted, so its time is allowed on top. */
+	/*
+	 * Loading the programs of a source is not interrupted, so its time is allowed in addition.
+	 */
 	start = seconds_of(ARGS("load", "1ms", "1"), &run);
 	live_ok(!run.exit_code, "a window of 1 ms takes %.3f s with the start: exit %d", start,
 		run.exit_code);

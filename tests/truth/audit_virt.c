@@ -14,7 +14,7 @@
 #define AUDITED 1 /* CPU */
 #define SHARE	0.30
 
-/* The levels of a load that is not synchronous with anything: units of 10 ms, at both ends. */
+/* Resolution of the columns for a load at random times: units of 10 ms, at both ends. */
 static void check_levels(const struct audit_load_run *run)
 {
 	static const enum audit_mode modes[] = {AUDIT_MODE_USER, AUDIT_MODE_TASKS,
@@ -41,7 +41,10 @@ int main(void)
 		.share = SHARE,
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
-	/* Not searched: the search needs two busy processors, and these alternate. */
+	/*
+	 * The phase is not searched, because the search needs two busy processors, which take turns
+	 * here.
+	 */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};
 	static struct audit_sources sources;

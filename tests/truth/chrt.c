@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The form of chrt (util-linux) that findings advise. Busybox in the guest lacks chrt. */
+/* The option of chrt (util-linux) that findings recommend. Busybox in the guest has no chrt. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Checks the virtual time that other tests rely on: it advances with instructions, equally in each
- * run.
- */
+/* Virtual time advances with instructions, and equally in each run. */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -34,7 +31,7 @@ int main(void)
 		same += took[i] <= least + CLOCK_STEP;
 	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns",
 		BURN_NS, (unsigned long long)least);
-	/* 200 burns take 2 ms: a tick or two fall into them. */
+	/* 200 burns take 2 ms, which contain one or two ticks. */
 	live_ok(same >= BURNS - 3, "%d of %d burns take the same time", same, BURNS);
 	begin = clock_mono_ns();
 	truth_sleep_until(begin + 60 * NSEC_PER_SEC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exporters of two versions on the same events, twice each: subtick-old, subtick, subtick-old, subtick,
- * attached in this order. Prints what each counted of the schedules of runq and judges the differences.
- * A program sees an event after the programs that were attached before it, so two exporters of one version
- * differ by that delay; the two versions must not differ by more.
+ * Two exporters of each of two versions on the same events, attached in the order subtick-old,
+ * subtick, subtick-old, subtick. Prints their counts for the schedules of runq and judges the
+ * differences. A program sees an event after the programs that were attached before it. Two
+ * exporters of one version differ by that delay, and the two versions must not differ by more.
  */
 #include <math.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static const struct runq_schedule *const schedules[] = {&runq_waits, &runq_preem
 							&runq_quota, &runq_kthread};
 #define NR_SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
 
-/* An exporter, its page at the start and at the end. */
+/* An exporter, and its page at the start and at the end. */
 struct exporter {
 	const char *name;
 	struct measured measured;
@@ -66,8 +66,8 @@ static void start(struct exporter *e, const char *name, const char *collect, int
 }
 
 /*
- * Ends a window of all at the same time. SIGHUP makes an exporter look at the clock, and after a stop that was
- * longer than its interval it ends one window at once.
+ * Ends a window of all exporters at the same time. SIGHUP makes an exporter read the clock. After a
+ * stop that was longer than its interval it ends one window at once.
  */
 static void align(struct exporter e[NR_EXPORTERS])
 {
@@ -106,7 +106,7 @@ static void run_schedules(void)
 	}
 }
 
-/* Sleeps and wakes up on an idle core, so each wait is the way out of idle. */
+/* Sleeps and wakes up on an idle core, so each wait is an idle exit. */
 static void sleeper_run(void *shared)
 {
 	const uint64_t *begin_ns = shared;
@@ -140,7 +140,7 @@ static void label_of(const char *line, const char *name, char *buf, size_t size)
 			snprintf(buf, size, "%.*s", (int)strcspn(at + len + 2, "\""), at + len + 2);
 }
 
-/* Families that are compared, each with the label that makes figures of it. */
+/* Compared families, each with the label that separates its figures. */
 static const struct {
 	const char *family, *label;
 } compared[] = {
@@ -166,7 +166,10 @@ static struct figure *figure_of(struct figure *figures, const char *series)
 		    strncmp(series, compared[i].family, family))
 			continue;
 		label_of(series, "cgroup", label, sizeof(label));
-		/* The root has the exporters, which run between the ends of two windows. */
+		/*
+		 * Leaves out the root cgroup: the exporters are in it and run between the ends of
+		 * two windows.
+		 */
 		if (!strcmp(label, "/"))
 			return NULL;
 		label_of(series, compared[i].label, label, sizeof(label));
@@ -199,8 +202,8 @@ static void add_page(struct figure *figures, const struct exporter *e, int which
 }
 
 /*
- * Difference between the versions. The mean of places 1 and 3 is compared with place 2, that of 2 and 4 with
- * place 3, so a difference that grows with the place cancels.
+ * Difference between the versions. The mean of positions 1 and 3 is compared with position 2, and
+ * the mean of 2 and 4 with position 3. A difference that grows with the position cancels.
  */
 static double difference(const double grown[NR_EXPORTERS])
 {
@@ -253,7 +256,7 @@ static void compare(const char *collect, int port)
 
 	for (int i = 0; i < NR_EXPORTERS; i++)
 		start(&e[i], names[i], collect, port + i);
-	/* The last one listens before its first window begins. */
+	/* The last exporter listens before its first window begins. */
 	live_sleep_ms(3 * INTERVAL_NS / NSEC_PER_MSEC);
 	align(e);
 	for (int i = 0; i < NR_EXPORTERS; i++)

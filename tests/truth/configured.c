@@ -46,7 +46,7 @@ const char *configured_regime(unsigned int cpu)
 {
 	uint64_t full;
 
-	/* The guests have one such core at most. */
+	/* The guests have at most one nohz_full core. */
 	if (!sys_read_u64(NULL, "/sys/devices/system/cpu/nohz_full", &full) && full == cpu)
 		return "virt-gen";
 	return configured_with("IRQ_TIME_ACCOUNTING") ? "irqtime" : "tick";

@@ -9,7 +9,7 @@
 int configured_hz(void);
 /* @symbol without CONFIG_. */
 bool configured_with(const char *symbol);
-/* How this kernel accounts CPU time on @cpu, as audit names it. */
+/* Accounting regime of CPU time on @cpu, as audit names it. */
 const char *configured_regime(unsigned int cpu);
 
 #endif

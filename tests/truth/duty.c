@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The generator of tests in virtual time. */
+/* Periodic load for tests in virtual time. */
 #include "duty.h"
 
 #include "base/clock.h"
 #include "live.h"
 #include "truth.h"
 
-/* xorshift64 is enough: the burns must only not be periodic. */
+/* The burns only need random start times, so xorshift64 is enough. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A load for virtual time: burns a share of every period by counting, with no clock read in it. */
+/* A periodic load for virtual time: it burns by counting instructions and reads no clock. */
 #ifndef SUBTICK_TESTS_TRUTH_DUTY_H
 #define SUBTICK_TESTS_TRUTH_DUTY_H
 
@@ -13,8 +13,8 @@ struct truth_duty_opts {
 	double duty;
 	uint64_t period_ns;
 	/*
-	 * Burns begin at multiples of the period, and so at the tick; otherwise at a random time of
-	 * each period.
+	 * Burns begin at multiples of the period, and therefore at the tick. If false, at a random
+	 * time of each period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
@@ -23,10 +23,10 @@ struct truth_duty_opts {
 /* A page that only the load writes. */
 struct truth_duty {
 	uint64_t cycles;
-	uint64_t cpu_ns; /* its thread clock at the end of the last burn */
+	uint64_t cpu_ns; /* thread clock of the load at the end of its last burn */
 };
 
-/* Fails the program if it cannot start. */
+/* Fails the program if the load cannot start. */
 const struct truth_duty *truth_duty_start(const struct truth_duty_opts *opts,
 					  struct gen_child *ret_child);
 

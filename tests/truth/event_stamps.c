@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Puts together the timestamps that several perf events took at the same tracepoint hit. */
+/* Groups the timestamps that several perf events took at one tracepoint hit. */
 #include "event_stamps.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "live.h"
 
-#define MOST_NESTED 3 /* a task, an interrupt, a pseudo-NMI */
+#define MOST_NESTED 3 /* a task, an interrupt and a pseudo-NMI can nest */
 
 static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 {
@@ -18,7 +18,7 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
-/* The next event of the same CPU after all stamps of this one. */
+/* Time of the next event of the same CPU. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -36,8 +36,8 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * Per CPU: entries that lack stamps, with the number of missing ones. Some tracepoints are hit with
-	 * interrupts enabled, so an interrupt may come between two stamps of a hit.
+	 * Per CPU: incomplete hits and their number of missing stamps. Some tracepoints are hit
+	 * with interrupts enabled, so an interrupt may come between two stamps of a hit.
 	 */
 	struct {
 		unsigned int depth;

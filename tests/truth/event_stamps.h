@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When subtick's own program stamped a tracepoint hit. Several perf events are opened on the same
- * tracepoint before that program is attached, so they stamp each hit before it does: its stamp is
- * later than their last one, and at most as much later as one more perf event would take.
+ * Bounds for the time at which subtick's program stamped a tracepoint hit. Several perf events are
+ * opened on the same tracepoint before that program is attached, so all of them stamp each hit
+ * first. The program's stamp comes after the last perf stamp, by at most the time of one more perf
+ * event.
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
@@ -20,25 +21,25 @@
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {
-	const char *name; /* the witness's own pointer */
+	const char *name; /* pointer into the witness */
 	unsigned int cpu;
-	uint64_t first_ns;	  /* by the first perf event */
-	uint64_t low_ns, high_ns; /* the program's stamp lies between these … */
+	uint64_t first_ns;	  /* stamp of the first perf event */
+	uint64_t low_ns, high_ns; /* lower bound of the program's stamp */
 	/*
-	 * … unless there are two processors, which take turns, and a turn of the other comes before
-	 * the stamp. Even then it comes before the next event of the same CPU.
+	 * Upper bound of the program's stamp. With two processors a turn of the other one may come
+	 * before the stamp; then the bound is the next event of the same CPU.
 	 */
 	uint64_t next_ns;
 	const struct witness_hit *hit;
 };
 
 /*
- * In order of time. A tracepoint with one perf event has its stamp as both ends.
- * @own_ns: what subtick's program takes from being called to its stamp.
+ * Result in order of time. A tracepoint with one perf event has equal bounds. @own_ns: time from
+ * the call of subtick's program to its stamp.
  */
 size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp **ret_stamps);
 
-/* The idle loop's event: @exit of it, or the entry into it. */
+/* Event of the idle loop: the exit if @exit, else the entry. */
 bool event_stamp_idle(const struct witness *w, const struct event_stamp *stamp, bool exit);
 
 #endif

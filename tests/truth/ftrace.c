@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads a trace of interrupt and softirq events and adds up their lengths. */
+/* Reads a trace of interrupt and softirq events and sums their durations. */
 #include "ftrace.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* State of the walk over the events: what is open. */
+/* State of the walk over the events: open intervals. */
 struct state {
 	uint64_t last_ns;
-	int depth; /* of interrupt handlers */
+	int depth; /* nesting depth of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
 	uint64_t raised_ns[FTRACE_NR_VECS]; /* first raise since the last entry, or 0 */
@@ -63,7 +63,7 @@ void ftrace_begin(unsigned int mask, const char *const *events)
 	for (size_t i = 0; events[i]; i++)
 		if (!enable(events[i]))
 			live_fail_all("ftrace has no events %s: %s", events[i], strerror(errno));
-	/* arm64 has the one, x86 the other. */
+	/* arm64 has the first name, x86 the second. */
 	if (!enable("irq_vectors") && (!enable("ipi/ipi_entry") || !enable("ipi/ipi_exit")))
 		live_fail_all("ftrace shows no interrupts between processors");
 	put("trace", "\n");

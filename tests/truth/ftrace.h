@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interrupts and softirqs of one core as the kernel's own tracer stamped them. */
+/* Interrupts and softirqs of one core, with the timestamps of ftrace. */
 #ifndef SUBTICK_TESTS_TRUTH_FTRACE_H
 #define SUBTICK_TESTS_TRUTH_FTRACE_H
 
@@ -17,7 +17,7 @@ struct ftrace_times {
 	uint64_t softirq_on_task_ns;
 	uint64_t vec_ns[FTRACE_NR_VECS];
 	uint64_t vec_count[FTRACE_NR_VECS];
-	/* From the first raise to the entry, of the entries between the stamps. */
+	/* Time from the first raise to the entry, for entries between the two timestamps. */
 	uint64_t delay_ns[FTRACE_NR_VECS], delay_max_ns[FTRACE_NR_VECS];
 	uint64_t delay_count[FTRACE_NR_VECS];
 };
@@ -26,22 +26,22 @@ struct ftrace_times {
 struct ftrace_event {
 	uint64_t at_ns;
 	unsigned int cpu;
-	int pid; /* of the current task */
+	int pid; /* pid of the current task */
 	char name[48];
 	const char *fields; /* valid until the next event */
 };
 
 /*
- * Traces groups of events ("irq"), which end with NULL, or single ones ("sched/sched_switch"), on the CPUs of
- * @mask, with CLOCK_MONOTONIC in an instance of its own; fails the program.
+ * Traces the NULL-terminated event groups ("irq") or events ("sched/sched_switch") @names on the
+ * CPUs of @mask, in a trace instance with CLOCK_MONOTONIC. Fails the program on an error.
  */
 void ftrace_begin(unsigned int mask, const char *const *events);
-/* Ends it, removes the instance and passes on all events in order. */
+/* Ends tracing, removes the instance and calls the function for each event in order of time. */
 void ftrace_end(void (*each)(const struct ftrace_event *event, void *arg), void *arg);
 
 /* Starts tracing interrupts and softirqs of @cpu. */
 void ftrace_start(int cpu);
-/* Ends it, removes the instance and adds up what lies between the two stamps. */
+/* Ends tracing, removes the instance and sums the time between the two timestamps. */
 void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times);
 
 #endif

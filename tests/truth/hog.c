@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A hog and its victim. */
+/* A task that occupies the core (hog), and the task that waits for it (victim). */
 #include "hog.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of a known schedule: a hog wakes a victim of lower priority on its own core, works on for a
- * known time and sleeps. Until then the victim waits behind it. Both stamp what they do.
+ * Waits of a known schedule: a hog wakes a victim of lower priority on its own core, works for a
+ * known time and sleeps. The victim waits until the hog sleeps. Both tasks take timestamps.
  */
 #ifndef SUBTICK_TESTS_TRUTH_HOG_H
 #define SUBTICK_TESTS_TRUTH_HOG_H
@@ -20,7 +20,7 @@
 
 struct hog {
 	/* Set before hog_start(). */
-	const char *hog, *victim; /* cgroups */
+	const char *hog, *victim; /* cgroups of the two tasks */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
 	uint64_t burn_ns[HOG_MAX];
@@ -32,17 +32,20 @@ struct hog {
 	} stamp[HOG_MAX];
 };
 
-/* In memory that its tasks share. */
+/* Allocated in memory that the tasks share. */
 struct hog *hog_make(void);
-/* Both tasks sleep until begin_ns, and after the last round until they are stopped. */
+/* Both tasks sleep until begin_ns, and after the last round until the test ends. */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 
 /* End of the schedule. */
 uint64_t hog_end_ns(const struct hog *b);
-/* Each round is one wait of the victim behind the hog … */
+/* Each round has one wait of the victim behind the hog. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
-/* … and one of the hog, which finds its core idle: from the timer to its first stamp at most. */
+/*
+ * Each round has one wait of the hog on its idle core: at most from the timer to its first
+ * timestamp.
+ */
 void hog_own_waits(const struct hog *b, struct wait_known *waits);
 
 #endif

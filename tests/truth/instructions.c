@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The PMU's instruction event, on its own path to the kernel. */
+/* Reads the PMU's instruction counter without subtick. */
 #include "instructions.h"
 
 #include <errno.h>

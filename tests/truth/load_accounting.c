@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* busy and tasks against the kernel's own accounting: idle time to the nanosecond, and run times. */
+/* Busy and task time, compared with the kernel's idle time in ns and its run times. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "truth.h"
 
 #define MEASURED  1   /* CPU */
-#define WINDOW_MS 100 /* and at least so many periods: */
+#define WINDOW_MS 100 /* at least this many periods */
 #define PERIODS	  5
 #define LONG_MS	  5000
-#define BOUND	  0.001 /* a tenth of a point; where nothing is known of the difference, three: */
+#define BOUND	  0.001 /* a tenth of a point; three tenths where the difference is not explained */
 #define RAW_BOUND 0.003
-#define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
+#define CLOSURE	  1e-3 /* one interrupt between the reading of the clock and of the slot */
 /*
  * Instructions per idle period that the kernel counts as idle and subtick as busy. The kernel takes
  * its stamps when the idle loop begins and in the first interrupt after the halt, subtick just
@@ -47,7 +47,7 @@ static uint64_t field(const char *text, const char *name)
 	return strtoull(strchr(at, ':') + 1, NULL, 10);
 }
 
-/* The caller runs on @cpu, which is therefore not idle: the accounting is complete. */
+/* The caller runs on @cpu, so the kernel has accounted all of its idle time. */
 static uint64_t idle_ns(int cpu)
 {
 	static char text[1 << 18];
@@ -119,8 +119,8 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		what, split->busy * 100.0, b.not_idle * 100.0, more * 100.0,
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
-	 * The scheduler's clock of a task that wakes an idle core begins in the interrupt that
-	 * wakes it, and runs on in interrupts on top of it.
+	 * When a task wakes an idle core, its scheduler clock starts in the waking interrupt. The
+	 * clock also runs during interrupts on top of the task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;

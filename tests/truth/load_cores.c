@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Siblings and cgroups of a core that run at the same time, against perf's stamps of idle and switches. */
+/*
+ * Siblings and cgroups of a core that run at the same time, compared with perf's stamps of idle
+ * entries, idle exits and switches.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +16,7 @@
 
 #define ROUNDS	    60
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
-#define FIRST	    2 /* CPUs 2 and 3 are one core */
+#define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
 /*
  * The program stamps each idle entry and exit some hundred ns after perf. An interval has this delay at
  * both ends, so that only the difference remains.
@@ -26,13 +29,15 @@ struct shared {
 	uint64_t begin_ns;
 };
 
-/* Rounds of one CPU, whose begins and lengths keep no step with the rounds of the other CPU. */
+/*
+ * Rounds of one CPU. Their starts and lengths are not synchronous with the rounds of the other CPU.
+ */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		/*
-		 * Never at the same time: of two CPUs that wake at once, the emulator lets one wait in the
-		 * middle of its event, between the stamp of perf and the stamp of the program.
+		 * The two CPUs never wake at the same time. The emulator would stop one of them in
+		 * the middle of its event, between the stamps of perf and of the program.
 		 */
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 

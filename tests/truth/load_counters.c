@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources that read a counter of unhalted cycles, where there is one: busy against that counter. */
+/* Sources that read a counter of unhalted cycles: busy, compared with the counter itself. */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "truth.h"
 
 /*
- * With 16 ns an instruction the event counts at 62.5 MHz, the rate of the generic counter, and it
- * stands still while the core is halted: unhalted cycles at a constant rate.
+ * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. It stops
+ * while the core is halted, so it counts unhalted cycles at a constant rate.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
@@ -27,7 +27,10 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
-/* Reads the counter around the source, so that the middle is the source's own moment. */
+/*
+ * Reads the counter before and after the source. The mean of the two is the counter at the time of
+ * the source.
+ */
 static double update(struct subtick *load, int fd)
 {
 	uint64_t before = instructions_read(fd);
@@ -56,7 +59,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 
 		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* The rate of an event that the user names is unknown. */
+		/* The rate of a user-specified event is unknown. */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,
@@ -65,7 +68,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 	gen_child_stop(&child);
 }
 
-/* Pinned events until the PMU has no counter left; returns how many are open. */
+/* Opens pinned events until the PMU has no free counter. Returns their number. */
 static int take_all(int fds[MOST_COUNTERS])
 {
 	const struct perf_event other = {
@@ -93,7 +96,10 @@ static uint32_t window_flags(struct subtick *load)
 	return split.busy < 0.0 ? split.flags | NO_FIGURE : split.flags;
 }
 
-/* While others use every counter there is no figure, not 0 %. The figure returns by itself. */
+/*
+ * While other programs use every counter, the figure is unavailable, not 0 %. It returns when a
+ * counter is free.
+ */
 static void check_taken(void)
 {
 	int fds[MOST_COUNTERS], nr = take_all(fds);
@@ -105,7 +111,7 @@ static void check_taken(void)
 	while (nr)
 		close(fds[--nr]);
 	flags = window_flags(load);
-	/* The kernel hands the counter over some milliseconds later. */
+	/* The kernel reassigns the counter some milliseconds later. */
 	flags &= ~SUBTICK_MULTIPLEXED;
 	live_ok(flags == SUBTICK_NOT_CONSTANT, "they are gone: a figure again, flags %#x", flags);
 	subtick_close(load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* busy against the number of instructions that the core executed, at every duty, period and phase. */
+/* Busy time, compared with the number of executed instructions, at every duty, period and phase. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -9,18 +9,18 @@
 #include "live.h"
 #include "truth.h"
 
-#define WINDOW_MS 100 /* and at least so many periods: */
+#define WINDOW_MS 100 /* at least this many periods */
 #define PERIODS	  5
 #define BOUND	  0.001 /* a tenth of a point */
 #define ROUNDING  1e-6
-#define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
+#define CLOSURE	  1e-3 /* one interrupt between the reading of the clock and of the slot */
 /*
- * Instructions per idle cycle between the stamp of the way into idle and the halt, and between the
- * halt and the stamp of the way out: docs/methods/load.md lists them. Counted as idle, yet executed.
+ * Executed instructions per idle cycle that subtick counts as idle: between the idle entry stamp
+ * and the halt, and between the halt and the idle exit stamp. docs/methods/load.md lists them.
  */
 #define OUTSIDE 375
 
-/* Returns the difference between the sum of the parts and the window, or busy, beyond rounding. */
+/* Largest deviation of the sum of all parts from 1, and of the busy parts from busy. */
 static double open_share(const struct live_split *split)
 {
 	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;
@@ -86,7 +86,7 @@ int main(void)
 			};
 
 			/*
-			 * The tick is every 4 or 1 ms, so tick and period are multiples of each
+			 * The tick period of 4 or 1 ms and the load's period are multiples of each
 			 * other.
 			 */
 			check_point(bpf, fd, &opts, "at random");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Softirqs inline on an idle core: how many, how long, and on top of what, against ftrace. */
+/*
+ * Softirqs inline on an idle core: number, duration and interrupted context, compared with ftrace.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #define NR_CPUS	 2
 #define NET_RX	 3
 #define BOUND	 0.001 /* a tenth of a point */
-#define CLOSURE	 1e-3  /* an interrupt between the clock and the slot is in one of them */
+#define CLOSURE	 1e-3  /* one interrupt between the reading of the clock and of the slot */
 
 struct sources {
 	struct load_source *bpf, *sched;
@@ -24,7 +26,7 @@ struct sources {
 struct edge {
 	struct load_sample samples[NR_CPUS], sched[NR_CPUS];
 	struct load_vecs vecs;
-	uint64_t kernel_count; /* NET_RX by /proc/softirqs */
+	uint64_t kernel_count; /* NET_RX count in /proc/softirqs */
 };
 
 /* The second column of figures is CPU 1. */

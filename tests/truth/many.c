@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills the slots of thousands of cgroups like the programs, and measures the reader. */
+/* Fills the slots of thousands of cgroups as the BPF programs do, and measures the reader. */
 #include "many.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 #define NR_LE	   16
 #define PER_POD	   3  /* containers */
-#define NR_LENGTHS 12 /* lengths of waits of a container in a window */
+#define NR_LENGTHS 12 /* different wait times of a container in a window */
 
 static const uint64_t le[NR_LE] = RUNQ_LE_DEFAULT_NS;
 static const double percentiles[] = {50, 90, 99, 99.9};
@@ -36,7 +36,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* Set by many_open_pods() only. */
+	/* Only set by many_open_pods(). */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;
@@ -44,7 +44,7 @@ static struct {
 	char root[32]; /* directory with the names of the pods */
 	uint64_t names_built;
 	uint64_t random;
-	uint64_t sum_ns; /* of all waits of the window */
+	uint64_t sum_ns; /* sum of all waits of the window */
 } many;
 
 static int make_maps(struct err *err)
@@ -131,7 +131,7 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	return slots_open(nr, cpus, err);
 }
 
-/* Directories and links as kubelet makes them. */
+/* Makes directories and links as kubelet does. */
 static int name_pods(void)
 {
 	char path[256];
@@ -180,7 +180,7 @@ int many_open_pods(size_t nr, unsigned int cpus, struct err *err)
 	return rc ? err_set(err, rc, "cannot name pods: %s", strerror(-rc)) : 0;
 }
 
-/* Lengths from 1 us to 1 ms, other ones in each container and window. */
+/* Waits from 1 us to 1 ms, different in each container and window. */
 static void pods_wait(void)
 {
 	const struct runq_shape *shape = &many.slots.chunks.shape;
@@ -222,7 +222,7 @@ static bool pods_there(void)
 	       w->waits_seen == count && sum_ns == many.sum_ns;
 }
 
-/* Five short waits and one above the fourth boundary, in every cgroup. */
+/* Every cgroup has five short waits and one wait above the fourth boundary. */
 static void all_wait(void)
 {
 	const struct runq_shape *shape = &many.slots.chunks.shape;
@@ -255,7 +255,7 @@ static bool all_there(void)
 	       w->groups[0].max_ns == 150000 + many.nr;
 }
 
-/* As the meter does. */
+/* Reads the slots as the meter does. */
 static int pods_rollup(struct err *err)
 {
 	if (many.names_built != many.slots.names_built)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs subtick beside a load and looks figures up in what it says. */
+/* Runs subtick beside a load and reads figures from its JSON output. */
 #include "measured.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ void measured_start(struct measured *m, const char *const args[])
 	m->pid = live_start(args, &m->fd);
 }
 
-/* Nothing sets the clock in the guest meanwhile. */
+/* The guest's clock is not set during the test. */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns)
 {
 	*ret_length_ns = (uint64_t)json_integer_value(json_object_get(line, "window_ns"));

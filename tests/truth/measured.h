@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick beside a load: started before it, its window over it, and figures out of its JSON. */
+/* Runs subtick beside a load. Its window contains the whole load. */
 #ifndef SUBTICK_TESTS_TRUTH_MEASURED_H
 #define SUBTICK_TESTS_TRUTH_MEASURED_H
 
@@ -19,26 +19,26 @@ struct measured {
 	int fd;
 };
 
-/* Starts `subtick @args`, on CPU 0. */
+/* Starts `subtick @args` on CPU 0. */
 void measured_start(struct measured *m, const char *const args[]);
-/* Waits for its end; an array of the lines it wrote. Fails the program without output. */
+/* Waits for the exit and returns the lines of output. Fails the program without output. */
 json_t *measured_lines(struct measured *m);
 /*
  * Reads one line. Fails the program unless its window contains [from_ns, to_ns] of CLOCK_MONOTONIC.
  */
 json_t *measured_end(struct measured *m, uint64_t from_ns, uint64_t to_ns);
-/* When the window of a line ended, on CLOCK_MONOTONIC, and how long it was. */
+/* End of the window of a line on CLOCK_MONOTONIC, and its length. */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns);
 
-/* Rows of runq: NULL without one. */
+/* Row of runq, or NULL. */
 json_t *measured_group(json_t *root, const char *cgroup);
-/* A figure of it as by live_number(); NAN without the row. */
+/* Figure of the row as by live_number(), or NAN without the row. */
 double measured_figure(json_t *root, const char *cgroup, const char *key);
-/* The sum of all causes of a group. */
+/* Sum of all causes of a group. */
 double measured_causes(json_t *group);
-/* ns blamed on a culprit, on all with NULL. */
+/* Time in ns blamed on a culprit, or on all culprits if it is NULL. */
 double measured_blame(json_t *root, const char *victim, const char *culprit);
-/* Prints who waited behind whom: for a test that failed. */
+/* Prints all rows of blame, for a failed test. */
 void measured_note_blame(json_t *root);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Known interrupts on a core that burns: counts, times and whom they hit. */
+/* Known interrupts on a busy core: counts, times and victims. */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,14 +23,14 @@
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Time of an interrupt outside its events: from user code to the entry event, from the exit event
- * back, and the same for softirqs.
+ * Time of an interrupt outside its events: from user code to the entry event and from the exit
+ * event back to user code, for hardirqs and softirqs.
  */
 #define WAY_NS 6000
 
 struct burner {
-	uint64_t begin_ns;	   /* set before it starts */
-	uint64_t first_ns, last_ns; /* its own stamps around the burn */
+	uint64_t begin_ns;	   /* set before the burner starts */
+	uint64_t first_ns, last_ns; /* timestamps of the burner around the burn */
 };
 
 static struct interrupts_around around;
@@ -72,7 +72,10 @@ static const struct noise_delay *delay(const struct noise_window *w, unsigned in
 	return NULL;
 }
 
-/* The clock's interrupt raises softirqs on top of the burner, and each of them waits for its end. */
+/*
+ * The interrupt of the clock raises softirqs on top of the burner. Each softirq waits for the end
+ * of that interrupt.
+ */
 static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
 {
 	for (unsigned int vec = 0; vec < LOAD_NR_VECS; vec++) {
@@ -121,11 +124,11 @@ static void check_times(const struct noise_window *w, const struct ftrace_times 
 	live_ok(core->closure_error_ratio < CLOSURE, "closure error %.7f", core->closure_error_ratio);
 }
 
-/* The clock's interrupts and ticks are all that comes to the burner. */
+/* Only interrupts of the clock and ticks hit the burner. */
 static void check_hit(const struct noise_window *w, const struct burner *b, const char *group)
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
-	/* At most a tick of 1000 Hz beside them, and the IPIs that start and stop the clock. */
+	/* At most one tick of 1000 Hz in addition, and the IPIs that start and stop the clock. */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;
 
@@ -147,7 +150,7 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 /* The core is idle at both ends of the window, so no interrupt falls between two readings. */
 static void check_burn(struct meter *meter, const char *group)
 {
-	/* Late enough: moving the burner to its cgroup takes some tens of ms. */
+	/* Moving the burner to its cgroup takes some tens of ms. */
 	uint64_t begin = clock_mono_ns() + NSEC_PER_SEC, from, to;
 	struct gen_child child = {0};
 	struct ftrace_times times;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A known number of wake-ups from one core to another: as many IPIs, with the right sender. */
+/* A known number of wake-ups from one core to another causes as many IPIs with the right sender. */
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,10 +15,10 @@
 #define NR_CPUS	  2
 #define WAKE_UPS  100
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
-/* IPIs of the kernel itself, such as for an RCU grace period. */
+/* IPIs of the kernel itself, for example for an RCU grace period. */
 #define OTHERS 5
 
-/* Sleeps until it is woken, again and again: its core is idle in between. */
+/* Sleeps until it is woken, in a loop. Its core is idle between the wake-ups. */
 static void sleeper(void *shared, void *arg)
 {
 	volatile uint64_t *woken = shared;
@@ -28,7 +28,7 @@ static void sleeper(void *shared, void *arg)
 		++*woken;
 }
 
-/* IPIs that @from sent to the receiver, of function @name or of all if it is NULL. */
+/* Number of IPIs from @from to the receiver, with function @name, or all if it is NULL. */
 static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int from, const char *name)
 {
 	uint64_t count = 0;
@@ -60,7 +60,7 @@ static uint64_t received(const struct noise_window *w, const char *name)
 	return count;
 }
 
-/* Every IPI that was received has a sender, and none is received twice; each call has a function. */
+/* Every received IPI has one sender, and each call has a function. */
 static void check_sums(const struct noise_window *w)
 {
 	static const char *const names[] = {"Rescheduling interrupts", "Function call interrupts"};

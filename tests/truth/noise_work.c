@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Work of kworkers beside a burner: executions, CPU time and delay of each function, against ftrace. */
+/*
+ * Work of kworkers beside a busy task: executions, CPU time and delay of each function, compared
+ * with ftrace.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,31 +25,31 @@
 #define STAMPS_NS (500 + 1000)
 #define NR_FUNCTIONS 64
 #define NR_WORKS     256
-/* A write to it queues work on each CPU. */
+/* A write to this file queues work on each CPU. */
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
-/* A function on the measured core, by ftrace. */
+/* A function on the measured core, with the figures of ftrace. */
 struct known {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
-	uint64_t edges; /* stamps that bound its time */
+	uint64_t edges; /* number of timestamps that bound its time */
 };
 
 /* State of the walk over the events. */
 struct state {
 	uint64_t from_ns, to_ns;
-	uint64_t last_ns; /* of the measured core */
+	uint64_t last_ns; /* current task of the measured core */
 	int depth;
 	bool in_softirq;
 	struct known functions[NR_FUNCTIONS];
 	size_t nr;
 	struct {
 		int pid;
-		struct known *function; /* NULL: none */
+		struct known *function; /* NULL: no function */
 	} workers[NR_WORKS];
 	struct {
-		char work[24]; /* as ftrace prints it */
+		char work[24]; /* pointer as printed by ftrace */
 		uint64_t at_ns;
 	} queued[NR_WORKS];
 };
@@ -77,7 +80,7 @@ static struct known **worker_of(struct state *s, int pid)
 	return NULL;
 }
 
-/* When the work was queued, or where to note it; "work struct=X" in one event, "work struct X" in others. */
+/* Entry of a queued work item. Some events print "work struct=X", others "work struct X". */
 static uint64_t *queued_at(struct state *s, const char *fields)
 {
 	const char *at = strstr(fields, "work struct");
@@ -194,7 +197,9 @@ static void judge(const struct noise_window *w, const struct state *s)
 	live_ok(!w->noise_losses.functions, "no function was lost");
 }
 
-/* Most work finds a burner on its core. Before and after it the core is idle. */
+/*
+ * A busy task runs on the core of most work items. Before and after the schedule the core is idle.
+ */
 static void burn(void *shared, void *arg)
 {
 	truth_sleep_until(*(uint64_t *)arg);
@@ -232,7 +237,7 @@ int main(void)
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
 	/*
-	 * Executes the work once before the window, because the first execution also looks up the
+	 * Executes the work once before the window, because the first execution also reads the
 	 * name.
 	 */
 	queue_work(clock_mono_ns());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts tasks pinned to a core, and lets them wake each other. */
+/* Starts tasks that are pinned to a core, and wakes them. */
 #include "pinned.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int enter_place(const struct pinned_task *task)
 					   : SCHED_BATCH;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The kernel must not delay its timers to save wake-ups. */
+	/* The kernel must not delay the task's timers to save wake-ups. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	live_pin(task->cpu);
 	if (task->cgroup && !cgroups_enter(task->cgroup, 0))

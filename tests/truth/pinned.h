@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pinned tasks of a test in virtual time: each on its core, in its cgroup, with its priority. */
+/* Pinned tasks of a test in virtual time, each with its core, cgroup and priority. */
 #ifndef SUBTICK_TESTS_TRUTH_PINNED_H
 #define SUBTICK_TESTS_TRUTH_PINNED_H
 
@@ -13,27 +13,27 @@
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
 	int cpu;
-	int priority; /* of SCHED_FIFO, or one of the above */
+	int priority; /* priority of SCHED_FIFO, or one of the two constants above */
 	void (*run)(void *shared);
 };
 
-/* Memory that the test and its tasks share; zeroed. */
+/* Zeroed memory that the test and its tasks share. */
 void *pinned_share(size_t size);
-/* The task is in its place when this returns. Once run() returns it sleeps until the test ends. */
+/* Starts a task and returns when it is on its core. After run() it sleeps until the test ends. */
 pid_t pinned_start(const struct pinned_task *task, void *shared);
 void pinned_stop(pid_t pid);
 
 /* Sleeps until *word is at least @value. */
 void pinned_wait(uint32_t *word, uint32_t value);
-/* Adds 1 and wakes who waits. */
+/* Adds 1 to *word and wakes its waiters. */
 void pinned_wake(uint32_t *word);
 
-/* schedstat of a thread: ns run, ns waited, dispatches. */
+/* schedstat of a thread: run time, run delay, number of dispatches. */
 struct pinned_schedstat {
 	uint64_t ran_ns, waited_ns, dispatches;
 };
 
-/* Fails the program if they cannot be read. */
+/* Fails the program if schedstat cannot be read. */
 struct pinned_schedstat pinned_schedstat(pid_t pid);
 
 #endif

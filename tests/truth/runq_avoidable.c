@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits while the other core is idle: a task that may use both cores waits behind a more urgent one,
- * and a pinned task beside it waits as well. The counters of runq are the sums of a trace.
+ * Waits while the other core is idle: a task that may use both cores and a pinned task wait behind
+ * a more urgent task. The counters of runq equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -20,14 +20,14 @@
 #define NR_CPUS	  2
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* Two programs on the same event, at both ends of a wait and of an idle time. */
+/* Two programs on the same event, at both ends of a wait and of an idle period. */
 #define APART_NS 2400
 
 struct plan {
 	uint64_t begin_ns;
 };
 
-/* Sleeps until @at_ns of round @i. */
+/* Sleeps until @at_ns in round @i. */
 static void await(const struct plan *plan, int i, uint64_t at_ns)
 {
 	truth_sleep_until(plan->begin_ns + i * PERIOD_NS + at_ns);
@@ -65,7 +65,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* Runs on CPU 1, where both tasks wait for it. */
+/* Runs on CPU 1, where both other tasks wait for it. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -74,7 +74,7 @@ static void hog_run(void *shared)
 	}
 }
 
-/* Waits of @pid, and the part in which another of the cores @allowed was idle, by the trace. */
+/* Waits of @pid in the trace, and their part in which another CPU of @allowed was idle. */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)
 {

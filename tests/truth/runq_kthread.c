@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A kernel thread has work for a while; a task wakes up meanwhile and waits behind it. */
+/* A kernel thread is busy; a task that wakes up on its core waits behind it. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,10 +18,13 @@
 
 #define ROUNDS	  4
 #define PERIOD_NS (80 * NSEC_PER_MSEC)
-/* The task wakes up that much after the thread has got its work. */
+/* Delay between the start of the thread's work and the wake-up of the task. */
 #define AFTER_NS  (100 * NSEC_PER_USEC)
 #define MAP_BYTES (8 << 20)
-/* From the timer's interrupt to the queue, and from the switch to the task's first look. */
+/*
+ * Instructions from the timer interrupt to the enqueue, and from the switch to the task's first
+ * clock reading.
+ */
 #define SLACK_NS 15000
 /*
  * Allowed extra waits: subtick handles the new group, and the scheduler may run other tasks first.
@@ -37,7 +40,7 @@ struct setup {
 	struct runs runs[ROUNDS];
 };
 
-/* To free a map of many pages is work for a kernel thread. */
+/* Freeing a map of many pages is work for a kernel thread. */
 static int large_map(void)
 {
 	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
@@ -93,8 +96,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * One wait per round, and the rest of those that the kernel dispatched it for. Returns in how many
- * rounds there was something to wait for.
+ * One wait per round, and the waits of the other dispatches. Returns the number of rounds with a
+ * wait.
  */
 static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS + EXTRAS])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window of 16,384 cgroups, all of which waited: what reading and reporting it takes, in
- * instructions, as one takes one nanosecond here. A Neoverse N1 takes 37 ms of CPU time for 9,000
- * per cgroup; the limit is what it would take 50 ms for.
+ * A window in which 16,384 cgroups waited: instructions to read and report it, where an instruction
+ * takes one nanosecond. A Neoverse N1 needs 37 ms of CPU time for 9,000 instructions per cgroup;
+ * the limit corresponds to 50 ms.
  */
 #include "many.h"
 
@@ -10,7 +10,7 @@
 #include "truth.h"
 
 #define CGROUPS 16384
-#define MOST	12000 /* per cgroup */
+#define MOST	12000 /* instructions per cgroup */
 #define WINDOWS 4
 
 int main(void)
@@ -26,7 +26,8 @@ int main(void)
 			live_fail_all("no window: %s", err.what);
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
 		/*
-		 * The first window also finds every cgroup, and the second reads their names again.
+		 * The first window also creates every group, and the second reads their names
+		 * again.
 		 */
 		if (i > 1 && took > most)
 			most = took;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A task that waits on one core is moved to another: one wait, in two parts. The other core is
- * idle, or a more urgent rival is about to run there.
+ * A waiting task migrates to another core: one wait with two parts. The other core is idle, or a
+ * more urgent rival is about to run there.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define ROUNDS	  16
 #define PERIOD_NS (5 * NSEC_PER_MSEC)
 #define SWITCH_NS 2000.0
-/* In every fourth round a rival takes CPU 0, for that long. */
+/* In every fourth round a rival occupies CPU 0 for this time. */
 #define RIVAL_EVERY 4
 #define RIVAL_NS    (50 * NSEC_PER_USEC)
 
@@ -88,9 +88,9 @@ static void rival_run(void *shared)
 }
 
 /*
- * How long others than the task had CPU 0 while it waited there, per round, by the kernel's own
- * events: the rival, or a kernel thread that ran just then. The task arrived between two timestamps
- * of the mover. @only selects a task; 0 matches any.
+ * Time of other tasks on CPU 0 while the task waited there, per round, from the kernel's events:
+ * the rival, or a kernel thread. The task arrived between two timestamps of the mover. @only
+ * selects a task; 0 matches any.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -134,7 +134,7 @@ static void judge_others(const char *name, const char *whom, const struct wait_k
 		"%s: %.0f ns behind %s, by the witness %.0f to %.0f", name, ns, whom, low, high);
 }
 
-/* The part after the move: behind others on CPU 0, and else the way out of idle. */
+/* The part after the migration: behind other tasks on CPU 0, or else the idle exit. */
 static void judge_rest(const char *name, const struct move *move, const struct witness *w,
 		       const struct wait_known *any, json_t *root, double rest)
 {
@@ -174,7 +174,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 	live_ok(measured_causes(group) == sum &&
 			measured_blame(root, move->moved_cgroup, NULL) == sum,
 		"%s: causes and blame make the whole", name);
-	/* Source wakeup does not know how long the task waited on which core. */
+	/* Source wakeup does not know the split of the wait between the cores. */
 	if (!strcmp(source, "wakeup"))
 		return;
 	live_ok(migrated >= (double)waits_low(before, ROUNDS) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A task of high priority preempts one of low priority at known times, and each of its wake-ups is
- * held up inside the kernel for a time that the kernel's accounting do not have.
+ * A high-priority task preempts a low-priority task at known times. Each wake-up is delayed inside
+ * the kernel by a time that the kernel's accounting omits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,19 +26,19 @@
 #define SLACK_NS 30000
 
 /*
- * Since Linux 6.4 ticks come at whole multiples of their period, 4 ms here. Offset of the schedule
- * from the tick, so that no tick coincides with a switch and adds to the slack.
+ * Since Linux 6.4 ticks come at multiples of their period, 4 ms here. The schedule has an offset to
+ * the tick, so that no tick coincides with a switch.
  */
 #define TICK_NS	 (4 * NSEC_PER_MSEC)
 #define PHASE_NS (700 * NSEC_PER_USEC)
 
 struct schedule {
-	const char *low, *high; /* cgroups */
+	const char *low, *high; /* cgroups of the two tasks */
 	uint64_t begin_ns;
-	uint64_t dispatches; /* of the low one, before all this */
+	uint64_t dispatches; /* schedstat of the low task before the schedule */
 	pid_t low_pid, high_pid;
 	struct witness witness;
-	uint64_t run_ns[ROUNDS], sleep_ns[ROUNDS]; /* stamps of the high one */
+	uint64_t run_ns[ROUNDS], sleep_ns[ROUNDS]; /* timestamps of the high task */
 	struct runs low_runs;
 };
 
@@ -67,15 +67,15 @@ static void high_run(void *shared)
 }
 
 /*
- * Eight perf events stamp each wake-up, one after the other, with the task queued already: it
- * waits at least from the first stamp to the last.
+ * Eight perf events stamp each wake-up after the task is enqueued. The task waits at least from the
+ * first stamp to the last.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
 	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
 
-/* From the first stamp to the last, of that task or of all others. */
+/* Time from the first stamp to the last, for wake-ups of that task or of all other tasks. */
 static uint64_t stamped(const struct witness *w, pid_t pid, bool others, uint64_t from_ns,
 			uint64_t to_ns)
 {
@@ -104,9 +104,7 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 	}
 }
 
-/*
- * Returns the low task's first run after round @i of the high task, or NULL if it noticed no gap.
- */
+/* First run of the low task after round @i of the high task, or NULL if the low task saw no gap. */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
 	const struct run *run = schedule->low_runs.run;
@@ -132,9 +130,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * How well a gap is known, in the mean: what is judged are sums over all of them, and one may have
- * an interrupt in it. A third task that wakes up in it, such as an RCU thread, gets eight
- * timestamps as well. Their time is overhead of the witness.
+ * Mean uncertainty of a gap. Only sums over all gaps are judged, and one gap may contain an
+ * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. Their time
+ * is overhead of the witness.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)
@@ -194,7 +192,7 @@ static void judge_low(const char *source, const struct schedule *schedule, const
 		"%s: low: %.0f ns preempted, by stamps %llu to %llu", source, preempted,
 		(unsigned long long)waits_low(waits, ROUNDS),
 		(unsigned long long)waits_high(waits, ROUNDS));
-	/* The first wake-up, of an idle core. */
+	/* The first wake-up finds an idle core. */
 	waits[ROUNDS] =
 		(struct wait_known){0, schedule->low_runs.run[0].from_ns - schedule->begin_ns};
 	snprintf(name, sizeof(name), "%s: low", source);

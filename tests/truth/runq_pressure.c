@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pressure of a cgroup with two below it, whose tasks wait together, and of one held by its quota. */
+/*
+ * Pressure of a cgroup with two children whose tasks wait together, and of a cgroup that is
+ * throttled.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +17,10 @@
 #define ROUNDS	  20
 #define PERIOD_NS (20 * NSEC_PER_MSEC)
 #define LEAD_NS	  (2 * MEASURED_LEAD_NS)
-/* Kernel instructions from a timer to the wake-up, or from a task's last stamp to the next one's first. */
+/*
+ * Kernel instructions from a timer to the wake-up, or from the last timestamp of a task to the
+ * first of the next.
+ */
 #define SLACK_NS (20 * NSEC_PER_USEC)
 
 #define QUOTA_US  2000
@@ -23,7 +29,7 @@
 /* Gaps shorter than this are kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
-/* A task that burns for a while in each round, from its own time on. */
+/* A task that burns in each round, from its start time on. */
 struct player {
 	uint64_t begin_ns, after_ns, burn_ns;
 	uint64_t run_ns[ROUNDS], end_ns[ROUNDS];
@@ -79,7 +85,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* The figure is at most @high_ns, and at most the slack of all edges below it. */
+/* The figure is between @high_ns minus the slack of all edges and @high_ns. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -90,8 +96,9 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * In each round the hog takes the core, the first is woken, then the second. When the hog sleeps the
- * first runs, then the second. So the second waits while the first does, and while it runs.
+ * In each round the hog takes the core, then the first task is woken, then the second. When the hog
+ * sleeps, the first task runs, then the second. The second task waits while the first one waits and
+ * while it runs.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_PLAYERS],
 			   const struct player *p)

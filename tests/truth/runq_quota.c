@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A burner whose group may have 2 of every 10 ms: the rest of the time its quota holds it. */
+/* A busy task whose cgroup has a quota of 2 ms per 10 ms is throttled for the rest of the time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static int by_length(const void *a, const void *b)
 
 /*
  * A task that is throttled again before its next clock reading sees one gap for two waits. The
- * kernel counts these cases (@merged), but not in which gaps they were. So @merged of the longest
- * gaps may have shorter waits.
+ * kernel counts these cases (@merged) without their position. So @merged of the longest gaps may
+ * consist of shorter waits.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {
@@ -77,7 +77,7 @@ static void allow_merged(struct wait_known *waits, int holds, int merged)
 			waits[i].low_ns = waits[merged].low_ns;
 }
 
-/* Holds first, then the rest; returns how many holds there are. There are losses + 1 waits. */
+/* Sorts the throttled gaps first and returns their number. The number of waits is losses + 1. */
 static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
 {
 	int holds = 0, others = bound->runs.losses + 1;
@@ -92,7 +92,7 @@ static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MA
 		else
 			waits[--others] = (struct wait_known){0, gap};
 	}
-	/* The wake-up at the start. */
+	/* The wake-up at the start of the schedule. */
 	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
 	allow_merged(waits, holds, others - holds);
 	return holds;
@@ -113,7 +113,7 @@ static void judge(void *state, const char *source, json_t *root)
 	live_ok(pinned_schedstat(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
 		"%s: held %d times, dispatched %d times", name, holds, nr);
 	waits_judge(name, group, waits, nr);
-	/* cpu.stat ends a hold at unthrottling, runq at the switch after it: up to 5 us later. */
+	/* cpu.stat ends throttling at unthrottle, runq at the switch after it: up to 5 us later. */
 	live_ok(fabs(held - throttled) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat",
 		name, held, throttled);
 	live_ok(held >= (double)waits_low(waits, holds) && held <= (double)waits_high(waits, holds),

@@ -19,22 +19,22 @@
 #define ROUNDS	  800
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
- * Limits of chance, in standard errors: for one estimate, for all of them together, and for the sum
- * of their squares. The largest of 60,000 simulated runs were 6.3, 4.4 and 64; the smallest sum was
- * 1.9. To be off by 20 % is 7 for all of them together.
+ * Limits in standard errors: for one estimate, for the mean of all, and for the sum of squares. The
+ * largest of 60,000 simulated runs were 6.3, 4.4 and 64; the smallest sum was 1.9. An error of 20 %
+ * is 7 standard errors of the mean.
  */
 #define ALONE_MAX    8.0
 #define TOGETHER_MAX 6.0
 #define SQUARES_MIN  1.4
 #define SQUARES_MAX  85.0
-/* By how much the sums of the two paths may differ: less than 10 ns of a wait of 100 us. */
+/* Allowed difference between the sums of the two paths: less than 10 ns of a wait of 100 us. */
 #define PATHS_RATIO 1e-4
 
 struct victim {
 	const char *cgroup;
 	uint32_t word;
 	pid_t pid;
-	uint64_t dispatches; /* dispatches before the schedule */
+	uint64_t dispatches; /* number of dispatches before the schedule */
 };
 
 struct sampled {
@@ -51,7 +51,7 @@ static void victim_run(void *shared)
 		pinned_wait(&victim->word, i + 1);
 }
 
-/* All are queued behind the waker, then behind each other. */
+/* All tasks are enqueued behind the waker, then wait for each other. */
 static void waker_run(void *shared)
 {
 	struct sampled *sampled = shared;
@@ -86,8 +86,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * As often as the kernel dispatched it, which is once per round, and once more where its kernel
- * threads of the highest priority came in between.
+ * Number of dispatches: once per round, and once more where a kernel thread of the highest priority
+ * preempted the task.
  */
 static double waits_of(const struct victim *victim)
 {
@@ -114,7 +114,7 @@ static void judge(void *state, const char *source, json_t *root)
 		pinned_stop(sampled->victim[g].pid);
 }
 
-/* @deviates: how far each estimate is from the truth, in its own standard errors. */
+/* @deviates: deviation of each estimate from the true value, in its standard errors. */
 static void judge_deviates(const char *who, const char *what, const double deviates[GROUPS])
 {
 	double squares = 0.0, sum = 0.0;
@@ -125,14 +125,14 @@ static void judge_deviates(const char *who, const char *what, const double devia
 		sum += deviates[g];
 		fits &= fabs(deviates[g]) <= ALONE_MAX;
 	}
-	/* Their mean has a quarter of a standard error of its own. */
+	/* The mean of sixteen estimates has a quarter of a standard error. */
 	live_ok(fits && fabs(sum / sqrt(GROUPS)) <= TOGETHER_MAX && squares >= SQUARES_MIN &&
 			squares <= SQUARES_MAX,
 		"%s: %s: off by %+.2f standard errors together, sum of %d squares %.1f", who, what,
 		sum / sqrt(GROUPS), GROUPS, squares);
 }
 
-/* The count's error is known beforehand: each wait is in the sample or not. */
+/* The error of the count is known in advance: each wait is in the sample or not. */
 static double count_deviate(const struct victim *victim, double ratio, double count)
 {
 	return (count - waits_of(victim)) * ratio / sqrt(ROUNDS * ratio * (1.0 - ratio));
@@ -194,7 +194,7 @@ static double sum_error(const struct sampled *sampled, json_t *root)
 	return error / GROUPS;
 }
 
-/* The exporter has no standard errors: the reader of its counters chooses the window. */
+/* The exporter has no standard errors, because the reader of its counters chooses the window. */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
 			      const char *who, const char *text)
 {
@@ -210,7 +210,7 @@ void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *r
 
 		counts[g] = count_deviate(&sampled->victim[g], ratio, count);
 		sums[g] = (sum / measured_figure(full, cgroup, "sum_ns") - 1.0) / error;
-		/* A tenth of the waits is in the sample, and each stands for ten. */
+		/* A tenth of the waits is in the sample, and each sampled wait counts as ten. */
 		whole += count > 0 && fabs(fmod(count * ratio + 0.5, 1.0) - 0.5) < 1e-6;
 		last += count == scrape_value(text, "%s_bucket{cgroup=\"%s\",le=\"+Inf\"}", name,
 					      cgroup);

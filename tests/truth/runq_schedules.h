@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schedules that run one after the other in one window of `subtick runq`, each in its cgroups. */
+/*
+ * Schedules that run one after the other in one window of `subtick runq`, with cgroups of their
+ * own.
+ */
 #ifndef SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
 #define SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
 
@@ -13,14 +16,14 @@ struct runq_schedule {
 	 * the window ends, so their groups have exactly the waits of this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
-	/* In the test's own process, just before @begin_ns and after the end; may be NULL. */
+	/* Runs in the test's process just before @begin_ns and after the end. May be NULL. */
 	void (*enter)(void *state);
 	void (*leave)(void *state);
-	/* @source: sched_info or wakeup. Stops the tasks. */
+	/* Judges the schedule and stops its tasks. @source: sched_info or wakeup. */
 	void (*judge)(void *state, const char *source, json_t *root);
 };
 
-/* The boundaries that runq_waits wants for --le. */
+/* Boundaries of --le for runq_waits. */
 const char *runq_waits_le(void);
 
 /* Compares a run with --sample @ratio with a full run over the same time. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two burners of different cgroups share a core as the fair scheduler sees fit. */
+/* Two busy tasks of different cgroups share a core under the fair scheduler. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ static void burn(void *shared)
 }
 
 /*
- * The first wait begins with the wake-up, the others with a preemption. A task preempted before its
- * first clock reading has that wait in the first one.
+ * The first wait begins with the wake-up, the others with a preemption. If a task is preempted
+ * before its first clock reading, its first gap contains that wait.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, the kernel's accounting.
- */
+/* Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, and schedstat. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +13,13 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8  /* waits too short to know their bucket */
-#define BUCKETS	  12 /* those of three waits each */
+#define SHORT	  8  /* waits that are too short to know their bucket */
+#define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 
-/* The nth of the buckets that have waits: from 1.1 to 3.5 ms, 32 and 64 us wide. */
+/* Lower bound of the nth bucket with waits: from 1.1 to 3.5 ms, 32 and 64 us wide. */
 static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 {
 	double ns = 1.1e6;
@@ -32,8 +30,8 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 }
 
 /*
- * Short waits, then three in each bucket in no order: two in its second quarter and one in its
- * third. A wait is longer than the burn by up to HOG_SLACK_NS, usually by 2,200 ns.
+ * Short waits, then three waits per bucket in random order: two in its second quarter and one in
+ * its third. A wait is longer than the burn by up to HOG_SLACK_NS, usually by 2,200 ns.
  */
 static void plan_burns(struct hog *schedule)
 {
@@ -49,7 +47,7 @@ static void plan_burns(struct hog *schedule)
 	}
 }
 
-/* Boundaries that part the waits of each bucket, and some for the short ones. */
+/* Boundaries that separate the waits of each bucket, and some for the short waits. */
 const char *runq_waits_le(void)
 {
 	static char text[512];
@@ -91,11 +89,11 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	live_ok(waits_slack(waits, ROUNDS) <= HOG_SLACK_NS,
 		"%s: each wait is known to %llu ns by the tasks' stamps", source,
 		(unsigned long long)waits_slack(waits, ROUNDS));
-	/* From here on what is compared is exact. */
+	/* The following comparisons are exact. */
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* Each of these ranks is inside its bucket, not at its end. */
+	/* Each of these ranks is inside its bucket, not at an end. */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
@@ -137,10 +135,10 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 }
 
 /*
- * The victim's core is given up by a task that sleeps, so the kernel's clock is fresh and its own
- * accounting is right: the same to the ns, but for one switch in 16, which is stamped where the
- * tracepoint is, after the hog was taken off its queue: less than 1000 instructions later. A round
- * has three switches. Source wakeup stamps so each time, and its start as well.
+ * A task that sleeps gives up the core, so the run-queue clock is fresh and the kernel's accounting
+ * is exact to the ns. The exception is one switch in 16, which is stamped at the tracepoint, less
+ * than 1000 instructions later. A round has three switches. Source wakeup takes all its stamps at
+ * tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
 			    uint64_t booked)

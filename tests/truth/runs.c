@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Burns and reads the clock all the time. */
+/* A task that burns and reads the clock continuously. */
 #include "runs.h"
 
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* A look at the clock and the switches up to that very moment. */
+/* Reads the clock and the number of switches so far. */
 static uint64_t look(long *ret_switches)
 {
 	uint64_t now;

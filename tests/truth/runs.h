@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that reads the clock all the time knows when it had the core. */
+/* A task that reads the clock continuously, and therefore knows when it ran. */
 #ifndef SUBTICK_TESTS_TRUTH_RUNS_H
 #define SUBTICK_TESTS_TRUTH_RUNS_H
 
@@ -7,7 +7,7 @@
 
 #define RUNS_MAX 256
 
-/* From one look at the clock to another, without losing the core in between. */
+/* Time between two clock readings without a preemption in between. */
 struct run {
 	uint64_t from_ns, to_ns;
 };
@@ -21,12 +21,12 @@ struct runs {
 };
 
 /*
- * Sleeps until @begin_ns, then burns until @end_ns, with a look every microsecond or so. If a
- * timestamp is late, the task's switch count shows whether it was preempted. An interrupt does not
- * end a run.
+ * Sleeps until @begin_ns, then burns until @end_ns with a clock reading every microsecond. If a
+ * timestamp is late, the switch count of the task shows whether it was preempted. An interrupt does
+ * not end a run.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
-/* How much of @run, or of all of @runs, lies in [from_ns, to_ns]. */
+/* Part of @run, or of all @runs, that lies in [from_ns, to_ns]. */
 uint64_t run_inside(const struct run *run, uint64_t from_ns, uint64_t to_ns);
 uint64_t runs_inside(const struct runs *runs, uint64_t from_ns, uint64_t to_ns);
 

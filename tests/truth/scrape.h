@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Asks an exporter for its counters, as Prometheus does, and finds one of them. */
+/* Scrapes an exporter as Prometheus does, and finds a counter on the page. */
 #ifndef SUBTICK_TESTS_TRUTH_SCRAPE_H
 #define SUBTICK_TESTS_TRUTH_SCRAPE_H
 
 #include <stddef.h>
 
-/* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
+/* Body of GET @path from 127.0.0.1:@port. Fails the program unless the status is 200. */
 char *scrape(int port, const char *path);
-/* Scrapes once. NULL on failure, with the end of the connection in @why. */
+/* Scrapes once. NULL on failure, with the reason in @why. */
 char *scrape_try(int port, const char *path, char *why, size_t size);
 /* Retries until the server listens. Fails the program after two minutes. */
 void scrape_wait(int port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of runq and of a trace against the switches of the same time, under each scheduler of
- * scx.bpf.c. The scheduler is enabled before the window or inside it.
+ * Waits of runq and of a trace under each scheduler of scx.bpf.c, compared with perf's switches.
+ * The scheduler is enabled before the window or inside it.
  */
 #include <math.h>
 #include <sched.h>
@@ -27,19 +27,19 @@
 #define NR_GROUPS 2
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
-/* Programs on the same event, at both ends of a wait. */
+/* Time between two programs on the same event, at both ends of a wait. */
 #define APART_NS 1200
 /*
- * While both cores are busy the emulator may run the other one between two programs on one event,
+ * While both cores are busy the emulator may run the other core between two programs on one event,
  * for the length of a turn (truth_turns_start()).
  */
 #define TURN_NS 135000
 /*
- * Source sched_info reads the run queue's clock. The kernel updates that before it asks the
- * scheduler for a task: its programs and the lock of the other run queue are missing in a wait.
+ * Source sched_info reads the run-queue clock. The kernel updates that clock before it calls the
+ * scheduler, so the wait lacks the scheduler's programs and the lock of the other run queue.
  */
 #define DISPATCH_NS 2000
-/* Enabling a scheduler keeps cores from a switch. Clocks of their run queues can lag by a tick then. */
+/* Enabling a scheduler delays switches, and run-queue clocks can then lag by a tick. */
 #define TICK_NS (4 * NSEC_PER_MSEC)
 #define POINTS	0.001
 
@@ -52,7 +52,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* Longer than a slice: loses the core. */
+	/* Longer than a time slice, so the task is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -81,14 +81,14 @@ static void task_run(void *shared)
 	__atomic_fetch_add(&plan->done, 1, __ATOMIC_SEQ_CST);
 }
 
-/* One run of the tasks, and all that watch it. */
+/* One run of the tasks, with all measurements. */
 struct run {
 	const char *name, *source;
-	const char *scheduler; /* NULL: none at the end of the window */
+	const char *scheduler; /* NULL: no scheduler at the end of the window */
 	const char *const *groups;
-	bool one_core; /* else tasks use the cores of their roles */
+	bool one_core; /* if false, tasks use the cores of their roles */
 	bool middle;   /* the scheduler is enabled and disabled inside the window */
-	bool beside;   /* load and noise measure beside runq */
+	bool beside;   /* load and noise measure at the same time */
 	struct plan *plan;
 	struct seen seen[NR_TASKS];
 	const struct trace_window *trace;
@@ -141,7 +141,7 @@ static void judge_group(const struct run *run, int group)
 		  sum);
 }
 
-/* Waits of the group of tasks that may use both cores, while the other core was idle. */
+/* Waits of tasks that may use both cores, while the other core was idle. */
 static void judge_avoidable(const struct run *run)
 {
 	struct trace_spans idle[NR_CPUS] = {0}, spans = {0};
@@ -199,7 +199,7 @@ static void judge_trace(const struct run *run)
 	}
 }
 
-/* CPU time of each task by `load` against the kernel's accounting. */
+/* CPU time of each task in `load`, compared with the kernel's accounting. */
 static void judge_load(const struct run *run)
 {
 	double window = live_number(run->load, "window_ns");
@@ -220,7 +220,7 @@ static void judge_load(const struct run *run)
 }
 
 /*
- * The kernel's accounting lacks a few waits, such as of a task that is preempted on its way to
+ * The kernel's accounting lacks a few waits, for example of a task that is preempted on its way to
  * sleep. Source sched_info counts them as unknown starts.
  */
 static void judge_dispatches(struct run *run)
@@ -290,7 +290,7 @@ static void measure(struct run *run)
 
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
-	/* First on its events: what other programs take there is no part of its waits. */
+	/* The witness is attached first, so that the time of other programs is not in its waits. */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
 		live_fail_all("%s", err.what);
@@ -343,7 +343,10 @@ static void measure(struct run *run)
 	trace_close(trace);
 }
 
-/* A burner of group 1 wakes a sleeper of group 0 on its core and makes it wait; until the test ends. */
+/*
+ * A busy task of group 1 wakes a sleeper of group 0 on its core, which then waits, until the test
+ * ends.
+ */
 static void burn_on(void *shared)
 {
 	for (;;) {
@@ -376,7 +379,7 @@ static bool doctor_names(const char *scheduler)
 	return named;
 }
 
-/* Commands that only have to work, and name the scheduler. */
+/* Runs commands that must succeed and name the scheduler. */
 static void judge_commands(const char *scheduler, const char *const groups[NR_GROUPS])
 {
 	struct pinned_task burner = {.cgroup = groups[1], .cpu = 1, .run = burn_on};
@@ -425,7 +428,7 @@ int main(void)
 			      .middle = true});
 	scx_load(SCX_FIFO);
 	scx_enable();
-	/* Group 1 wants more than its quota. */
+	/* Group 1 needs more than its quota. */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");
 	measure(&(struct run){.name = "fifo",

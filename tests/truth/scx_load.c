@@ -29,7 +29,7 @@ void scx_load(enum scx_scheduler which)
 	if (!loaded)
 		live_fail_all("cannot open the schedulers: %s", strerror(errno));
 	ops = which == SCX_FIFO ? loaded->maps.fifo : loaded->maps.groups;
-	/* libbpf 1.1 has no section name for sleepable operations. These may allocate. */
+	/* libbpf 1.1 has no section name for sleepable operations, which may allocate memory. */
 	bpf_object__for_each_program(program, loaded->obj)
 	{
 		const char *section = bpf_program__section_name(program);
@@ -52,7 +52,7 @@ void scx_disable(void)
 	char state[32] = "";
 	int zero = 0;
 
-	/* The kernel ejects a scheduler that fails, or that lets a task wait for 30 s. */
+	/* The kernel ejects a scheduler that fails or lets a task wait for 30 s. */
 	sys_read_file(NULL, "/sys/kernel/sched_ext/state", state, sizeof(state));
 	if (strcmp(state, "enabled"))
 		live_fail_all("the scheduler is %s before it is disabled", state);

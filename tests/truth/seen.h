@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits of tasks by perf's stamps of switches and wake-ups. */
+/* Waits of tasks, from perf's stamps of switches and wake-ups. */
 #ifndef SUBTICK_TESTS_TRUTH_SEEN_H
 #define SUBTICK_TESTS_TRUTH_SEEN_H
 
@@ -11,13 +11,13 @@
 #include "pinned.h"
 #include "witness.h"
 
-/* One task by the kernel's events and by its accounting. */
+/* One task, with the waits of the events and the kernel's accounting. */
 struct seen {
 	pid_t pid;
 	bool running;
-	uint64_t from_ns; /* 0: does not wait */
+	uint64_t from_ns; /* start of the current wait, or 0 */
 	uint64_t count, sum_ns, max_ns;
-	uint64_t missed; /* waits that the kernel's accounting does not have */
+	uint64_t missed; /* waits that the kernel's accounting omits */
 	struct pinned_schedstat was, is;
 };
 

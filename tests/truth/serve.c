@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter's counters before, between and after two known bursts, and what the commands say. */
+/*
+ * Counters of the exporter before, between and after two known bursts, compared with the commands.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,12 +25,12 @@
 #define ROUNDS_A  8
 #define ROUNDS_B  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* A window of the exporter, and a little: then the counters have moved. */
+/* A little more than a window of the exporter, after which the counters have grown. */
 #define SETTLE_MS 400
 /*
- * The kernel's accounting of a task begins and ends where it updates its clock, ours at the
- * tracepoint of the switch: less than 1000 instructions later. A round has three switches, and
- * there are others.
+ * The kernel's accounting begins and ends at a run-queue clock update, subtick's at the tracepoint
+ * of the switch, less than 1000 instructions later. A round has three switches, and other tasks
+ * have some.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -42,7 +44,7 @@ static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE,
 /* Snapshot of all counters. */
 struct moment {
 	char *text;
-	uint64_t ran_ns; /* by tasks on CPU 1, by the kernel's accounting */
+	uint64_t ran_ns; /* tasks on CPU 1, by the kernel's accounting */
 };
 
 static uint64_t cpu_ran_ns(int cpu)
@@ -62,7 +64,7 @@ static uint64_t cpu_ran_ns(int cpu)
 	return ran;
 }
 
-/* CPU 1 idles meanwhile. */
+/* CPU 1 is idle during the sleep. */
 static struct moment look(void)
 {
 	return (struct moment){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
@@ -125,7 +127,7 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
 	b->rounds = rounds;
 	b->begin_ns = begin_ns;
 	b->period_ns = PERIOD_NS;
-	/* Far from each boundary. */
+	/* The waits are far from each boundary. */
 	for (int i = 0; i < rounds; i++)
 		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
 	hog_start(b);
@@ -177,7 +179,7 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
-	/* Each looks at another clock at one switch in 16 of its own. */
+	/* Each program reads another clock at one of 16 of its switches. */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
 		live_number(group, "sum_ns"), allowed);
@@ -221,14 +223,14 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		"load: tasks had CPU 1 for %.0f ns, by the command for %.0f and up to %.0f at the "
 		"ends",
 		task, inside, ends);
-	/* A double has a quarter of a microsecond of the time of day. */
+	/* A double resolves the time of day to a quarter of a microsecond. */
 	length = contexts_ns(now) - contexts_ns(was);
 	live_ok(fabs(length - (to - from)) <= 5000.0,
 		"load: the contexts of CPU 1 sum to %.0f ns, the windows to %.0f", length,
 		to - from);
 }
 
-/* The clock of the guest; no other machine is affected. No counter may fall, and none may end. */
+/* Sets the guest's clock; no other machine is affected. No counter may fall or end. */
 static void judge_step(int seconds)
 {
 	char *was = scrape(PORT, "/metrics"), *now;

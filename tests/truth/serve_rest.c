@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an exporter at rest, without scrapes and almost without waits, with few and many
+ * Instructions of an idle exporter without scrapes and almost without waits, with few and many
  * cgroups.
  */
 #include <dirent.h>
@@ -19,16 +19,15 @@
 #include "truth.h"
 
 #define PORT 7828
-/* Until every array has its size and the pages of the program are there. */
+/* After this time every array has its final size, and all pages are resident. */
 #define WARM_MS 10000
-/* Waits are compared with schedstat every 10 s: one time more or less must not show. */
+/* Waits are compared with schedstat every 10 s. One comparison more or less must not matter. */
 #define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
- * Instructions per window of 1 s, measured with the kernel of the list, and 2 % more. They only fall: the
- * targets are a million, which is 0.1 % of a core that executes one per nanosecond, and three million
- * with all containers, which is the limit where that was not measured yet.
+ * Limits in instructions per window of 1 s: the measured number and 2 %. Targets are one million,
+ * which is 0.1 % of a core with one instruction per ns, and three million with all containers.
  */
 static const struct limit {
 	const char *machine;
@@ -40,7 +39,7 @@ static const struct limit {
 static const char *const serve_args[] = {SERVE, NULL};
 static const char *const pods_args[] = {SERVE, "--cgroup-limit", "5000", NULL};
 
-/* Run time of all threads by the kernel's accounting: an instruction is a nanosecond. */
+/* Run time of all threads by the kernel's accounting; an instruction takes a nanosecond. */
 static uint64_t ran_ns(pid_t pid)
 {
 	char path[64], file_path[384];
@@ -71,7 +70,7 @@ static uint64_t ran_ns(pid_t pid)
 
 static const char *const collectors[] = {"load", "runq", "wake"};
 
-/* How many windows each collector has read, and how many cgroups have series. */
+/* Number of windows of each collector, and number of cgroups with series. */
 static double windows(double ret_windows[3])
 {
 	char *text = scrape(PORT, "/metrics");
@@ -96,7 +95,10 @@ static const struct limit *limit_here(void)
 	live_skip_all("no limit for %s", name.machine);
 }
 
-/* Cgroups as kubelet makes them. The caller waits once in each, so that all have counters and blame. */
+/*
+ * Makes cgroups as kubelet does. The caller waits once in each, so that all have counters and
+ * blame.
+ */
 static void enter_pods(void)
 {
 	char path[160];
@@ -117,7 +119,7 @@ static void enter_pods(void)
 		live_fail_all("cannot leave the last cgroup");
 }
 
-/* Returns how many cgroups have series. */
+/* Number of cgroups with series. */
 static double judge_rest(pid_t pid, const char *what, uint64_t most)
 {
 	uint64_t began_ns, ended_ns;
@@ -125,13 +127,13 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 
 	live_sleep_ms(WARM_MS);
 	windows(was);
-	/* Two windows later nothing is left of this scrape. */
+	/* Two windows later this scrape no longer affects the figures. */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);
 	live_sleep_ms(SECONDS * 1000);
 	ended_ns = ran_ns(pid);
 	cgroups = windows(now);
-	/* The exporter must be measuring for the figure to count. */
+	/* The figure only counts if the exporter is measuring. */
 	for (int i = 0; i < 3; i++)
 		live_ok(now[i] - was[i] >= SECONDS && now[i] - was[i] <= SECONDS + 4,
 			"%s: %.0f windows in %d s", collectors[i], now[i] - was[i], SECONDS + 2);

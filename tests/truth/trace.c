@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One recording against four other measurements of the same time: its sums equal load and runq, its
- * idle periods equal wake, and its waits equal the timestamps of a hog and its victim.
+ * One recording, compared with four other measurements of the same time: its sums equal load and
+ * runq, its idle periods equal wake, and its waits equal the timestamps of a hog and its victim.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
-	/* Both also waited when they were started, which is in both recordings. */
+	/* Both tasks also waited at their start, which is in both recordings. */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
 		(unsigned long long)task->waits, count, ROUNDS);
@@ -72,7 +72,7 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 		(unsigned long long)waits_low(known, ROUNDS));
 }
 
-/* Each wait of the victim is behind the hog, which woke it. */
+/* Each wait of the victim is behind the hog that woke it. */
 static void judge_chains(const struct trace_window *w, const struct hog *schedule)
 {
 	int behind = 0, found = 0;
@@ -105,7 +105,7 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_load = (double)(after[CPU].part_ns[part] - before[CPU].part_ns[part]);
 		double by_trace = (double)cpu->replay.part_ns[part];
 
-		/* The two windows differ at both ends, where the core is halted. */
+		/* The two windows differ at their ends, where the core is halted. */
 		if (part == LOAD_PART_IDLE)
 			continue;
 		live_ok(fabs(by_load - by_trace) <= POINTS * window,
@@ -115,7 +115,7 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 	}
 }
 
-/* Source passive counts an idle period when the core goes idle again, whatever ended it. */
+/* Source passive counts an idle period at the next idle entry. */
 static struct meter *wake_begin(struct err *err)
 {
 	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
@@ -124,13 +124,13 @@ static struct meter *wake_begin(struct err *err)
 	cpuset_add(&opts.cpus, CPU);
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
-	/* The core idles once with the programs attached, so that the next time has a period to count. */
+	/* One idle period with the programs attached must precede the first counted period. */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;
 }
 
-/* When a window of wake ended: some time between the two. */
+/* The window of wake ended between the two times. */
 struct moment {
 	uint64_t before_ns, after_ns;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A burner whose group may have 2 of every 10 ms: a trace has each hold of its quota, with its length. */
+/* A busy task whose cgroup has a quota of 2 ms per 10 ms: a trace has each throttled interval. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,9 +16,12 @@
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
 /* Gaps shorter than this are kernel threads. Throttling takes longer. */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
-/* Kernel instructions around a hold: from the last look to the switch, from its end to the first look. */
+/*
+ * Kernel instructions around a throttled interval: from the last clock reading to the switch, and
+ * from its end to the first reading.
+ */
 #define SLACK_NS  20000
-/* From where the kernel ends a hold, in the period's timer, to the switch. */
+/* Time from the unthrottling in the period timer to the switch. */
 #define END_NS	  5000
 
 struct bound {
@@ -42,7 +45,9 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 	return 0;
 }
 
-/* How long others had the core after the hold: the period's timer may have woken a kernel thread as well. */
+/*
+ * Run time of other tasks after the throttled interval. The period timer may wake a kernel thread.
+ */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {
 	const struct trace_cpu *cpu = &w->cpu[wait->cpu];
@@ -69,7 +74,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
-		/* The start of the task may also be throttled. */
+		/* The task may also be throttled at its start. */
 		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
 		    w->start_mono_ns + wait->to_ns < bound->begin_ns)
 			continue;
@@ -87,7 +92,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 	live_ok(holds == gaps && holds >= 8, "%d holds in the trace, %d by the burner's own stamps", holds,
 		gaps);
 	live_ok(!wrong, "each has its length: %d do not", wrong);
-	/* In whole microseconds. */
+	/* The unit of cpu.stat is a microsecond. */
 	live_ok(fabs(held_ns - throttled_ns) <= 1000.0 * holds, "%.0f ns held, %.0f by cpu.stat", held_ns,
 		throttled_ns);
 }

@@ -7,17 +7,17 @@
 
 /*
  * Skips the program outside of virtual time. Fails it if the guest has another number of
- * processors. Pins the caller to CPU 0 and finds out how long a burn's loop takes.
+ * processors. Pins the caller to CPU 0 and measures the loop of truth_burn().
  */
 void truth_begin(int processors);
-/* How long one instruction takes. */
+/* Duration of one instruction. */
 unsigned int truth_instruction_ns(void);
-/* How long one pass of the burn's loop takes, measured. */
+/* Measured duration of one pass of the loop in truth_burn(). */
 double truth_loop_ns(void);
 
 /*
- * Executes instructions for @ns, exact to one loop pass. Interrupts and preemption add to it. It
- * reads no clock, which is what makes emulation slow.
+ * Executes instructions for @ns, exact to one pass of the loop. Interrupts and preemption add to
+ * it. It reads no clock, because clock reads are slow under emulation.
  */
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
@@ -28,12 +28,12 @@ void truth_sleep_until(uint64_t mono_ns);
  */
 void truth_urgent(void);
 
-/* Interrupts @cpu every @period_ns with a clock of perf, until the descriptor is closed. */
+/* Interrupts @cpu every @period_ns with a perf clock, until the descriptor is closed. */
 int truth_clock_start(int cpu, uint64_t period_ns);
 
 /*
- * While two processors are busy they take turns, each up to its next timer: a tick, which is
- * milliseconds. Between these two calls a timer of each makes turns of some tens of microseconds.
+ * Two busy processors take turns, each until its next timer, which may be a tick of milliseconds.
+ * Between these two calls a timer on each CPU limits a turn to some tens of microseconds.
  */
 void truth_turns_start(void);
 void truth_turns_stop(void);

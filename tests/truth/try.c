@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subtick try on a schedule of known effect. A hog wakes a victim and works on for 1 ms, or for 0.4
- * ms while its cgroup has the changed setting. The setting of an unrelated third cgroup has no
- * effect.
+ * subtick try on a schedule of known effect. A hog wakes a victim and works for 1 ms, or for 0.4 ms
+ * while its cgroup has the changed setting. The setting of an unrelated third cgroup has no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +17,13 @@
 #define PERIOD_NS   (10 * NSEC_PER_MSEC)
 #define ORIGINAL_NS (1000 * NSEC_PER_USEC)
 #define CHANGED_NS  (400 * NSEC_PER_USEC)
-/* A round has some 20 waits, of which one may fall into the next round. */
+/* A round has about 20 waits, of which one may be in the next round. */
 #define INNOCENT_RATIO 0.01
 
 struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
-	/* Bounds of the victim's waits, from stamps of both tasks: original and changed. */
+	/* Bounds of the victim's waits from the timestamps of both tasks: original and changed. */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
 	uint32_t changed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Judges the figures of a group against a list of waits, by brute force. */
+/* Compares the figures of a group with a list of waits. */
 #include "waits.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ void waits_judge(const char *name, json_t *group, const struct wait_known *waits
 		(unsigned long long)high);
 	live_ok(max >= max_low && max <= max_high, "%s: max %.0f ns, by stamps %.0f to %.0f", name,
 		max, max_low, max_high);
-	/* From 1 ms on JSON has whole ns. */
+	/* From 1 ms on, JSON has whole nanoseconds. */
 	live_ok(fabs(live_number(group, "avg_ns") - sum / count) < 0.51,
 		"%s: average is sum over count", name);
 }
@@ -117,8 +117,7 @@ void waits_judge_percentile(const char *name, json_t *group, const char *key, do
 			continue;
 		want = (double)bucket + (double)width * (rank - (double)before) / (double)within;
 		/*
-		 * A wait that may be in this bucket or in another makes the expected value
-		 * uncertain.
+		 * If a wait may be in this or in another bucket, the expected value is uncertain.
 		 */
 		for (size_t w = 0; w < nr; w++)
 			known &= waits[w].high_ns < bucket ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A list of waits, each known between two stamps, and a group's figures against it. */
+/* A list of waits, each with a lower and an upper bound, and the figures expected from it. */
 #ifndef SUBTICK_TESTS_TRUTH_WAITS_H
 #define SUBTICK_TESTS_TRUTH_WAITS_H
 
@@ -8,27 +8,27 @@
 
 #include <jansson.h>
 
-/* By stamps of the tasks themselves the wait was no shorter than low_ns, no longer than high_ns. */
+/* Bounds of the wait, from the timestamps of the tasks. */
 struct wait_known {
 	uint64_t low_ns, high_ns;
 };
 
 uint64_t waits_low(const struct wait_known *waits, size_t nr);
 uint64_t waits_high(const struct wait_known *waits, size_t nr);
-/* The most that one of them is uncertain by. */
+/* Largest uncertainty of a wait. */
 uint64_t waits_slack(const struct wait_known *waits, size_t nr);
 
 /*
- * The histogram's buckets as docs/methods/runq.md has them: 32 equal ones per power of two. Worked
- * out here again, so that a mistake there is not made here as well.
+ * Buckets of the histogram by docs/methods/runq.md: 32 equal ones per power of two. They are
+ * computed here again, independently of the code under test.
  */
 uint64_t waits_bucket(uint64_t ns, uint64_t *ret_width);
 
-/* Count, sum, average and maximum of a group of a report. */
+/* Judges count, sum, average and maximum of a group. */
 void waits_judge(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
-/* Each of its `le`: the count lies between those that surely are below and those that may be. */
+/* Judges each `le`: the count lies between the certain and the possible number of waits. */
 void waits_judge_le(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
-/* A percentile, by the formula of the docs from the list: the same to the ns. */
+/* Judges a percentile, exactly to the ns, by the formula of the documentation. */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr);
 

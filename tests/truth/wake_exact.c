@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wake latency itself, after what subtick subtracts, against a truth without any of its code:
- * the expiry of a timer, and programs of the test's own on the first event of the core that wakes.
- * In virtual time this path takes the same time in every run, so a run without subtick gives the
- * expected value.
+ * The wake latency after all corrections, compared with the expiry of a timer and with programs of
+ * the test on the first event of the waking core. In virtual time this path takes the same time in
+ * every run, so a run without subtick gives the expected value.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,20 +17,20 @@
 
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
-#define SLEEPS_LEAST 50 /* the kernel has work of its own at some of them */
+#define SLEEPS_LEAST 50 /* some of them coincide with other work of the kernel */
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
-/* How many more empty programs, or readings of the clock, to know the cost of one. */
+/* Number of additional empty programs or clock readings, to know the cost of one. */
 #define MORE 8
-/* The counter of QEMU's arm64 machine has 62.5 MHz: a timer is due on its next step. */
+/* The counter of QEMU's arm64 machine has 62.5 MHz, so a timer expires at its next step. */
 #define STEP_NS 16
 
-/* Bounds of the time from a timer's expiry to an event of the core. */
+/* Bounds of the time from the expiry of a timer to an event of the core. */
 struct bounds {
 	double low_ns, high_ns;
 };
 
-/* The first stamp from @ns on; 0 without one. */
+/* First stamp at or after @ns, or 0. */
 static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 {
 	uint64_t count = idle_log_count(log);
@@ -42,7 +41,10 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 	return 0;
 }
 
-/* From expiry to stamp over sleeps of our own, with empty programs before and more clock reads. */
+/*
+ * Time from expiry to stamp over sleeps of the test, with additional empty programs or clock
+ * readings.
+ */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
 	struct bounds b = {.low_ns = INFINITY};
@@ -58,7 +60,7 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 
 		truth_sleep_until(expiry);
 		stamp = first_from(&log, expiry);
-		/* The core was not idle when the timer was due: there was no way to leave idle. */
+		/* The core was not idle when the timer expired, so there was no idle exit. */
 		if (!stamp)
 			continue;
 		seen++;
@@ -78,7 +80,7 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * The event is earlier than its stamp by the call of the program and part of a clock reading:
+ * The event is earlier than its stamp by the call of the program and a part of a clock reading:
  * between 0 and a whole call and reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
@@ -100,7 +102,7 @@ static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 	return true;
 }
 
-/* Where a halted core runs the handler before it leaves the idle loop, that is the first sign. */
+/* Where the handler runs before the idle exit event, the handler's event comes first. */
 static struct bounds reference(void)
 {
 	struct bounds exit = {0}, irq = {0};

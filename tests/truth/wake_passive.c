@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source passive against every idle exit of the core, put together by brute force from what
- * witnesses said of the idle loop, its interrupts and the timers that ran.
+ * Source passive, compared with every idle exit of the core. The test computes the exits from
+ * witnesses of the idle loop, the interrupts and the timers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,21 +34,21 @@ static void sleeper_run(void *shared)
 /* State of the open or last idle period. */
 struct idle {
 	bool open, seen;
-	uint64_t from_ns;		/* when it began */
-	const struct event_stamp *sign; /* the first event that shows the core awake */
+	uint64_t from_ns;		/* start of the idle period */
+	const struct event_stamp *sign; /* first event that shows the core awake */
 	int irqs;
-	bool ran, in_first; /* a timer ran, and in the first interrupt */
+	bool ran, in_first; /* a timer ran, in the first interrupt or in any */
 	bool unknown;	    /* a timer ran that was set before the recording */
 	uint64_t due_ns;    /* expiry of the earliest timer that was due */
 };
 
 struct exits {
 	uint64_t taken, all, unknown;
-	double low_ns, high_ns; /* sums of the latencies' bounds */
+	double low_ns, high_ns; /* sums of the bounds of all latencies */
 	double min_low, min_high, max_low, max_high;
 };
 
-/* The expiry that was last set for a timer. */
+/* Expiry that was last set for a timer. */
 static uint64_t expiry_of(const struct witness *w, const struct event_stamp *stamps, size_t at)
 {
 	int64_t timer = witness_field(w, stamps[at].hit, "hrtimer");
@@ -97,8 +97,8 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 }
 
 /*
- * All idle periods that began in [from_ns, to_ns] and that the core closed, by idling again, in it.
- * The programs are attached just before from_ns: one that began before is not theirs.
+ * All idle periods that began in [from_ns, to_ns] and that a later idle entry closed. The programs
+ * are attached just before from_ns and do not see an earlier period.
  */
 static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Judges every point of a run of `subtick wake` by witnesses of the kernel's events. */
+/* Judges every point of a run of `subtick wake` with witnesses of the kernel's events. */
 #include "wake_points.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
+/* Instructions of subtick's program from the stamp of the idle entry to TBI. */
 #define TBI_NS 1500
-/* Tolerance of the same check after a turn of the other processor. */
+/* Tolerance of the same comparison after a turn of the other processor. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -51,7 +51,7 @@ static bool is_irq(const struct event_stamp *t)
 	return !strncmp(t->name, "irq", 3);
 }
 
-/* The first event from @launch on that shows the core awake; any, or an interrupt's only. */
+/* First event from @launch on that shows the core awake: any event, or interrupts only. */
 static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -80,7 +80,7 @@ static const struct event_stamp *idle_entry(const struct judged *j, uint64_t lau
 	return found;
 }
 
-/* A timer of that very expiry was set on the core; or an IPI was sent to it then. */
+/* True if a timer with exactly that expiry was set on the core, or an IPI was sent to it then. */
 static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -98,7 +98,7 @@ static bool launch_fits(const struct judged *j, const char *source, uint64_t lau
 	return false;
 }
 
-/* The latest that subtick can have stamped an event of the measured core. */
+/* Upper bound for subtick's stamp of an event of the measured core. */
 static double latest(const struct judged *j, const struct event_stamp *t)
 {
 	return (double)(j->w->nr_cpus > 1 ? t->next_ns : t->high_ns);
@@ -122,7 +122,10 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 
 	if (!sign || !irq || !entry)
 		return false;
-	/* From the entry's stamp to TBI there is no other event: with two processors, no bound. */
+	/*
+	 * No other event lies between the entry's stamp and TBI. With two processors there is no
+	 * bound.
+	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
 	       inside(irq_ns, (double)irq->low_ns - at, latest(j, irq) - at) &&
@@ -145,7 +148,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The table's figures from the points, by brute force. */
+/* The figures of the table, computed from the points. */
 static void judge_summary(const char *source, json_t *root, double *latency, size_t nr)
 {
 	double sum = 0.0, square = 0.0, mean, median;
@@ -169,8 +172,8 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 }
 
 /*
- * Points rejected as "core not idle at launch": the witness agrees, or it saw the idle entry only
- * just before.
+ * Points rejected as "core not idle at launch": the witness agrees, or saw the idle entry just
+ * before.
  */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
@@ -184,7 +187,7 @@ static bool reject_fits(const struct judged *j, json_t *point, const char *reaso
 	return launch - entry->low_ns <= JUST_NS;
 }
 
-/* Rejected points by reason: the report has the same counts. */
+/* The report has the same number of rejected points per reason. */
 static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 {
 	json_t *rejected = json_object_get(root, "rejected"), *value, *point;

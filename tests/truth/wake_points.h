@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The single points of `subtick wake`, against what witnesses of the same events say. */
+/* The single points of `subtick wake`, compared with witnesses of the same events. */
 #ifndef SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 #define SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 
 #include <jansson.h>
 
-/*
- * The events of this machine that wake_points_run() wants witnesses of: idle loop, interrupts,
- * timers, sent IPIs.
- */
+/* Events of this machine that wake_points_run() needs: idle loop, interrupts, timers, sent IPIs. */
 const char *const *wake_points_events(void);
 
 /* Runs `subtick wake --source SOURCE` on @cpu with @points points and judges each of them. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Each wake-up by another core, against witnesses of the IPI and of the core's first events. */
+/*
+ * Each wake-up by another core, compared with witnesses of the IPI and of the core's first events.
+ */
 #include "live.h"
 #include "truth.h"
 #include "wake_points.h"

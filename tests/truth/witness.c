@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracepoints through perf_event_open(2): one ring per CPU, read at the end. */
+/* Tracepoints through perf_event_open(2), with one ring buffer per CPU that is read at the end. */
 #include "witness.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static long long event_id(const char *name)
 	return id;
 }
 
-/* In a group all begin and end together: each hit is stamped by all of them or by none. */
+/* Events of a group are enabled together, so each hit is stamped by all of them or by none. */
 static int event_open(const char *name, int cpu, int leader)
 {
 	struct perf_event_attr attr = {
@@ -113,7 +113,7 @@ static unsigned int event_of(const struct witness *w, unsigned int cpu, uint64_t
 	live_fail_all("a sample of no event of ours");
 }
 
-/* In the order of sample_type: id follows time, and the raw bytes begin with their length. */
+/* Fields in the order of sample_type: id follows time, and the raw data begins with its length. */
 struct sample {
 	struct perf_event_header header;
 	uint64_t time_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Second witness without subtick's code: kernel tracepoints read through perf. */
+/* An independent record of kernel tracepoints, read through perf. */
 #ifndef SUBTICK_TESTS_TRUTH_WITNESS_H
 #define SUBTICK_TESTS_TRUTH_WITNESS_H
 
@@ -20,26 +20,27 @@ struct witness_hit {
 };
 
 struct witness {
-	const char *const *names; /* "sched/sched_switch"; one may be there more than once */
+	/* for example "sched/sched_switch"; a name may occur more than once */
+	const char *const *names;
 	unsigned int nr, nr_cpus;
 	int fd[WITNESS_CPUS][WITNESS_EVENTS];
 	void *ring[WITNESS_CPUS];
 	unsigned char *copy[WITNESS_CPUS];
-	struct witness_hit *hits; /* after witness_end(), in order of time */
+	struct witness_hit *hits; /* valid after witness_end(), in order of time */
 	size_t nr_hits;
 };
 
-/* Whether the kernel has that event. */
+/* True if the kernel has that event. */
 bool witness_has(const char *name);
 /*
  * Starts to record the events @names (NULL-terminated) on all CPUs. Fails the program on an error.
  */
 void witness_begin(struct witness *w, const char *const *names);
-/* Ends it; fails the program if anything was lost. */
+/* Ends the recording. Fails the program if an event was lost. */
 void witness_end(struct witness *w);
 void witness_free(struct witness *w);
 
-/* A field of a hit, by its name in the event's format file. */
+/* Field of a hit by its name in the event's format file. */
 int64_t witness_field(const struct witness *w, const struct witness_hit *hit, const char *field);
 
 #endif

@@ -166,7 +166,7 @@ static void *use_in_thread(void *arg)
 	return NULL;
 }
 
-/* Also under ThreadSanitizer: tests/suites/tsan. */
+/* tests/suites/tsan runs this test with ThreadSanitizer. */
 TEST(test_threads)
 {
 	struct subtick *handed = open_procidle();

@@ -265,7 +265,7 @@ TEST(search)
 	}
 }
 
-/* Exact accounting shows the truth at every phase: no phase hides a task. */
+/* With exact accounting no phase hides a task. */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];

@@ -7,6 +7,7 @@
 
 #include "measure/audit/samples.h"
 #include "present/audit.h"
+#include "report_rows.h"
 #include "measure/audit/audit.h"
 
 static const struct audit_opts opts = {.cpu = 3};
@@ -160,51 +161,25 @@ TEST(clear_ticks_only)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-static const struct value *field(const struct report *report, const char *key)
-{
-	int col = table_find(report->fields, key);
-
-	assert_true(col >= 0);
-	return table_cell(report->fields, 0, col);
-}
-
-static bool says(const struct report *report, const char *what)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], what))
-			return true;
-	return false;
-}
-
 /* An unknown figure is null, never 0. */
 TEST(verdict_of_nothing)
 {
-	static const char *const keys[] = {
-		"regime",
-		"tick_hz",
-		"coherence_ratio",
-		"irq_coherence_ratio",
-		"softirq_counts_as_idle",
-		"hidden_true_ratio",
-		"hidden_shown_ratio",
-		"worst_error_ratio",
-		"good_to_1_percent_ns",
-		"good_to_01_percent_ns",
-	};
 	struct audit_findings f = {.user_hz = 100};
 	struct report *report;
 
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
-	assert_true(says(report, "accounts CPU time is unknown"));
-	assert_true(says(report, "is unknown; try again"));
+	expect_row(report->fields, 0, "regime=null tick_hz=null coherence_ratio=null irq_coherence_ratio=null "
+				      "softirq_counts_as_idle=null hidden_true_ratio=null "
+				      "hidden_shown_ratio=null worst_error_ratio=null "
+				      "good_to_1_percent_ns=null good_to_01_percent_ns=null");
+	assert_true(notes_say(report, "accounts CPU time is unknown"));
+	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
 	/* The verdict gives the reason if it is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
-	assert_true(says(report, "accounts CPU time is unknown: it was stopped early"));
+	assert_true(notes_say(report, "accounts CPU time is unknown: it was stopped early"));
 	report_free(report);
 }
 
@@ -228,26 +203,25 @@ TEST(verdict_of_all)
 	f.good_from_ns = 2000000000;
 	f.good_error = 0.0213;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
-	assert_string_equal(field(report, "regime")->str, "tick");
-	assert_int_equal(field(report, "cpu")->u64, 3);
+	expect_row(report->fields, 0, "regime=tick cpu=3");
 	assert_string_equal(report->source, "bpf");
 	assert_true(report->window_ns > 0);
-	assert_false(field(report, "softirq_counts_as_idle")->flag);
-	assert_int_equal(field(report, "good_to_1_percent_ns")->u64, 31000000000);
-	assert_int_equal(field(report, "good_to_01_percent_ns")->kind, VALUE_NULL);
-	assert_true(says(report, "the core was 50.0 % busy"));
-	assert_true(says(report, "accurate to 1 % in 95 of 100 windows of about 31 s"));
-	assert_true(says(report, "never accurate to 0.1 %"));
-	assert_true(says(report,
+	expect_row(report->fields, 0, "softirq_counts_as_idle=false "
+				      "good_to_1_percent_ns=31000000000 "
+				      "good_to_01_percent_ns=null");
+	assert_true(notes_say(report, "the core was 50.0 % busy"));
+	assert_true(notes_say(report, "accurate to 1 % in 95 of 100 windows of about 31 s"));
+	assert_true(notes_say(report, "never accurate to 0.1 %"));
+	assert_true(notes_say(report,
 			 "windows of 0.1 to 2 s (root mean square in the longest: 2.13 points"));
-	assert_true(says(report, "procidle"));
+	assert_true(notes_say(report, "procidle"));
 	report_free(report);
 
 	/* If softirqs count as idle time, procidle is not recommended. */
 	f.softirq_as_idle = 0.9;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
-	assert_true(field(report, "softirq_counts_as_idle")->flag);
-	assert_false(says(report, "procidle"));
+	expect_row(report->fields, 0, "softirq_counts_as_idle=true");
+	assert_false(notes_say(report, "procidle"));
 	report_free(report);
 }
 
@@ -296,17 +270,16 @@ TEST(delays_cut_short)
 	struct report *report;
 
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_true(says(report, "stopped early") && says(report, "1 of 18 delays are finished"));
-	assert_false(field(report, "complete")->flag);
-	assert_int_equal(field(report, "asked_iterations_total")->u64, 10000000);
-	assert_int_equal(field(report, "asked_each_ns")->kind, VALUE_NULL);
+	assert_true(notes_say(report, "stopped early") && notes_say(report, "1 of 18 delays are finished"));
+	expect_row(report->fields, 0, "complete=false asked_iterations_total=10000000 "
+				      "asked_each_ns=null");
 	assert_int_equal(report->tables[0]->nr_rows, 2);
 	report_free(report);
 	delays.stopped = false;
 	err_set(&delays.failed, -ECHILD, "the loop died");
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_true(says(report, "ended early by an error: the loop died"));
-	assert_true(says(report, "1 of 18 delays are finished"));
+	assert_true(notes_say(report, "ended early by an error: the loop died"));
+	assert_true(notes_say(report, "1 of 18 delays are finished"));
 	report_free(report);
 	assert_int_equal(audit_delays_row_report(&opts, &f, &delays, &report, NULL), 0);
 	assert_int_equal(report->tables[0]->nr_rows, 1);
@@ -448,8 +421,8 @@ TEST(thread_clock_lacks_interrupts)
 	audit_delay_derive(&row);
 	assert_false(audit_delay_disturbed(&row));
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_true(says(report, "takes those that wake the loop off its thread clock"));
-	assert_true(says(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
+	assert_true(notes_say(report, "takes those that wake the loop off its thread clock"));
+	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
 
 	/* With the time of the loop from source bpf the error of getrusage() is known. */
@@ -459,7 +432,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(fabs(row.rusage_factor - 41.031 / 70.0) < 1e-9);
 	assert_false(audit_delay_disturbed(&row));
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_true(says(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
+	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
 	/* With that figure, time of another task is noticed despite interrupts. */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
@@ -470,7 +443,7 @@ TEST(thread_clock_lacks_interrupts)
 	row.levels[AUDIT_MODE_IRQ].shown_ns = 0;
 	assert_true(audit_delay_disturbed(&row));
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_false(says(report, "thread clock"));
+	assert_false(notes_say(report, "thread clock"));
 	report_free(report);
 }
 
@@ -499,13 +472,12 @@ TEST(commands)
 	assert_true(isnan(c.rusage_factor) && isnan(c.user_error) && c.others_ns == UINT64_MAX);
 	c.status = 7 << 8;
 	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
-	assert_int_equal(field(report, "exit_status")->u64, 7);
-	assert_true(says(report, "exited with 7") && says(report, "unknown: not permitted"));
+	expect_row(report->fields, 0, "exit_status=7");
+	assert_true(notes_say(report, "exited with 7") && notes_say(report, "unknown: not permitted"));
 	report_free(report);
 	c.status = 9;
 	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
-	assert_int_equal(field(report, "exit_signal")->u64, 9);
-	assert_int_equal(field(report, "exit_status")->kind, VALUE_NULL);
+	expect_row(report->fields, 0, "exit_signal=9 exit_status=null");
 	report_free(report);
 }
 

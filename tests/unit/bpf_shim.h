@@ -3,7 +3,7 @@
 #ifndef SUBTICK_TESTS_UNIT_BPF_SHIM_H
 #define SUBTICK_TESTS_UNIT_BPF_SHIM_H
 
-#define SUBTICK_BPF_KERNEL_H /* not the real one */
+#define SUBTICK_BPF_KERNEL_H /* a substitute for the real header */
 
 #include <linux/bpf.h>
 #include <stdbool.h>

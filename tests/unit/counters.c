@@ -64,7 +64,6 @@ static int nr_open(void)
 
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
-	(void)event;
 	if (pmu_model.open_rc)
 		return pmu_model.open_rc;
 	if (pmu_model.limit.rlim_cur <= (rlim_t)nr_open())
@@ -115,7 +114,6 @@ static struct cpuset online;
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&pmu_model, 0, sizeof(pmu_model));
 	pmu_model.limit = (struct rlimit){1024, 4096};
 	online = (struct cpuset){0};
@@ -134,12 +132,11 @@ static struct counters *open_one(const struct perf_event *event)
 }
 
 /* Users of the same event share one counter per CPU until the last one closes it. */
-static void test_shared(void **state)
+TEST_WITH(test_shared, setup, NULL)
 {
 	struct perf_event other = {.name = "r8", .types = {4}, .nr_types = 1, .config = 8};
 	struct counters *one = open_one(&ref_cycles), *two = open_one(&ref_cycles), *third;
 
-	(void)state;
 	assert_int_equal(nr_open(), CPUS);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		struct counter counter;
@@ -163,12 +160,11 @@ static void test_shared(void **state)
  * A pinned event without a counter opens and reads as end of file. Then the event is multiplexed
  * and flagged.
  */
-static void test_taken(void **state)
+TEST_WITH(test_taken, setup, NULL)
 {
 	struct counters *counters;
 	struct counter counter;
 
-	(void)state;
 	pmu_model.taken[1] = true;
 	pmu_model.value = 400;
 	pmu_model.ns = 1000;
@@ -183,12 +179,11 @@ static void test_taken(void **state)
 }
 
 /* A counter that fails later is opened again with a new generation. */
-static void test_reopened(void **state)
+TEST_WITH(test_reopened, setup, NULL)
 {
 	struct counters *counters = open_one(&ref_cycles);
 	struct counter before, after;
 
-	(void)state;
 	assert_int_equal(counters_read(counters, 2, &before), 0);
 	pmu_model.events[2].counts = false;
 	assert_int_equal(counters_read(counters, 2, &after), 0);
@@ -212,12 +207,11 @@ static void test_reopened(void **state)
 	counters_close(counters);
 }
 
-static void test_refused(void **state)
+TEST_WITH(test_refused, setup, NULL)
 {
 	struct counters *counters = NULL;
 	struct err err = {0};
 
-	(void)state;
 	pmu_model.open_rc = -EACCES;
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EACCES);
 	assert_true(err.unsupported);
@@ -250,7 +244,7 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
  * Both modes of cpu_load side by side, on a PMU with a single counter. In the second window another
  * program takes the counter away.
  */
-static void test_both_modes(void **state)
+TEST_WITH(test_both_modes, setup, NULL)
 {
 	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
 	struct load_source *tsc, *calibrated;
@@ -258,7 +252,6 @@ static void test_both_modes(void **state)
 	struct load_cpu_window w;
 	struct err err = {0};
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(load_source_open("perf-tsc", &opts, &tsc, &err), 0);
@@ -323,11 +316,10 @@ uint64_t __wrap_cycles_hz(void)
 }
 
 /* Cores of Armv8.6 and later have a clock of exactly 1 GHz: a cycle is a nanosecond, in calibrated mode too. */
-static void test_one_ghz(void **state)
+TEST_WITH(test_one_ghz, setup, NULL)
 {
 	struct cpu_load *calibrated;
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	clock_hz = 1000000000;
@@ -338,11 +330,10 @@ static void test_one_ghz(void **state)
 }
 
 /* The structs of gtp-guard/cpu.h, in both modes. */
-static void test_gtp_guard(void **state)
+TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
 
-	(void)state;
 	if (!ARCH_HAS_CYCLES)
 		skip();
 	assert_int_equal(cpu_load_init_tsc(&tsc), 0);
@@ -378,13 +369,11 @@ static int handed[CPUS]; /* descriptors given to the BPF programs */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
-	(void)fd;
-	(void)flags;
 	handed[*(const uint32_t *)key] = *(const int *)value;
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* since the programs' start, and long after all that they stored */
+#define NOW_NS 5000000000 /* long after the last value that the programs stored */
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)
@@ -396,7 +385,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 }
 
 /* bpf-pmu must not take a counter that was unreadable at the start for a core that slept. */
-static void test_handed_over(void **state)
+TEST_WITH(test_handed_over, setup, NULL)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
 	const struct load_slot first = {.pmu_cycles = 9, .pmu_ns = 1000};
@@ -404,7 +393,6 @@ static void test_handed_over(void **state)
 	struct load_sample s;
 	struct err err = {0};
 
-	(void)state;
 	torn.pmu_check = stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	torn.pmu_cycles++;
 	memset(handed, 0, sizeof(handed));
@@ -454,30 +442,14 @@ static void test_handed_over(void **state)
 }
 
 /* A counter that never ran gives no figure, not 0 %. */
-static void test_never_ran(void **state)
+TEST(test_never_ran)
 {
 	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};
 	struct load_sample cur = {.stamp_ns = 1001, .total = 1001, .enabled_ns = 1001};
 	struct load_cpu_window w;
 
-	(void)state;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_READ_FAILED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_shared, setup),
-		cmocka_unit_test_setup(test_taken, setup),
-		cmocka_unit_test_setup(test_reopened, setup),
-		cmocka_unit_test_setup(test_refused, setup),
-		cmocka_unit_test_setup(test_both_modes, setup),
-		cmocka_unit_test_setup(test_gtp_guard, setup),
-		cmocka_unit_test_setup(test_one_ghz, setup),
-		cmocka_unit_test_setup(test_handed_over, setup),
-		cmocka_unit_test(test_never_ran),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

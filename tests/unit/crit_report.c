@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rounds and reports of crit with an engine whose figures are known. */
+/* Statistics of batches and rounds, and reports of crit made from them. */
 #include "test.h"
 
 #include <math.h>
 
 #include "measure/crit/module_files.h"
 #include "present/crit.h"
+#include "report_rows.h"
+#include "stats/compare.h"
 
 static unsigned int rounds_done, stop_after;
 static int fail_with;
@@ -94,14 +96,6 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
-static bool says(const struct report *report, const char *what)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], what))
-			return true;
-	return false;
-}
-
 /* Per-CPU output of the module. Any other text is refused. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
@@ -143,7 +137,7 @@ TEST_WITH(test_believe_median, reset, NULL)
 	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "median");
-	assert_true(says(report, "believe median, with care") && !says(report, "believe batch"));
+	assert_true(notes_say(report, "believe median, with care") && !notes_say(report, "believe batch"));
 	report_free(report);
 	crit_result_free(&result);
 }
@@ -180,8 +174,8 @@ TEST_WITH(test_figures, reset, NULL)
 	/* The figures of irq_save differ more: 21 and 2.1. */
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "batch");
-	assert_true(says(report, "believe batch") &&
-		    says(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
+	assert_true(notes_say(report, "believe batch") &&
+		    notes_say(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
 	expect(report->fields, 0, "nr_highest", 1000);
 	expect(report->fields, 0, "rounds", 3);
 	expect(report->quality, 0, "clock_ns", 30);
@@ -248,6 +242,81 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	assert_true(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
 	report_free(report);
 	crit_trace_free(&trace);
+}
+
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+TEST(test_midmean)
+{
+	uint64_t one[] = {7}, two[] = {4, 8}, few[] = {1, 2, 9}, four[] = {100, 2, 4, 0};
+	uint64_t eight[] = {1000000, 10, 11, 12, 13, 0, 0, 1000000};
+
+	assert_true(isnan(crit_midmean(one, 0)));
+	NEAR(crit_midmean(one, 1), 7);
+	NEAR(crit_midmean(two, 2), 6);
+	/* With fewer than four values all of them count. */
+	NEAR(crit_midmean(few, 3), 4);
+	NEAR(crit_midmean(four, 4), 3);
+	NEAR(crit_midmean(eight, 8), 11.5);
+}
+
+/* The mean is finer than the step of the values. */
+TEST(test_midmean_between_steps)
+{
+	uint64_t values[400];
+	double mean;
+
+	for (int i = 0; i < 400; i++)
+		values[i] = i % 10 < 3 ? 8 : 16;
+	mean = crit_midmean(values, 400);
+	assert_true(mean > 8 && mean < 16);
+}
+
+TEST(test_spread)
+{
+	double odd[] = {3, 1, 2}, even[] = {4, 1, 2, 3}, gaps[] = {NAN, 5, NAN, 3};
+	double none[] = {NAN, NAN};
+	struct crit_spread s;
+
+	s = crit_spread_of(odd, 3);
+	assert_true(s.low == 1 && s.mid == 2 && s.high == 3 && s.rounds == 3);
+	s = crit_spread_of(even, 4);
+	assert_true(s.low == 1 && s.mid == 2.5 && s.high == 4);
+	s = crit_spread_of(gaps, 4);
+	assert_true(s.low == 3 && s.mid == 4 && s.high == 5 && s.rounds == 2);
+	s = crit_spread_of(none, 2);
+	assert_true(!s.rounds && isnan(s.low) && isnan(s.mid) && isnan(s.high));
+	s = crit_spread_of(NULL, 0);
+	assert_true(!s.rounds && isnan(s.mid));
+}
+
+TEST(test_differ)
+{
+	struct crit_spread a = {.low = 10, .mid = 11, .high = 12, .rounds = 5};
+	struct crit_spread above = {.low = 12.5, .mid = 13, .high = 14, .rounds = 5};
+	struct crit_spread overlap = {.low = 12, .mid = 13, .high = 14, .rounds = 5};
+	struct crit_spread below = {.low = 7, .mid = 8, .high = 9, .rounds = 5};
+	struct crit_difference d;
+
+	assert_int_equal(crit_differ(&a, &above, &d), 0);
+	assert_true(d.value == 2 && d.low == 0.5 && d.high == 4 && d.exceeds);
+	assert_int_equal(crit_differ(&a, &overlap, &d), 0);
+	assert_true(d.value == 2 && d.low == 0 && !d.exceeds);
+	assert_int_equal(crit_differ(&a, &below, &d), 0);
+	assert_true(d.value == -3 && d.low == -5 && d.high == -1 && d.exceeds);
+	assert_int_equal(crit_differ(&a, &a, &d), 0);
+	assert_true(d.value == 0 && !d.exceeds);
+}
+
+TEST(test_differ_refuses)
+{
+	struct crit_spread a = {.low = 10, .mid = 11, .high = 12, .rounds = 5};
+	struct crit_spread none = crit_spread_of(NULL, 0);
+	struct crit_difference d = {.value = 77};
+
+	assert_int_equal(crit_differ(&a, &none, &d), -ENODATA);
+	assert_int_equal(crit_differ(&none, &a, &d), -ENODATA);
+	assert_true(d.value == 77);
 }
 
 TEST_MAIN()

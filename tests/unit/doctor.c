@@ -357,7 +357,7 @@ MACHINE_TEST(test_unprivileged)
 
 	/* CAP_BPF and CAP_PERFMON are enough, but no capability helps inside a user namespace. */
 	machine_laptop(tree, &probe);
-	tree_file(tree, "/proc/self/status", "CapEff:\t000000c000000000\nSeccomp:\t2\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t000000c000000000\nSeccomp:\t2\n");
 	report = look(tree, &probe, all);
 	expect(report, "privileges", "ok", "CAP_BPF and CAP_PERFMON", "");
 	expect(report, "container", "warn", "seccomp", "");

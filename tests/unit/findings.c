@@ -21,7 +21,7 @@ struct cores {
 	struct load_window window;
 };
 
-/* Four cores, 2 % busy with tasks, and /proc/stat says so. */
+/* Four cores that are 2 % busy with tasks, also in /proc/stat. */
 static void quiet_cores(struct cores *cores)
 {
 	*cores = (struct cores){0};
@@ -142,7 +142,9 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/* Both siblings of a core are busy, and another core idles: at least as long as the sums imply. */
+/*
+ * Both siblings of a core are busy while another core is idle, at least as long as the sums imply.
+ */
 TEST(shared_core)
 {
 	struct load_core list[] = {
@@ -321,7 +323,7 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* Without blame the finding says that others ran, but not who. */
+	/* Without blame the finding names no culprit. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -555,7 +557,7 @@ TEST(wake_claims)
 }
 
 /*
- * A wait longer than the window began before it. A note says so, because the figure looks like an
+ * A wait longer than the window began before it. A note explains the figure, which looks like an
  * error.
  */
 TEST(longer_than_window)

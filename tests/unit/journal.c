@@ -153,7 +153,7 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the error says so at once, and does not blame another process. */
+/* Without write permission the error names the permission and not another process. */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -323,7 +323,7 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_int_equal(journal_trial(&r, "/sys/none", "1", was, now, &err), -ENOENT);
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
-	/* Changed by us, then by another program. */
+	/* First subtick changed the value, then another program. */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
 	journal_close(&r);
@@ -406,7 +406,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty(tree);
 }
 
-/* The card: how it stamps what it sends and what it receives. */
+/* Settings of the card for transmit and receive timestamps. */
 static struct hwtstamp_config card;
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
@@ -438,7 +438,7 @@ TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
 	journal_is_empty(tree);
 	card.tx_type = HWTSTAMP_TX_ON;
-	/* A card that was unplugged meanwhile needs nothing. */
+	/* A removed network card needs no restore. */
 	tree_file(tree, "/run/subtick/restore", "txstamp\teth7 0\ntxstamp\teth8 0\n");
 	assert_int_equal(journal_replay(tree->root), 2);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);

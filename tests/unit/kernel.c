@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Command line, lockdown, BPF scheduler, accounting regime, capabilities, idle states, hypervisors. */
-#include "host/kernel.h"
+/* Configuration, command line, lockdown, BPF scheduler, capabilities, idle states, hypervisors. */
+#include "test.h"
 
+#include <zlib.h>
+
+#include "host/kernel.h"
 #include "doctor/doctor.h"
 #include "host/cpuidle.h"
 #include "host/machine.h"
-#include "test.h"
 #include "tree.h"
 
 TEST(test_cmdline)
@@ -133,16 +135,16 @@ TEST_WITH(test_caps, tree_setup, tree_teardown)
 	assert_true(caps.seccomp && caps.no_new_privs);
 	assert_false(caps.user_ns_known);
 	tree_file(tree, "/proc/self/uid_map", "         0          0 4294967295\n");
-	tree_file(tree, "/proc/self/status", "CapEff:\t0000000000200000\nSeccomp:\t0\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t0000000000200000\nSeccomp:\t0\n");
 	assert_int_equal(caps_read(tree->root, &caps), 0);
 	assert_true(caps_bpf(&caps) && caps_perfmon(&caps));
 	assert_true(caps.user_ns_known && !caps.user_ns);
 	tree_file(tree, "/proc/self/uid_map", "         0       1000          1\n");
 	assert_int_equal(caps_read(tree->root, &caps), 0);
 	assert_true(caps.user_ns);
-	tree_file(tree, "/proc/self/status", "CapEff:\tnothing\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\tnothing\n");
 	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
-	tree_file(tree, "/proc/self/status", "CapPrm:\t0000000000000000\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapPrm:\t0000000000000000\n");
 	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
 }
 
@@ -281,6 +283,112 @@ TEST_WITH(test_container, tree_setup, tree_teardown)
 	tree_file(tree, "/run/systemd/container", "lxc\n");
 	virt_read(tree->root, "aarch64", &virt);
 	assert_string_equal(virt.container, "lxc");
+}
+
+static const char sample[] = "#\n# Automatically generated file; DO NOT EDIT.\n#\n"
+			     "CONFIG_HZ_250=y\n# CONFIG_HZ_100 is not set\nCONFIG_HZ=250\n"
+			     "CONFIG_VETH=m\nCONFIG_LOCALVERSION=\"-rt\"\nCONFIG_EMPTY=\"\"\n"
+			     "CONFIG_ODD=n\nCONFIG_LAST=0x10";
+
+TEST(test_parse)
+{
+	char buf[8];
+
+#define GET(symbol) kconfig_parse(sample, strlen(sample), symbol, buf, sizeof(buf))
+	assert_int_equal(GET("HZ_250"), KCONFIG_YES);
+	assert_int_equal(GET("HZ_100"), KCONFIG_NO);
+	assert_int_equal(GET("VETH"), KCONFIG_MODULE);
+	assert_int_equal(GET("ODD"), KCONFIG_NO);
+	assert_int_equal(GET("NEVER_HEARD"), KCONFIG_NO);
+	assert_int_equal(GET("HZ"), KCONFIG_VALUE);
+	assert_string_equal(buf, "250");
+	assert_int_equal(GET("LOCALVERSION"), KCONFIG_VALUE);
+	assert_string_equal(buf, "-rt");
+	assert_int_equal(GET("EMPTY"), KCONFIG_VALUE);
+	assert_string_equal(buf, "");
+	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
+	assert_string_equal(buf, "0x10");
+	/* A prefix of a symbol does not match. */
+	assert_int_equal(GET("H"), KCONFIG_NO);
+	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
+	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
+	assert_int_equal(kconfig_parse("", 0, "HZ", buf, sizeof(buf)), KCONFIG_NO);
+	assert_int_equal(kconfig_parse("CONFIG_HZ=", 10, "HZ", buf, sizeof(buf)), KCONFIG_VALUE);
+	assert_string_equal(buf, "");
+	assert_int_equal(kconfig_parse("CONFIG_HZ=\"", 11, "HZ", buf, sizeof(buf)), KCONFIG_VALUE);
+	assert_string_equal(buf, "\"");
+#undef GET
+}
+
+static size_t deflate_gz(const char *text, size_t len, unsigned char *out, size_t size)
+{
+	z_stream z = {0};
+
+	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (unsigned char *)text;
+	z.avail_in = len;
+	z.next_out = out;
+	z.avail_out = size;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	return size - z.avail_out;
+}
+
+TEST_WITH(test_places, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	unsigned char gz[1024];
+	struct kconfig config;
+	size_t len;
+
+	assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), -ENOENT);
+	assert_int_equal(kconfig_get(&config, "HZ_250"), KCONFIG_UNKNOWN);
+	kconfig_close(&config);
+	tree_file(tree, "/boot/config-6.1.1", sample);
+	assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), -ENOENT);
+	tree_file(tree, "/lib/modules/6.1.0/config", sample);
+	assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
+	assert_string_equal(config.source, "/lib/modules/6.1.0/config");
+	kconfig_close(&config);
+	tree_file(tree, "/boot/config-6.1.0", "CONFIG_HZ_250=y\n");
+	assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
+	assert_string_equal(config.source, "/boot/config-6.1.0");
+	kconfig_close(&config);
+	len = deflate_gz(sample, strlen(sample), gz, sizeof(gz));
+	tree_bytes(tree, "/proc/config.gz", gz, len);
+	assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
+	assert_string_equal(config.source, "/proc/config.gz");
+	assert_int_equal(config.len, strlen(sample));
+	assert_int_equal(kconfig_get(&config, "VETH"), KCONFIG_MODULE);
+	kconfig_close(&config);
+	/* A truncated or corrupt file is skipped, and the next one tried. */
+	for (size_t cut = 1; cut < len; cut += 7) {
+		tree_bytes(tree, "/proc/config.gz", gz, cut);
+		assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
+		assert_string_equal(config.source, "/boot/config-6.1.0");
+		kconfig_close(&config);
+	}
+}
+
+TEST_WITH(test_no_config, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	char *zeros = calloc(1, 1 << 20);
+	struct kconfig config;
+	gzFile file;
+	char path[128];
+
+	tree_file(tree, "/proc/config.gz", "this is no configuration\n");
+	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EINVAL);
+	assert_int_equal(kconfig_get(&config, "HZ"), KCONFIG_UNKNOWN);
+	/* A compression bomb: 32 MiB of zeros in 32 KiB. */
+	snprintf(path, sizeof(path), "%s/proc/config.gz", tree->root);
+	file = gzopen(path, "wb");
+	for (int i = 0; i < 32; i++)
+		assert_int_equal(gzwrite(file, zeros, 1 << 20), 1 << 20);
+	gzclose(file);
+	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EFBIG);
+	free(zeros);
 }
 
 TEST_MAIN()

@@ -43,7 +43,7 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 }
 
 /* Times are added, ratios are weighted means, and CPUs without a figure are left out. */
-static void test_sum(void **state)
+TEST(test_sum)
 {
 	struct load_cpu_window cpu[4] = {
 		{.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5,
@@ -56,7 +56,6 @@ static void test_sum(void **state)
 	struct load_cpu_window sum;
 	struct cpuset cpus = {0};
 
-	(void)state;
 	assert_int_equal(load_sum(cpu, &cpus, &sum), 0);
 	assert_int_equal(sum.window_ns, 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -71,11 +70,10 @@ static void test_sum(void **state)
 	assert_int_equal(sum.flags, 0);
 }
 
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
 	static const double shares[] = {0.0, 0.001, 0.3, 0.5, 0.999, 1.0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		struct load_sample prev = fake(7 * SEC, SEC, 0);
 		struct load_sample cur = fake(8 * SEC, SEC + shares[i] * SEC, 0);
@@ -90,33 +88,30 @@ static void test_formulas(void **state)
 	}
 }
 
-static void test_wrap(void **state)
+TEST(test_wrap)
 {
 	struct load_sample prev = fake(SEC, 0, UINT64_MAX - 1000);
 	struct load_sample cur = fake(2 * SEC, SEC / 4, UINT64_MAX - 1000);
 
-	(void)state;
 	assert_true(cur.busy < prev.busy);
 	assert_true(fabs(tsc_window(prev, cur).busy_ratio - 0.25) < 1e-6);
 	assert_true(fabs(calibrated_window(prev, cur).busy_ratio - 0.25) < 1e-6);
 }
 
-static void test_multiplexed(void **state)
+TEST(test_multiplexed)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC / 2, 0);
 
-	(void)state;
 	cur.running_ns -= SEC / 10;
 	assert_true(tsc_window(prev, cur).flags & LOAD_MULTIPLEXED);
 	assert_false(tsc_window(prev, cur).flags & LOAD_NO_FIGURE);
 }
 
-static void test_zero_delta(void **state)
+TEST(test_zero_delta)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = prev;
 	struct load_cpu_window w;
 
-	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/*
 	 * The reader's clock advanced and the source's did not, as in /proc/stat within one tick.
@@ -127,24 +122,22 @@ static void test_zero_delta(void **state)
 	assert_true(w.busy_ratio == 0.0);
 }
 
-static void test_failed_read(void **state)
+TEST(test_failed_read)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC, 0);
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
-	(void)state;
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
 	/* The window after a failed read has no figure, because it has no start. */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
 
-static void test_hotplug(void **state)
+TEST(test_hotplug)
 {
 	struct load_sample on = fake(SEC, 0, 0), off = {.flags = LOAD_OFFLINE};
 	struct load_sample back = fake(3 * SEC, SEC, 0), later = fake(4 * SEC, SEC + SEC / 2, 0);
 
-	(void)state;
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
 	/* The CPU came back during the window: no figure. The next window has one. */
@@ -164,11 +157,10 @@ static void test_hotplug(void **state)
 	assert_int_equal(tsc_window(on, off).flags, LOAD_OFFLINE);
 }
 
-static void test_clamp(void **state)
+TEST(test_clamp)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC * 3, 0);
 
-	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* an error of rounding sets no flag */
@@ -177,13 +169,12 @@ static void test_clamp(void **state)
 }
 
 /* Clamping at 0 and at 1, for the load and for a part. */
-static void test_clamp_sides(void **state)
+TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	(void)state;
 	/* Backwards by 5 %. */
 	cur.busy = SEC - SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
@@ -221,13 +212,12 @@ static void test_clamp_sides(void **state)
 	assert_true(w.closure_error_ratio == 1.0);
 }
 
-static void test_closure(void **state)
+TEST(test_closure)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	(void)state;
 	cur.part_ns[LOAD_PART_TASK] = SEC / 4;
 	cur.part_ns[LOAD_PART_IDLE] = SEC / 2;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -244,7 +234,7 @@ static void test_closure(void **state)
 }
 
 /* Nanoseconds are exactly those of the source, also beyond the precision of a float. */
-static void test_exact_ns(void **state)
+TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
 	struct load_sample prev = {.stamp_ns = 77, .wall_ns = 77, .total = 5, .busy = 3};
@@ -254,7 +244,6 @@ static void test_exact_ns(void **state)
 				  .busy = 3 + busy};
 	struct load_cpu_window w;
 
-	(void)state;
 	cur.part_ns[LOAD_PART_TASK] = busy;
 	cur.part_ns[LOAD_PART_IDLE] = window - busy;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -286,11 +275,10 @@ static uint64_t part_sum(const struct load_cpu_window *w)
 	return sum;
 }
 
-static void test_steal(void **state)
+TEST(test_steal)
 {
 	struct load_cpu_window w = {.window_ns = SEC, .busy_ns = 8 * SEC / 10, .busy_ratio = 0.8};
 
-	(void)state;
 	w.part_ns[LOAD_PART_TASK] = 6 * SEC / 10;
 	w.part_ns[LOAD_PART_HARDIRQ] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
@@ -334,9 +322,8 @@ static void test_steal(void **state)
 	assert_int_equal(w.busy_ns, 0);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		assert_non_null(load_part_name(i));
 	assert_string_equal(load_part_name(LOAD_PART_SOFTIRQ_ON_IDLE), "softirq_on_idle");
@@ -344,11 +331,10 @@ static void test_names(void **state)
 	assert_string_equal(load_vec_name(LOAD_NR_VECS - 1), "RCU");
 }
 
-static void test_flags_format(void **state)
+TEST(test_flags_format)
 {
 	char buf[64];
 
-	(void)state;
 	load_flags_format(0, buf, sizeof(buf));
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
@@ -362,17 +348,4 @@ static void test_flags_format(void **state)
 	assert_string_equal(buf, "offline");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum), cmocka_unit_test(test_formulas),    cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_multiplexed), cmocka_unit_test(test_zero_delta),
-		cmocka_unit_test(test_failed_read), cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_clamp),	    cmocka_unit_test(test_closure),
-		cmocka_unit_test(test_clamp_sides),
-		cmocka_unit_test(test_exact_ns),    cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_names),	    cmocka_unit_test(test_flags_format),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -10,12 +10,15 @@
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One program run of a CPU, and what the CPU did since the one before. */
+/* One program run of a CPU, and the activity of the CPU since the previous run. */
 struct record {
 	u64 at;
 	u32 cpu;
-	bool busy; /* from the record before of this CPU until now */
-	bool tail; /* in the idle period, after an interrupt: only the next event shows whether it halted */
+	bool busy; /* since the previous record of this CPU */
+	/*
+	 * in an idle period after an interrupt; the next event shows whether the core halted again
+	 */
+	bool tail;
 	bool is_switch, begins;
 	enum core_event event;
 	u32 arg;
@@ -168,7 +171,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-static void siblings(void **state)
+TEST(siblings)
 {
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct truth truth = {0};
@@ -204,8 +207,8 @@ static void siblings(void **state)
 	}
 }
 
-/* Busy since the start, without an edge: as the seed says, until the first edge. */
-static void seeds(void **state)
+/* Busy since the start without an edge: the seed determines the state until the first edge. */
+TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};
 	struct load_smt_sample sample;
@@ -238,7 +241,7 @@ static struct load_core core_of(u64 busy_a, u64 busy_b, u64 both_a, u64 both_b, 
 	return result;
 }
 
-static void windows(void **state)
+TEST(windows)
 {
 	struct load_core c = core_of(600, 500, 300, 300, 0);
 
@@ -258,13 +261,4 @@ static void windows(void **state)
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_NONE] + c.window_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siblings),
-		cmocka_unit_test(seeds),
-		cmocka_unit_test(windows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

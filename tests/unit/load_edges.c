@@ -6,7 +6,7 @@
 #include "load_core.h"
 
 /* With cpuidle, and on arm64, the idle exit event comes before the interrupt handler. */
-static void exit_first(void **state)
+TEST_WITH(exit_first, reset, NULL)
 {
 	struct load_sample s;
 
@@ -21,19 +21,16 @@ static void exit_first(void **state)
 	to_task(8000, &idle);
 	go_idle(8200, 1);
 	s = see(9000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000 + 800);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 500);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3000 - 100 - 300);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 100 + 50 + 150 + 200);
+	EXPECT_PARTS(s, P(IDLE) = 3000 + 800, P(HARDIRQ) = 300, P(SOFTIRQ_ON_IDLE) = 500,
+			P(SOFTIRQ_ON_TASK) = 300, P(TASK) = 3000 - 100 - 300,
+			P(IDLE_LOOP) = 1000 + 100 + 50 + 150 + 200);
 	assert_int_equal(slot->vec_ns[3], 500);
 	assert_int_equal(slot->vec_count[1], 1);
 	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* x86 `sti; hlt`: handlers run inside the idle window, and the core may halt again without exit. */
-static void inside_halt(void **state)
+TEST_WITH(inside_halt, reset, NULL)
 {
 	struct load_sample s;
 
@@ -46,16 +43,13 @@ static void inside_halt(void **state)
 	leave_idle(9060);
 	to_task(9100, &task);
 	s = see(9500);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000 + 5700);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 150);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 190);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 10 + 10 + 40);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400);
+	EXPECT_PARTS(s, P(IDLE) = 2000 + 5700, P(HARDIRQ) = 150, P(SOFTIRQ_ON_IDLE) = 190,
+			P(IDLE_LOOP) = 1000 + 10 + 10 + 40, P(TASK) = 400);
 	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* Woken by an interrupt without a tracepoint: the softirq is the first edge. */
-static void unseen_handler(void **state)
+TEST_WITH(unseen_handler, reset, NULL)
 {
 	struct load_sample s;
 
@@ -64,11 +58,11 @@ static void unseen_handler(void **state)
 	leave_idle(3600);
 	to_task(3700, &task);
 	s = see(4000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 500);
+	EXPECT_PARTS(s, P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300,
+			P(IDLE_LOOP) = 1200);
 }
 
-static void polling(void **state)
+TEST_WITH(polling, reset, NULL)
 {
 	struct load_sample s;
 
@@ -76,8 +70,7 @@ static void polling(void **state)
 	irq(2000, 2100);
 	leave_idle(5000);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	EXPECT_PARTS(s, P(POLL_IDLE) = 3900, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	/*
 	 * Polling counts as idle, as in the kernel. It is a part of its own, because a cycle
 	 * counter counts it.
@@ -88,11 +81,11 @@ static void polling(void **state)
 	go_idle(6000, 2);
 	go_idle(6500, 1);
 	s = see(7000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900 + 500);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 500);
+	EXPECT_PARTS(s, P(POLL_IDLE) = 3900 + 500, P(IDLE) = 500, P(HARDIRQ) = 100,
+			P(IDLE_LOOP) = 2000);
 }
 
-static void in_ksoftirqd(void **state)
+TEST_WITH(in_ksoftirqd, reset, NULL)
 {
 	struct load_sample s;
 
@@ -100,13 +93,13 @@ static void in_ksoftirqd(void **state)
 	softirq(1100, 1900, 3);
 	to_task(2000, &task);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 0);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 1000, P(SOFTIRQ_ON_TASK) = 0, P(TASK) = 1000,
+			P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 800);
 }
 
 /* A handler that calls another one. Only the outermost pair counts. */
-static void nested_handlers(void **state)
+TEST_WITH(nested_handlers, reset, NULL)
 {
 	struct load_sample s;
 
@@ -117,13 +110,12 @@ static void nested_handlers(void **state)
 	at(2300);
 	load_irq_leave(NULL);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 700);
+	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 1000 + 700, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* The time of a handler is subtracted from the interrupted context. */
-static void handlers_on_top(void **state)
+TEST_WITH(handlers_on_top, reset, NULL)
 {
 	struct load_sample s;
 
@@ -138,18 +130,16 @@ static void handlers_on_top(void **state)
 	go_idle(4000, 0);
 	irq(4500, 4560);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000 - 100);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 900 - 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 100 + 1000);
-	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 1000 - 60);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100 + 300 + 60);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 1000 - 100, P(SOFTIRQ_ON_TASK) = 900 - 300,
+			P(TASK) = 100 + 1000, P(POLL_IDLE) = 1000 - 60,
+			P(HARDIRQ) = 100 + 300 + 60, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 900 - 300);
 }
 
 /*
  * The exit of a handler was lost. Switches never happen inside handlers, so its time is discarded.
  */
-static void lost_exit(void **state)
+TEST_WITH(lost_exit, reset, NULL)
 {
 	struct load_sample s;
 
@@ -159,13 +149,12 @@ static void lost_exit(void **state)
 	to_task(2000, &other);
 	irq(2500, 2600);
 	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
+	EXPECT_PARTS(s, P(HARDIRQ) = 100, P(TASK) = 1900, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* A switch from task to task continues the interval and reads no clock. */
-static void task_to_task(void **state)
+TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
 	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
@@ -184,12 +173,11 @@ static void task_to_task(void **state)
 	to_task(7000, &other);
 	to_task(8000, &idle);
 	s = see(9000);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 5000 + 1500);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 500);
+	EXPECT_PARTS(s, P(TASK) = 5000 + 1500, P(KSOFTIRQD) = 500, P(IDLE_LOOP) = 2000);
 }
 
 /* Recognizes softirq threads by name, and does not trust the name of a user task. */
-static void softirq_threads(void **state)
+TEST_WITH(softirq_threads, reset, NULL)
 {
 	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
 	static struct task_struct backlog = {.pid = 32, .flags = PF_KTHREAD,
@@ -203,12 +191,11 @@ static void softirq_threads(void **state)
 	to_task(1300, &kworker);
 	to_task(1700, &liar);
 	s = see(2500);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 100 + 200);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400 + 800);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 100 + 200, P(TASK) = 400 + 800, P(IDLE_LOOP) = 1000);
 }
 
 /* Similar names do not match. */
-static void like_softirq_threads(void **state)
+TEST_WITH(like_softirq_threads, reset, NULL)
 {
 	static const char *const names[] = {"ksofti", "napi/", "backlog_"};
 
@@ -227,7 +214,7 @@ static void like_softirq_threads(void **state)
 }
 
 /* An exit without its entry, and an exit of a handler that began before the start. */
-static void exit_alone(void **state)
+TEST_WITH(exit_alone, reset, NULL)
 {
 	struct load_sample s;
 
@@ -235,8 +222,7 @@ static void exit_alone(void **state)
 	at(300);
 	load_irq_leave(NULL);
 	s = see(1000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
+	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 700);
 	assert_int_equal(slot->odd_edges, 0);
 	at(2000);
 	load_irq_leave(NULL);
@@ -257,7 +243,7 @@ static void exit_alone(void **state)
 /*
  * The exit of a softirq was lost. The next softirq continues its time, and then the task continues.
  */
-static void lost_softirq_exit(void **state)
+TEST_WITH(lost_softirq_exit, reset, NULL)
 {
 	struct load_sample s;
 
@@ -266,14 +252,13 @@ static void lost_softirq_exit(void **state)
 	load_softirq_entry(NULL, 3);
 	softirq(3000, 3500, 1);
 	s = see(4000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 1500);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 500);
+	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1000 + 500, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[1], 500);
 	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* On PREEMPT_RT a softirq is switched out with its task and continues with it. */
-static void preempted(void **state)
+TEST_WITH(preempted, reset, NULL)
 {
 	struct load_sample s;
 
@@ -286,8 +271,8 @@ static void preempted(void **state)
 	at(4300);
 	load_softirq_exit(NULL, 3);
 	s = see(5000);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 500 + 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 500 + 1900 + 700);
+	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 500 + 300, P(TASK) = 500 + 1900 + 700,
+			P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	assert_int_equal(slot->vec_ns[3], 500 + 300);
 	assert_int_equal(slot->vec_count[3], 1);
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
@@ -297,7 +282,7 @@ static void preempted(void **state)
  * Several preempted softirqs, one in ksoftirqd: each continues in its own context and frees its
  * entry.
  */
-static void preempted_in_turns(void **state)
+TEST_WITH(preempted_in_turns, reset, NULL)
 {
 	struct load_sample s;
 
@@ -320,9 +305,8 @@ static void preempted_in_turns(void **state)
 		to_task(from + 900, &idle);
 	}
 	s = see(40000);
-	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 3 * 400);
-	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3 * 200);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3 * 300);
+	EXPECT_PARTS(s, P(KSOFTIRQD) = 3 * 400, P(SOFTIRQ_ON_TASK) = 3 * 200, P(TASK) = 3 * 300,
+			P(IDLE_LOOP) = 37300);
 	assert_int_equal(slot->vec_ns[3], 3 * 200);
 	assert_int_equal(slot->vec_ns[1], 3 * 200);
 	assert_int_equal(slot->vec_ns[0], 0);
@@ -333,7 +317,7 @@ static void preempted_in_turns(void **state)
 }
 
 /* All entries are in use, and each softirq continues. */
-static void preempted_and_back(void **state)
+TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
 	u64 now = 1000;
@@ -359,7 +343,7 @@ static void preempted_and_back(void **state)
 /*
  * More preempted softirqs than entries: the loss is counted, and the parts still sum to the window.
  */
-static void preempted_too_often(void **state)
+TEST_WITH(preempted_too_often, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
 	u64 now = 1000;
@@ -394,7 +378,7 @@ static void interrupt(void)
 /*
  * An idle exit with interrupts enabled, as before 6.3: the parts sum up, and no time counts twice.
  */
-static void cut_in_two(void **state)
+TEST_WITH(cut_in_two, reset, NULL)
 {
 	struct load_sample s;
 
@@ -405,19 +389,18 @@ static void cut_in_two(void **state)
 	assert_null(shim_at_barrier);
 	to_task(5000, &task);
 	s = see(6000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
+	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
 	 * The softirq interrupts the context that the program was changing to, and both its events
 	 * count.
 	 */
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
+	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
+			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
 /* The same interruption during the first event of a core. */
-static void first_cut_in_two(void **state)
+TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
 
@@ -426,14 +409,12 @@ static void first_cut_in_two(void **state)
 	leave_idle(4000);
 	assert_null(shim_at_barrier);
 	s = see(6000);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 4000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 2000 - 50);
+	EXPECT_PARTS(s, P(IDLE) = 4000, P(HARDIRQ) = 50, P(IDLE_LOOP) = 2000 - 50);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
 /* The first event of a core determines its context since the start. */
-static void first_edges(void **state)
+TEST_WITH(first_edges, reset, NULL)
 {
 	leave_idle(3000);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_IDLE], 3000);
@@ -488,7 +469,7 @@ static void first_edges(void **state)
 }
 
 /* Events before the start do not count, nor do programs that read the clock just before it. */
-static void before_the_start(void **state)
+TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
 
@@ -506,7 +487,7 @@ static void before_the_start(void **state)
 }
 
 /* A clock that steps back by a few ns must not give an interval of 584 years. */
-static void clock_steps_back(void **state)
+TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to_task(1000, &task);
 	at(2000);
@@ -528,7 +509,7 @@ static u64 next_random(u64 below)
 }
 
 /* With events in any order, also lost ones, the parts of every reader sum to the elapsed time. */
-static void any_order(void **state)
+TEST_WITH(any_order, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};
 	u64 now = 1;
@@ -564,33 +545,4 @@ static void any_order(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(exit_first, reset),
-		cmocka_unit_test_setup(inside_halt, reset),
-		cmocka_unit_test_setup(unseen_handler, reset),
-		cmocka_unit_test_setup(polling, reset),
-		cmocka_unit_test_setup(in_ksoftirqd, reset),
-		cmocka_unit_test_setup(nested_handlers, reset),
-		cmocka_unit_test_setup(handlers_on_top, reset),
-		cmocka_unit_test_setup(lost_exit, reset),
-		cmocka_unit_test_setup(task_to_task, reset),
-		cmocka_unit_test_setup(softirq_threads, reset),
-		cmocka_unit_test_setup(like_softirq_threads, reset),
-		cmocka_unit_test_setup(exit_alone, reset),
-		cmocka_unit_test_setup(lost_softirq_exit, reset),
-		cmocka_unit_test_setup(preempted, reset),
-		cmocka_unit_test_setup(preempted_in_turns, reset),
-		cmocka_unit_test_setup(preempted_and_back, reset),
-		cmocka_unit_test_setup(preempted_too_often, reset),
-		cmocka_unit_test_setup(cut_in_two, reset),
-		cmocka_unit_test_setup(first_cut_in_two, reset),
-		cmocka_unit_test_setup(first_edges, reset),
-		cmocka_unit_test_setup(before_the_start, reset),
-		cmocka_unit_test_setup(clock_steps_back, reset),
-		cmocka_unit_test_setup(any_order, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -52,7 +52,6 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 /* A burst ends just before each read: a meter that reads twice per window loses one. */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
-	(void)source;
 	if (!cpu)
 		bursts[BURST]++;
 	return bursts;
@@ -60,20 +59,16 @@ static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 
 static void fake_vecs(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs)
 {
-	(void)source;
-	(void)cpu;
 	*ret_vecs = (struct load_vecs){.ns[VEC] = vec_ns, .count[VEC] = vec_ns / 10};
 }
 
 static void fake_losses(struct load_source *source, struct load_losses *losses)
 {
-	(void)source;
 	losses->torn = 5;
 }
 
 static void fake_close(struct load_source *source)
 {
-	(void)source;
 }
 
 static const struct load_source_ops fake_ops = {
@@ -109,7 +104,6 @@ static struct load_source stat = {.ops = &stat_ops, .rate = 1.0};
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err)
 {
-	(void)err;
 	fake.nr_cpus = stat.nr_cpus = opts->nr_cpus;
 	if (name && strcmp(name, "procstat"))
 		return -ENOENT;
@@ -122,7 +116,6 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 /* Simulates a kernel that accounts the same stolen time to every CPU. */
 int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
-	(void)file;
 	stat_reads++;
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	for (unsigned int cpu = 0; cpu < nr_cpus && !stat_without_cpus; cpu++) {
@@ -142,12 +135,11 @@ static struct meter *open_started(const struct load_opts *opts)
 }
 
 /* Each burst since the start is in exactly one window. */
-static void test_bursts(void **state)
+TEST(test_bursts)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
 	uint64_t first = bursts[BURST], seen = 0;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(meter->ops->read(meter, NULL), 0);
 		seen += load_window(meter)->cpu_bursts[0][BURST];
@@ -157,12 +149,11 @@ static void test_bursts(void **state)
 	meter->ops->close(meter);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	struct meter *meter = open_started(&(struct load_opts){.softirq = true});
 	const struct load_window *w = load_window(meter);
 
-	(void)state;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_string_equal(w->source, "bpf");
 	assert_null(w->passed_over);
@@ -184,13 +175,12 @@ static void test_window(void **state)
 }
 
 /* Stolen time is subtracted once from the task part and is not busy. */
-static void test_steal(void **state)
+TEST(test_steal)
 {
 	struct meter *meter;
 	const struct load_window *w;
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
 
-	(void)state;
 	step_ns = 1000 * MSEC;
 	stolen_ticks = 0;
 	meter = open_started(&(struct load_opts){0});
@@ -225,12 +215,11 @@ static void test_steal(void **state)
 }
 
 /* With source procstat /proc/stat is read once per window. After a failed read steal is unknown. */
-static void test_steal_shared(void **state)
+TEST(test_steal_shared)
 {
 	struct meter *meter;
 	const struct load_window *w;
 
-	(void)state;
 	step_ns = 1000 * MSEC;
 	real_procstat = true;
 	meter = open_started(&(struct load_opts){.compare = true});
@@ -252,12 +241,11 @@ static void test_steal_shared(void **state)
 	stolen_ticks = 0;
 }
 
-static void test_shown(void **state)
+TEST(test_shown)
 {
 	struct meter *meter = open_started(&(struct load_opts){.compare = true});
 	const struct load_window *w = load_window(meter);
 
-	(void)state;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
@@ -286,14 +274,13 @@ static const struct value *cell(const struct table *table, const char *key)
 	return table_cell(table, 0, col);
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	struct meter *meter =
 		open_started(&(struct load_opts){.compare = true, .softirq = true, .bursts = true});
 	const struct load_window *w = load_window(meter);
 	struct report *report;
 
-	(void)state;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(load_report(w, &report), 0);
 	assert_int_equal(report->window_ns, w->window_ns);
@@ -325,14 +312,13 @@ static void test_report(void **state)
 }
 
 /* The library has the same figures as `subtick load`, also with steal. */
-static void test_steal_of_the_library(void **state)
+TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
 	double stolen = (double)(5 * tick_ns) / (1000 * MSEC), busy, task, steal;
 	const struct subtick_window *w;
 	struct subtick *load;
 
-	(void)state;
 	step_ns = 1000 * MSEC;
 	stolen_ticks = 0;
 	assert_int_equal(subtick_load_open(&load, NULL), 0);
@@ -353,17 +339,4 @@ static void test_steal_of_the_library(void **state)
 	stolen_ticks = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bursts),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_steal_shared),
-		cmocka_unit_test(test_steal_of_the_library),
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -14,7 +14,7 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
  * A burst lasts from the idle exit to the next idle entry. A burst whose start was not seen does
  * not count.
  */
-static void bursts_from_exit(void **state)
+TEST_WITH(bursts_from_exit, reset, NULL)
 {
 	want_bursts = true;
 	go_idle(1000, 1);
@@ -55,7 +55,7 @@ static void bursts_from_exit(void **state)
  * On x86 the handler inside the idle window begins a burst. A softirq whose handler has no
  * tracepoint also does.
  */
-static void bursts_inside_halt(void **state)
+TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
 	go_idle(1000, 1);
@@ -75,7 +75,7 @@ static void bursts_inside_halt(void **state)
 }
 
 /* The counter is stored with the time of the event. A failed read is counted as an error. */
-static void counter(void **state)
+TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
 	u64 value = 1000;
@@ -109,7 +109,7 @@ static void counter(void **state)
  * A core stores its counter at every idle entry. The reader uses that value as long as the core is
  * halted.
  */
-static void counter_at_idle(void **state)
+TEST_WITH(counter_at_idle, reset, NULL)
 {
 	struct load_stored stored;
 	u64 value = 100;
@@ -136,7 +136,7 @@ static void counter_at_idle(void **state)
 }
 
 /* A core that halts just after its clock stepped back still stores its counter. */
-static void counter_at_idle_stepped_back(void **state)
+TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 {
 	struct load_stored stored;
 	u64 value = 100;
@@ -155,7 +155,7 @@ static void counter_at_idle_stepped_back(void **state)
 /*
  * Each core writes to its own slot, whether the program asks for the CPU or gets it from the event.
  */
-static void own_slot(void **state)
+TEST_WITH(own_slot, reset, NULL)
 {
 	struct load_slot *const second = &cores[1].load;
 	struct load_sample s;
@@ -183,7 +183,7 @@ static void own_slot(void **state)
  * The walk over the tasks stores the current task of each CPU. The slot of a CPU without a task
  * stays empty.
  */
-static void seeds(void **state)
+TEST_WITH(seeds, reset, NULL)
 {
 	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
 	struct bpf_iter__task ctx = {.task = &task};
@@ -208,7 +208,7 @@ static void seeds(void **state)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
-	/* A user task can have the same name. */
+	/* A user task may have the name of a softirq thread. */
 	liar.on_cpu = 1;
 	ctx.task = &liar;
 	load_seed(&ctx);
@@ -219,7 +219,7 @@ static void seeds(void **state)
 }
 
 /* Entry and exit of a hotplug step are both counted, so a reader notices a step in progress. */
-static void hotplug(void **state)
+TEST_WITH(hotplug, reset, NULL)
 {
 	load_hotplug_enter(NULL, 0);
 	assert_int_equal(note.hotplug_steps, 1);
@@ -233,7 +233,7 @@ static void hotplug(void **state)
 }
 
 /* Time by vector counts complete runs only. An unknown vector number writes nothing. */
-static void vectors(void **state)
+TEST_WITH(vectors, reset, NULL)
 {
 	struct load_vecs vecs;
 
@@ -257,19 +257,4 @@ static void vectors(void **state)
 	assert_int_equal(slot->vec_count[2], 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(bursts_from_exit, reset),
-		cmocka_unit_test_setup(bursts_inside_halt, reset),
-		cmocka_unit_test_setup(counter, reset),
-		cmocka_unit_test_setup(counter_at_idle, reset),
-		cmocka_unit_test_setup(counter_at_idle_stepped_back, reset),
-		cmocka_unit_test_setup(own_slot, reset),
-		cmocka_unit_test_setup(seeds, reset),
-		cmocka_unit_test_setup(hotplug, reset),
-		cmocka_unit_test_setup(vectors, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

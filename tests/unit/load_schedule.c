@@ -27,7 +27,7 @@ static void check(void)
 	assert_int_equal(slot->odd_edges + slot->paused_lost, 0);
 }
 
-static void schedule(void **state)
+TEST(schedule)
 {
 	core_event = load_event;
 	core_switch = switch_to;
@@ -40,11 +40,4 @@ static void schedule(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(schedule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

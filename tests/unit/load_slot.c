@@ -27,7 +27,7 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-static void test_open_interval(void **state)
+TEST(test_open_interval)
 {
 	static const struct {
 		uint32_t ctx;
@@ -43,7 +43,6 @@ static void test_open_interval(void **state)
 		{LOAD_SOFTIRQ_TASK, LOAD_PART_SOFTIRQ_ON_TASK, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct load_slot slot = slot_in(rows[i].ctx, 1000);
 		struct load_sample s;
@@ -56,12 +55,11 @@ static void test_open_interval(void **state)
 	}
 }
 
-static void test_open_hardirq(void **state)
+TEST(test_open_hardirq)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
 
-	(void)state;
 	slot.hirq = 1200ULL << 8 | 1;
 	slot.hirq_out_ns = 1200;
 	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
@@ -71,24 +69,22 @@ static void test_open_hardirq(void **state)
 }
 
 /* An event after the reader's clock reading ends the window at the event. */
-static void test_edge_after_now(void **state)
+TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
 	struct load_sample s;
 
-	(void)state;
 	assert_true(load_slot_read(&slot, 900, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.stamp_ns, 1000);
 	assert_int_equal(s.wall_ns, 900);
 	assert_int_equal(sum(&s), 1000);
 }
 
-static void test_seed(void **state)
+TEST(test_seed)
 {
 	struct load_slot slot = {0};
 	struct load_sample s;
 
-	(void)state;
 	assert_true(load_slot_read(&slot, 700, LOAD_HALT, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 700);
 	assert_true(load_slot_read(&slot, 700, LOAD_TASK, &s));
@@ -103,12 +99,11 @@ static void test_seed(void **state)
  * After an interrupt in the idle window a core without events is halted. A core in a handler is
  * not.
  */
-static void test_tail(void **state)
+TEST(test_tail)
 {
 	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
 	struct load_sample s;
 
-	(void)state;
 	slot.hirq = 1100ULL << 8;
 	slot.hirq_ns[LOAD_TAIL] = 100;
 	slot.hirq_out_ns = 1000;
@@ -127,12 +122,11 @@ static void test_tail(void **state)
 }
 
 /* The reader must notice an update of which it sees only some of the stores. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
 	struct load_sample s;
 
-	(void)state;
 	after.base_ns[LOAD_TASK] += 300;
 	after.base = 1300ULL << 8 | LOAD_HALT;
 	half = before;
@@ -154,12 +148,11 @@ static void test_torn(void **state)
 	assert_true(load_slot_read(&after, 1500, 0, &s));
 }
 
-static void test_pmu(void **state)
+TEST(test_pmu)
 {
 	struct load_slot slot = slot_in(LOAD_HALT, 1000);
 	struct load_stored stored;
 
-	(void)state;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));
 	slot.pmu_cycles = 77;
 	slot.pmu_ns = 1000;
@@ -176,14 +169,4 @@ static void test_pmu(void **state)
 	assert_false(load_slot_pmu(&slot, 1500, &stored));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open_interval),  cmocka_unit_test(test_open_hardirq),
-		cmocka_unit_test(test_edge_after_now), cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_tail),	       cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_pmu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

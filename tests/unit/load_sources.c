@@ -30,7 +30,6 @@ static struct schedstat_cpu sched_lines[CPUS];
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	*ts = clock_timespec(now_ns);
 	return 0;
 }
@@ -44,51 +43,40 @@ int __wrap_cpu_online_read(struct cpu_online *file)
 
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj)
 {
-	(void)obj;
 	return 77;
 }
 
 int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err)
 {
-	(void)stat;
-	(void)root;
-	(void)err;
 	return 0;
 }
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
-	(void)stat;
 	memcpy(cpus, stat_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
 }
 
 void __wrap_procstat_close(struct procstat *stat)
 {
-	(void)stat;
 }
 
 int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 {
-	(void)stat;
-	(void)root;
-	(void)err;
 	return 0;
 }
 
 int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
-	(void)stat;
 	memcpy(cpus, sched_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
 }
 
 void __wrap_schedstat_close(struct schedstat *stat)
 {
-	(void)stat;
 }
 
-/* Source bpf as it is once everything is attached. */
+/* State of source bpf after all programs are attached. */
 static struct core_bpf__data data;
 static struct core_bpf__rodata rodata;
 static struct core_bpf skel = {.data = &data, .rodata = &rodata};
@@ -99,7 +87,6 @@ static struct load_sample samples[CPUS];
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(cores, 0, sizeof(cores));
 	memset(notes, 0, sizeof(notes));
 	data = (struct core_bpf__data){0};
@@ -129,9 +116,8 @@ static void sample_at(uint64_t ns)
 }
 
 /* A core without an event does what the walk over tasks found, else it is idle. */
-static void test_silent_cores(void **state)
+TEST_WITH(test_silent_cores, setup, NULL)
 {
-	(void)state;
 	notes[1].seed_ctx = LOAD_TASK + 1;
 	notes[2].seed_ctx = LOAD_HALT + 1;
 	sample_at(1000);
@@ -149,9 +135,8 @@ static void test_silent_cores(void **state)
 }
 
 /* The mask of online CPUs is read again after a hotplug step, and only then. */
-static void test_hotplug(void **state)
+TEST_WITH(test_hotplug, setup, NULL)
 {
-	(void)state;
 	sample_at(1000);
 	sample_at(2000);
 	assert_int_equal(mask_reads, 0);
@@ -194,11 +179,10 @@ static void test_hotplug(void **state)
 }
 
 /* A slot that is torn at every read gives no figure, and a flag says so. */
-static void test_torn_and_losses(void **state)
+TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	(void)state;
 	cores[1].load.base = 500 << 8 | LOAD_TASK; /* the sums lack the time before this change */
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
@@ -220,7 +204,7 @@ static void test_torn_and_losses(void **state)
 	source.has_pmu = false;
 }
 
-static void test_taskclock(void **state)
+TEST_WITH(test_taskclock, setup, NULL)
 {
 	struct taskclock_bpf__bss own_bss = {.start_ns = START};
 	struct taskclock_bpf own = {.bss = &own_bss};
@@ -237,7 +221,6 @@ static void test_taskclock(void **state)
 				     .slots = clocks};
 	struct load_losses losses = {0};
 
-	(void)state;
 	now_ns = START + 1000;
 	memset(samples, 0xff, sizeof(samples));
 	load_source_taskclock.sample(&t.source, samples);
@@ -270,12 +253,11 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 }
 
 /* Guest time is part of user time and not added again. iowait is idle. Steal is not idle. */
-static void test_columns(void **state)
+TEST_WITH(test_columns, setup, NULL)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};
 	struct load_losses losses = {0};
 
-	(void)state;
 	for (int cpu = 0; cpu < 2; cpu++)
 		stat_lines[cpu] = (struct procstat_cpu){
 			.ticks = {1000, 200, 300, 4000, 500, 60, 70, 8, 900, 100}, .nr_cols = 10};
@@ -307,12 +289,11 @@ static void test_columns(void **state)
 	}
 }
 
-static void test_schedstat(void **state)
+TEST_WITH(test_schedstat, setup, NULL)
 {
 	struct load_source *opened = open_source(&load_source_schedstat);
 	struct load_losses losses = {0};
 
-	(void)state;
 	sched_lines[0] = (struct schedstat_cpu){.run_ns = 111, .wait_ns = 222, .present = true};
 	sched_lines[1] = (struct schedstat_cpu){0};
 	now_ns = START;
@@ -329,16 +310,4 @@ static void test_schedstat(void **state)
 	load_source_close(opened);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_silent_cores, setup),
-		cmocka_unit_test_setup(test_hotplug, setup),
-		cmocka_unit_test_setup(test_torn_and_losses, setup),
-		cmocka_unit_test_setup(test_taskclock, setup),
-		cmocka_unit_test_setup(test_columns, setup),
-		cmocka_unit_test_setup(test_schedstat, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

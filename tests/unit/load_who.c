@@ -310,7 +310,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* The same beside a task that ran when the tables changed. */
+	/* The tables change while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_turn++;

@@ -58,7 +58,7 @@ static void machine_common(const struct tree *tree, struct probe *probe)
 {
 	memset(probe, 0, sizeof(*probe));
 	probe->user_hz = 100;
-	tree_file(tree, "/proc/self/status", "CapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
 	tree_file(tree, "/proc/self/uid_map", "         0          0 4294967295\n");
 	tree_file(tree, "/proc/self/schedstat", "1 2 3\n");
 	tree_file(tree, "/proc/sys/net/core/bpf_jit_enable", "1\n");
@@ -179,7 +179,7 @@ void machine_guest(const struct tree *tree, struct probe *probe)
 
 void machine_unprivileged(const struct tree *tree, struct probe *probe)
 {
-	tree_file(tree, "/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t0\n");
+	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t0000000000000000\nSeccomp:\t0\n");
 	probe->bpf_map_rc = probe->bpf_prog_rc = probe->bpf_read_rc = -EPERM;
 	probe->event_rc =
 		err_unsupported(&probe->event_err, -EACCES, "run as root", "not permitted");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory limits of the cgroups above us, in both hierarchies. */
+/* Memory limits of the cgroups above the process, in both hierarchies. */
 #include "host/meminfo.h"
 
 #include "test.h"

@@ -15,7 +15,7 @@
 #include "view/svg/plots.h"
 #include "view/view.h"
 
-#define ROUNDS 3000
+#define ROUNDS 1000
 
 static uint32_t random_state = 1;
 

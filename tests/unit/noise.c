@@ -26,7 +26,7 @@ static u64 turn;
 static int begin(void **state)
 {
 	reset(state);
-	idle.flags = PF_KTHREAD; /* as it is in the kernel */
+	idle.flags = PF_KTHREAD; /* same value as in the kernel */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];
@@ -552,7 +552,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims had room. */
+	/* The table of victims was not full. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);

@@ -148,7 +148,7 @@ TEST_WITH(softirq_delays, begin, end)
 	at(2700);
 	load_softirq_exit(NULL, 3);
 	softirq(2700, 2800, 1);
-	/* ksoftirqd runs what is left. */
+	/* ksoftirqd runs the remaining softirqs. */
 	run(5000, &ksoftirqd);
 	softirq(6600, 6700, 3);
 	window(8000);
@@ -187,7 +187,7 @@ TEST_WITH(work_time, begin, end)
 	at(2200);
 	load_irq_leave_line(NULL);
 	softirq(2200, 2500, 1);
-	/* Another worker executes another item meanwhile. */
+	/* Another worker executes another item at the same time. */
 	run(3000, &kworker_2);
 	queue(3050, &pages);
 	execute(3100, &other_worker, &pages);
@@ -222,7 +222,7 @@ TEST_WITH(work_time_before_5_17, begin, end)
 	expect("delayed_vfree_work", 1, 200 + 500, 500);
 }
 
-/* A function that keeps the core has its time in each window, and no nanosecond twice. */
+/* The time of a function that runs over several windows is in each of them, and counts once. */
 TEST_WITH(open_work, begin, end)
 {
 	run(1000, &kworker);
@@ -299,7 +299,7 @@ TEST_WITH(queued_once, begin, end)
 	run(1000, &kworker);
 	queue(1100, &writeback);
 	execute(1500, &worker, &writeback);
-	/* It queues itself again. */
+	/* The work item queues itself again. */
 	queue(1600, &writeback);
 	executed(1700, &worker);
 	execute(1800, &worker, &writeback);

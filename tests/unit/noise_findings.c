@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of noise: what takes much of a core, and close misses that must give none. */
+/* Findings of noise: each rule, and values just below its limit that give no finding. */
 #include "test.h"
 
 #include "present/noise.h"

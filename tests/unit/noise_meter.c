@@ -2,6 +2,7 @@
 /* The noise meter on a fake source: parts, closure, verdict, cores without a figure. */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
+#include "report_rows.h"
 
 #include <math.h>
 
@@ -303,14 +304,6 @@ static struct report *report_of(struct meter *meter)
 	return report;
 }
 
-static bool notes(const struct report *report, const char *part)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], part))
-			return true;
-	return false;
-}
-
 static bool calls_known(const struct report *report)
 {
 	return table_cell(report->quality, 0, table_find(report->quality, "calls_known"))->flag;
@@ -324,7 +317,10 @@ static void call(int entry, uint64_t count, const char *name)
 	snprintf(send->name, sizeof(send->name), "%s", name);
 }
 
-/* Functions behind IPIs: a table of them, null without a symbol; without the event a note instead. */
+/*
+ * Functions behind IPIs are in a table, with null for an unknown symbol. Without the event there is
+ * a note.
+ */
 TEST(functions)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .senders = true};
@@ -340,14 +336,14 @@ TEST(functions)
 	assert_int_equal(table->nr_rows, 1);
 	assert_string_equal(table_cell(table, 0, table_find(table, "function"))->str, "ipi_mb");
 	assert_int_equal(table_cell(table, 0, table_find(table, "count"))->u64, 5);
-	assert_false(notes(report, "CONFIG_KALLSYMS"));
+	assert_false(notes_say(report, "CONFIG_KALLSYMS"));
 	assert_true(calls_known(report));
 	report_free(report);
 	call(1, 3, "0xffff800080001234");
 	report = report_of(meter);
 	table = table_of(report, "calls");
 	assert_int_equal(table_cell(table, 0, table_find(table, "function"))->kind, VALUE_NULL);
-	assert_true(notes(report, "CONFIG_KALLSYMS"));
+	assert_true(notes_say(report, "CONFIG_KALLSYMS"));
 	report_free(report);
 	end(meter);
 
@@ -356,7 +352,7 @@ TEST(functions)
 	report = report_of(meter);
 	assert_non_null(table_of(report, "senders"));
 	assert_null(table_of(report, "calls"));
-	assert_true(notes(report, "csd_queue_cpu"));
+	assert_true(notes_say(report, "csd_queue_cpu"));
 	assert_false(calls_known(report));
 	report_free(report);
 	end(meter);

@@ -403,7 +403,7 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/* It has its share of the waits behind a busy root. */
+	/* The task has its share of the waits behind a busy root. */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % of "
@@ -536,7 +536,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 305 ms per second; service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* Most waits are those of a task with nice 0. */
+	/* Most waits belong to a task with nice 0. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;

@@ -151,7 +151,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	check_names(pods, UID, ID, "", "", "");
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
-	/* A pause container has no link, and a pod by itself no container. */
+	/* A pause container has no link, and a pod has no container name. */
 	check_names(pods, UID, STATIC STATIC, "shop", "web", "");
 	check_names(pods, UID, NULL, "shop", "web", "");
 	check_names(pods, NULL, ID, "shop", "web", "nginx");
@@ -247,7 +247,7 @@ TEST_WITH(cut_ids, tree_setup, tree_teardown)
 	remove_pod(tree, file);
 }
 
-/* A directory that is made anew is found. */
+/* A directory that is removed and created again is found. */
 TEST_WITH(directory_replaced, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

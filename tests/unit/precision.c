@@ -88,7 +88,10 @@ TEST(from_errors)
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
-	/* A systematic error: a finer precision is never reached, a coarser one needs a longer window. */
+	/*
+	 * With a systematic error a finer precision is never reached, and a coarser one needs a
+	 * longer window.
+	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
 	assert_true(precision_estimate(0.01, points, nr, 0.005, 400000 * MS) > 100000 * MS);

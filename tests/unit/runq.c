@@ -27,7 +27,7 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 }
 
 /* Every value around every boundary, and every boundary around every bucket edge. */
-static void test_le_is_exact(void **state)
+TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
 		1,	31,	 32,	  100,	   1000,      10000,	     10239,
@@ -75,7 +75,7 @@ static void test_le_is_exact(void **state)
 	free(waits);
 }
 
-static void test_le_refused(void **state)
+TEST(test_le_refused)
 {
 	const uint64_t descending[] = {2000, 1000}, same[] = {1000, 1000},
 		       near[] = {100000, 100001};
@@ -102,7 +102,7 @@ static void expect_entry(const struct hist *hist, uint32_t at, unsigned int buck
 	assert_int_equal(hist->entries[at].count, count);
 }
 
-static void test_slot_read(void **state)
+TEST(test_slot_read)
 {
 	enum {
 		STRIPES = 4,
@@ -160,7 +160,7 @@ static void test_slot_read(void **state)
 }
 
 /* The stated standard error equals the spread of many samples of the same waits. */
-static void test_sampling_error(void **state)
+TEST(test_sampling_error)
 {
 	enum {
 		WAITS = 2000,
@@ -197,7 +197,7 @@ static void test_sampling_error(void **state)
 }
 
 /* Rows of one pair become one; the others stay, by victim and then culprit. */
-static void test_blame_merge(void **state)
+TEST(test_blame_merge)
 {
 	struct runq_row rows[] = {
 		{{4, 4}, {5, 1}}, {{1, 3}, {50, 2}}, {{1, 2}, {160, 3}}, {{4, 4}, {7, 2}}, {{1, 3}, {1, 1}}};
@@ -212,7 +212,7 @@ static void test_blame_merge(void **state)
 	assert_int_equal(runq_rows_merge(NULL, 0), 0);
 }
 
-static void test_blame_rank(void **state)
+TEST(test_blame_rank)
 {
 	struct runq_row rows[] = {
 		{{1, 10}, {5, 1}},   {{2, 10}, {100, 1}}, {{1, 11}, {50, 1}}, {{1, 12}, {20, 1}},
@@ -245,16 +245,4 @@ static void test_blame_rank(void **state)
 	assert_int_equal(late[3].pair.victim, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_le_is_exact),
-		cmocka_unit_test(test_le_refused),
-		cmocka_unit_test(test_slot_read),
-		cmocka_unit_test(test_sampling_error),
-		cmocka_unit_test(test_blame_merge),
-		cmocka_unit_test(test_blame_rank),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

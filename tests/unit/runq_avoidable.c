@@ -291,7 +291,7 @@ static void run(bool hard)
 	}
 }
 
-static void exact(void **state)
+TEST(exact)
 {
 	static const u64 masks[] = {0xf, 0x3, 0xc, 0x5, 0x7, 0xe, 0x1, 0x8};
 
@@ -304,7 +304,7 @@ static void exact(void **state)
 	assert_int_equal(nr_bounded, 0);
 }
 
-static void many_cores(void **state)
+TEST(many_cores)
 {
 	set_up(70, 2);
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -315,7 +315,7 @@ static void many_cores(void **state)
 	assert_int_equal(nr_bounded, 0);
 }
 
-static void bounds(void **state)
+TEST(bounds)
 {
 	for (u64 seed = 3; seed < 8; seed++) {
 		set_up(4, seed);
@@ -328,7 +328,7 @@ static void bounds(void **state)
 }
 
 /* Affinity that user space cannot change, or that a task has only while it cannot migrate. */
-static void fixed(void **state)
+TEST(fixed)
 {
 	struct job *waits = &jobs[0], *holder = &jobs[1];
 
@@ -361,7 +361,7 @@ static void fixed(void **state)
 }
 
 /* An offline core runs its idle task, and no wait is avoidable because of it. */
-static void offline(void **state)
+TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};
 	u64 args[] = {0, (unsigned long)&stopper, (unsigned long)&idle[1]};
@@ -378,12 +378,4 @@ static void offline(void **state)
 	assert_int_equal(sets[0].nr, 2);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact), cmocka_unit_test(many_cores), cmocka_unit_test(bounds),
-		cmocka_unit_test(fixed), cmocka_unit_test(offline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -31,13 +31,12 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 }
 
 /* Blame of a window is what was added in it; rows of groups that ended are free again. */
-static void test_blame(void **state)
+TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	rows_charge(5, 6, 100);
 	rows_charge(7, 5, 10);
@@ -73,12 +72,11 @@ static void test_blame(void **state)
  * One core has taken a row and not written it; another core has written a later row. The reader
  * returns the later row at once, and the first row after its core has written it.
  */
-static void test_blame_unwritten(void **state)
+TEST(test_blame_unwritten)
 {
 	uint32_t taken[ROWS_CPUS];
 	struct runq_row *list;
 
-	(void)state;
 	rows_begin();
 	for (int i = 0; i < ROWS_CPUS; i++)
 		taken[i] = rows_take();
@@ -101,12 +99,11 @@ static bool seven_ended(const void *arg, uint64_t key)
 }
 
 /* A core is creating a row for a group that ended. This row is not given to another pair. */
-static void test_blame_in_the_making(void **state)
+TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};
 	struct runq_row *list;
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = seven_ended;
 	rows_charge(7, 5, 10);
@@ -125,13 +122,12 @@ static void test_blame_in_the_making(void **state)
 }
 
 /* A row made after its group ended is reported once and then freed. Other rows stay. */
-static void test_blame_late(void **state)
+TEST(test_blame_late)
 {
 	const uint64_t retired[] = {7};
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = seven_ended;
 	rows_charge(5, 6, 100);
@@ -161,14 +157,4 @@ static void test_blame_late(void **state)
 	runq_blame_close(&rows_table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blame),
-		cmocka_unit_test(test_blame_unwritten),
-		cmocka_unit_test(test_blame_in_the_making),
-		cmocka_unit_test(test_blame_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -86,22 +86,20 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 	return worst;
 }
 
-static void test_exact_without_drift(void **state)
+TEST(test_exact_without_drift)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	for (int i = 0; i < 100; i++)
 		look(&core, MS, 0);
 	assert_true(worst_of(&core, 100000, MS) < 700);
 }
 
-static void test_drift_is_learned(void **state)
+TEST(test_drift_is_learned)
 {
 	static const double rates[] = {-400.0, -30.0, 12.5, 480.0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		struct core core;
 
@@ -115,22 +113,20 @@ static void test_drift_is_learned(void **state)
 	}
 }
 
-static void test_known_drift_from_the_start(void **state)
+TEST(test_known_drift_from_the_start)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
 	/* The shortest path is found within a few readings. Until then the estimate lacks it. */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 
-static void test_first_look_is_not_late(void **state)
+TEST(test_first_look_is_not_late)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	/* Nothing is known yet: the result is too low, never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
@@ -139,11 +135,10 @@ static void test_first_look_is_not_late(void **state)
 	assert_true(look(&core, MS, 50 * US) > -US);
 }
 
-static void test_long_silence(void **state)
+TEST(test_long_silence)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
 	/* An isolated core that switches once in two days: drift must not be taken for lag. */
@@ -152,11 +147,10 @@ static void test_long_silence(void **state)
 	assert_true(worst_of(&core, 100, MS) < US);
 }
 
-static void test_clock_that_is_set(void **state)
+TEST(test_clock_that_is_set)
 {
 	struct core core;
 
-	(void)state;
 	core_start(&core, 0.0, 0.0);
 	worst_of(&core, 1000, MS);
 	/* Set by an hour, forwards or backwards: noticed at once. */
@@ -172,16 +166,4 @@ static void test_clock_that_is_set(void **state)
 	assert_true(worst_of(&core, 1000, MS) < US);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact_without_drift),
-		cmocka_unit_test(test_drift_is_learned),
-		cmocka_unit_test(test_known_drift_from_the_start),
-		cmocka_unit_test(test_first_look_is_not_late),
-		cmocka_unit_test(test_long_silence),
-		cmocka_unit_test(test_clock_that_is_set),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -446,7 +446,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	fake.yields = !fake.yields;
 	shim_cpu = cpu;
 	shim_current = prev;
-	/* update_curr() runs before the tracepoint. */
+	/* In the kernel, update_curr() runs before the tracepoint. */
 	if (prev->pid && prev->se.exec_start) {
 		prev->se.sum_exec_runtime +=
 			fake.rq[cpu].clock - fake.subtracted - prev->se.exec_start;

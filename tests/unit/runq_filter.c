@@ -32,7 +32,6 @@ static void rule(bool include, const char *text)
 
 static int setup(void **state)
 {
-	(void)state;
 	runq_rules_free(&rules);
 	return 0;
 }

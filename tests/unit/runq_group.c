@@ -29,13 +29,12 @@ static void check_path(enum runq_per per, uint64_t key, const char *path)
 	runq_group_put(group);
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	static const char *const names[] = {"leaf", "b", "a"};
 	static const char *const deep[RUNQ_DEPTH] = {"l", "k", "j", "i", "h", "g",
 						     "f", "e", "d", "c", "b", "a"};
 
-	(void)state;
 	set_path(names, 3);
 	check_path(RUNQ_PER_CGROUP, 5, "/a/b/leaf");
 	check_path(RUNQ_PER_TASK, 5, "/a/b/leaf");
@@ -55,12 +54,11 @@ static void test_paths(void **state)
 }
 
 /* A cut path is marked, so that cut paths can be counted. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
 						      "a", "a", "a", "a", "a", "a"};
 
-	(void)state;
 	for (uint32_t depth = 0; depth <= RUNQ_DEPTH; depth++) {
 		struct runq_group *group;
 
@@ -73,11 +71,10 @@ static void test_cut(void **state)
 }
 
 /* A half-written head does not cause reads or writes beyond it. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
 	struct runq_group *group;
 
-	(void)state;
 	memset(&head, 'x', sizeof(head));
 	head.depth = 4;
 	group = runq_group_read(RUNQ_PER_CGROUP, 5, &head);
@@ -87,11 +84,10 @@ static void test_torn(void **state)
 	runq_group_put(group);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	struct runq_group *group;
 
-	(void)state;
 	memset(&head, 0, sizeof(head));
 	memcpy(head.comm, "sixteen letters!", 16);
 	head.pid = 12;
@@ -112,7 +108,7 @@ static void test_others(void **state)
 	runq_group_put(group);
 }
 
-static void test_parties(void **state)
+TEST(test_parties)
 {
 	static const struct {
 		uint64_t key;
@@ -131,7 +127,6 @@ static void test_parties(void **state)
 	const struct runq_group group = {.key = 5, .path = "/a"};
 	struct runq_party party;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
 		party = runq_party_of(special[i].key, NULL);
 		assert_int_equal(party.kind, special[i].kind);
@@ -142,15 +137,4 @@ static void test_parties(void **state)
 	assert_string_equal(runq_party_path(&party), "/a");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_parties),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

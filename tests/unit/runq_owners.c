@@ -3,7 +3,7 @@
 #include "runq_switch.h"
 
 /* Slots beyond the first chunk. */
-static void many_groups(void **state)
+TEST_WITH(many_groups, reset, NULL)
 {
 	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
 		fake.free[fake.nr_free++] = i;
@@ -79,14 +79,14 @@ static void comes_from_unwanted(int (*by)(u64 *))
 	assert_int_equal(cores[0].runq.table_full, 0);
 }
 
-static void unwanted_cgroup(void **state)
+TEST_WITH(unwanted_cgroup, reset, NULL)
 {
 	comes_from_unwanted(runq_general);
 	reset(state);
 	comes_from_unwanted(runq_some);
 }
 
-static void change_of_cgroup(void **state)
+TEST_WITH(change_of_cgroup, reset, NULL)
 {
 	changes_cgroup(runq_general);
 	reset(state);
@@ -94,7 +94,7 @@ static void change_of_cgroup(void **state)
 }
 
 /* Without a free slot the wait belongs to no group and counts as a loss. */
-static void table_full(void **state)
+TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
 
@@ -116,7 +116,7 @@ static void table_full(void **state)
 }
 
 /* Path components from the leaf up; the root has none. */
-static void paths(void **state)
+TEST_WITH(paths, reset, NULL)
 {
 	static struct kernfs_node deep[RUNQ_DEPTH + 2];
 	struct kernfs_node inner = {.name = "inner", .__parent = &root_kn};
@@ -149,7 +149,7 @@ static void paths(void **state)
 }
 
 /* Removing a cgroup retires its slot only. A task that outlives its cgroup is counted. */
-static void removed_cgroup(void **state)
+TEST_WITH(removed_cgroup, reset, NULL)
 {
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -177,7 +177,7 @@ static void removed_cgroup(void **state)
 }
 
 /* With the v1 hierarchy of controller cpu, removing a cgroup of another hierarchy ends nothing. */
-static void removed_cgroup_v1(void **state)
+TEST_WITH(removed_cgroup_v1, reset, NULL)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
 
@@ -194,7 +194,7 @@ static void removed_cgroup_v1(void **state)
 }
 
 /* Groups of --per task, comm and cpu. */
-static void other_groups(void **state)
+TEST_WITH(other_groups, reset, NULL)
 {
 	struct task_struct same = task[1], renamed = task[1], later = task[1], elsewhere = task[2];
 
@@ -226,7 +226,7 @@ static void other_groups(void **state)
 }
 
 /* A task's slot ends with the task. */
-static void task_freed(void **state)
+TEST_WITH(task_freed, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
 	wake(0, &task[1]);
@@ -247,7 +247,7 @@ static u64 walk(void)
 }
 
 /* The sum of the kernel's run_delay counts each task once, however the task ends. */
-static void exits_are_booked_once(void **state)
+TEST_WITH(exits_are_booked_once, reset, NULL)
 {
 	for (u32 i = 0; i < 4; i++)
 		task[i].sched_info.run_delay = 1000 << i;
@@ -288,7 +288,7 @@ static void exits_are_booked_once(void **state)
 }
 
 /* Zombies whose pids share an entry are each in the sum once, however many walks find them. */
-static void zombies_share_an_entry(void **state)
+TEST_WITH(zombies_share_an_entry, reset, NULL)
 {
 	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
 
@@ -329,21 +329,4 @@ static void zombies_share_an_entry(void **state)
 	assert_int_equal(walk(), 7203);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(many_groups, reset),
-		cmocka_unit_test_setup(change_of_cgroup, reset),
-		cmocka_unit_test_setup(unwanted_cgroup, reset),
-		cmocka_unit_test_setup(table_full, reset),
-		cmocka_unit_test_setup(paths, reset),
-		cmocka_unit_test_setup(removed_cgroup, reset),
-		cmocka_unit_test_setup(removed_cgroup_v1, reset),
-		cmocka_unit_test_setup(other_groups, reset),
-		cmocka_unit_test_setup(task_freed, reset),
-		cmocka_unit_test_setup(exits_are_booked_once, reset),
-		cmocka_unit_test_setup(zombies_share_an_entry, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

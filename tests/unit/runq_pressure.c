@@ -32,7 +32,7 @@ enum what {
 	RUNS
 };
 
-/* A task as the test knows it, apart from what the programs keep. */
+/* State of a task in the test, independent of the state in the programs. */
 struct task {
 	struct task_struct kernel;
 	int group; /* group in which the task counts, as of its last event */
@@ -300,7 +300,7 @@ static void step(bool busy)
 
 	switch (below(10)) {
 	case 0 ... 3:
-		/* Also wakes a task that runs or waits already. */
+		/* Wakes a task, even one that runs or waits already. */
 		if (busy || !below(20))
 			wake(t, below(NR_CPUS));
 		break;
@@ -320,7 +320,7 @@ static void step(bool busy)
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;
 	case 7:
-		/* It has exited: a new task gets its pid. */
+		/* The task has exited, and a new task gets its pid. */
 		if (t->what == ASLEEP)
 			t->born = false;
 		break;
@@ -411,7 +411,7 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/* Of two tasks that share an entry the later one has it. The counts lose only the other task. */
+/* If two tasks share an entry, the later one has it. The counts lose only the other task. */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];

@@ -92,7 +92,7 @@ static void idle_waits(u64 queued)
 	}
 }
 
-static void idle_is_no_task(void **state)
+TEST_WITH(idle_is_no_task, reset, NULL)
 {
 	idle_waits(0);
 	idle_waits(1);
@@ -182,7 +182,7 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
  * Another tool reported 137 s of waiting in a second. The sum of waits is at most the elapsed time
  * of each task, and every wait counts once.
  */
-static void crowd_waits_at_most_all_the_time(void **state)
+TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {
 		u64 ns, waited, waits;
@@ -201,7 +201,7 @@ static void crowd_waits_at_most_all_the_time(void **state)
 }
 
 /* Clocks that go back and jump: a wait is too long by a jump at most, never by 2^64. */
-static void clocks_that_go_back(void **state)
+TEST_WITH(clocks_that_go_back, reset, NULL)
 {
 	static const u64 jumps[] = {100, 5000, 300000, 40000000};
 
@@ -230,7 +230,7 @@ static u64 count_of(u32 group)
 }
 
 /* Group 1 is asked for, group 2 is not, and they wake each other. */
-static void filter_by_the_woken(void **state)
+TEST_WITH(filter_by_the_woken, reset, NULL)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {
 		struct task_struct *waker = &task[2], *woken = &task[1];
@@ -260,14 +260,4 @@ static void filter_by_the_woken(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(idle_is_no_task, reset),
-		cmocka_unit_test_setup(crowd_waits_at_most_all_the_time, reset),
-		cmocka_unit_test_setup(clocks_that_go_back, reset),
-		cmocka_unit_test_setup(filter_by_the_woken, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -39,8 +39,6 @@ int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_r
 int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 			     struct err *err)
 {
-	(void)kernel;
-	(void)err;
 	*ret_rows = charges;
 	*ret_nr = nr_charges;
 	return 0;
@@ -49,7 +47,6 @@ int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_r
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
 {
-	(void)kernel;
 	for (size_t i = 0; i < nr_groups; i++)
 		if (groups[i]->key == key)
 			return runq_party_of(key, groups[i]);

@@ -27,7 +27,7 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
-	u64 since, moved_ns; /* on this core; on others before it */
+	u64 since, moved_ns; /* wait on this core, and on other cores before it */
 };
 
 /* Expected wait time of a group, by brute force. */
@@ -425,22 +425,22 @@ static void sim_run(u32 steps)
 	check_all();
 }
 
-static void by_cgroup(void **state)
+TEST(by_cgroup)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_causes, seed * 77);
 		sim_run(6000);
 	}
 }
 
 /* A pair whose entry in the core's table is in use goes to the map, so nothing is lost. */
-static void pairs_collide(void **state)
+TEST(pairs_collide)
 {
 	u32 taken = 0;
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* of nobody */
+		pairs_area[i].pair = 1; /* a pair that no group has */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();
@@ -455,7 +455,7 @@ static void pairs_collide(void **state)
 }
 
 /* Without blame no row is kept, and all else is the same. */
-static void without_blame(void **state)
+TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
 	want_blame = false;
@@ -463,9 +463,9 @@ static void without_blame(void **state)
 }
 
 /* Without causes only sums are kept, and no history is written. */
-static void without_causes(void **state)
+TEST(without_causes)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_plain, seed * 55);
 		want_blame = want_causes = false;
 		sim.late = seed % 2;
@@ -477,7 +477,7 @@ static void without_causes(void **state)
 }
 
 /* Without the fine histogram all other figures are the same, with or without causes and blame. */
-static void steps(void **state)
+TEST(steps)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
 						 runq_causes, runq_general};
@@ -507,7 +507,7 @@ static void leave_out(u32 group)
  * Excluded groups: their counters stop. The other groups have every wait. With causes and blame,
  * excluded culprits are RUNQ_KEY_EXCLUDED.
  */
-static void filtered(void **state)
+TEST(filtered)
 {
 	static const struct {
 		int (*program)(u64 *);
@@ -556,7 +556,7 @@ static void filtered(void **state)
 }
 
 /* The general program with the v1 hierarchy, and several cores per histogram. */
-static void any_case_v1(void **state)
+TEST(any_case_v1)
 {
 	sim_reset(runq_general, 9);
 	cgroup_v2 = false;
@@ -578,9 +578,9 @@ static void any_case_v1(void **state)
  * After a switch requested by a wake-up the kernel's clock is late. The measured waits include the
  * lag.
  */
-static void late_clock(void **state)
+TEST(late_clock)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		sim_reset(runq_causes, seed * 177);
 		sim.late = true;
 		sim_run(6000);
@@ -591,7 +591,7 @@ static void late_clock(void **state)
  * On a kernel that subtracts interrupts or steal from the task clock, waits use the run queue's
  * clock.
  */
-static void subtracting_kernel(void **state)
+TEST(subtracting_kernel)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
 						 runq_causes, runq_causes};
@@ -608,7 +608,7 @@ static void subtracting_kernel(void **state)
 }
 
 /* The oldest kernel has other names for the same fields. */
-static void old_kernel(void **state)
+TEST(old_kernel)
 {
 	sim_reset(runq_causes_old, 1234);
 	shim_fields = OLD_KERNEL;
@@ -616,7 +616,7 @@ static void old_kernel(void **state)
 	sim_run(6000);
 }
 
-static void own_stamps(void **state)
+TEST(own_stamps)
 {
 	sim_reset(runq_general, 31);
 	by_wakeup = true;
@@ -628,7 +628,7 @@ static void own_stamps(void **state)
  * With a sample of one in four the groups have the sampled waits, and the totals of a core have
  * all.
  */
-static void sampled(void **state)
+TEST(sampled)
 {
 	u64 taken = 0, all = 0;
 
@@ -643,9 +643,9 @@ static void sampled(void **state)
 }
 
 /* Without causes waits outside the sample leave no trace, and sampled waits are exact. */
-static void sampled_alone(void **state)
+TEST(sampled_alone)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		u64 taken = 0;
 
 		sim_reset(runq_some, seed * 991);
@@ -661,9 +661,9 @@ static void sampled_alone(void **state)
 }
 
 /* With causes the waits outside the sample are in the history of a core: causes and blame are exact. */
-static void sampled_causes(void **state)
+TEST(sampled_causes)
 {
-	for (u64 seed = 1; seed <= 10; seed++) {
+	for (u64 seed = 1; seed <= 6; seed++) {
 		u64 taken = 0;
 
 		sim_reset(seed % 3 ? runq_causes : runq_causes_old, seed * 733);
@@ -678,16 +678,4 @@ static void sampled_causes(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_collide), cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
-		cmocka_unit_test(without_causes), cmocka_unit_test(steps), cmocka_unit_test(filtered),
-		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
-		cmocka_unit_test(subtracting_kernel),
-		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
-		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone), cmocka_unit_test(sampled_causes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

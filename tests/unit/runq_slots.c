@@ -36,13 +36,12 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* as the programs count them */
+static __u64 changes; /* counts of the programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	*ts = clock_timespec(now_ns);
 	return 0;
 }
@@ -63,7 +62,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
-	(void)flags;
 	if (fd == FREE_FD) {
 		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
 		free_slot[nr_free++] = *(const uint32_t *)value;
@@ -102,24 +100,31 @@ static int setup_as(bool steps)
 
 static int setup(void **state)
 {
-	(void)state;
 	return setup_as(false);
 }
 
 static int setup_steps(void **state)
 {
-	(void)state;
 	return setup_as(true);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	runq_slots_close(&slots);
 	return 0;
 }
 
-/* As in the programs. */
+/* A test that runs with fine histograms and with counts at boundaries only. */
+#define TEST_BOTH(test)                                                                                \
+	static void test(void **state);                                                                \
+	__attribute__((constructor)) static void add_both_##test(void)                                 \
+	{                                                                                              \
+		unit_tests[nr_unit_tests++] =                                                          \
+			(struct CMUnitTest)cmocka_unit_test_setup_teardown(test, setup_steps, teardown); \
+	}                                                                                              \
+	TEST_WITH(test, setup, teardown)
+
+/* Same computation as in the programs. */
 static uint32_t place_of(uint32_t slot)
 {
 	if (slot < slots.chunks.near)
@@ -203,11 +208,10 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /* A window ends between the two stores of a wait, its time and its count: none of it is lost. */
-static void test_between_stores(void **state)
+TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
 
-	(void)state;
 	group_begins(5, 105, "a");
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
@@ -225,9 +229,8 @@ static void test_between_stores(void **state)
 }
 
 /* A wait is in exactly one window, and so is the maximum. */
-static void test_windows(void **state)
+TEST_BOTH(test_windows)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	waits(5, 1, 4000, 1);
@@ -241,9 +244,8 @@ static void test_windows(void **state)
 }
 
 /* Waits without a free slot have a row of their own. */
-static void test_others(void **state)
+TEST_WITH(test_others, setup, teardown)
 {
-	(void)state;
 	waits(0, 0, 70, 2);
 	end_window();
 	expect("(other)", 2, 140, 70, false);
@@ -253,11 +255,10 @@ static void test_others(void **state)
  * A cgroup ends with all its waits counted. The slot goes to another cgroup, whose counters begin
  * at 0.
  */
-static void test_slot_changes_hands(void **state)
+TEST_BOTH(test_slot_changes_hands)
 {
 	size_t before = nr_free;
 
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	end_window();
@@ -297,9 +298,8 @@ static void test_slot_changes_hands(void **state)
 }
 
 /* A group that ended and waits again in another slot has one row with both parts. */
-static void test_come_back(void **state)
+TEST_BOTH(test_come_back)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	group_ends(5);
@@ -313,13 +313,12 @@ static void test_come_back(void **state)
 }
 
 /* Excluded groups are marked in their slot and in the entries of their tasks. */
-static void test_unwanted(void **state)
+TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
 	struct runq_filter filter = {.requested = &asked, .nr = 1};
 	uint32_t far = slots.chunks.near + 3;
 
-	(void)state;
 	slots.filter = &filter;
 	group_begins(5, 105, "a");
 	group_begins(6, 106, "b");
@@ -355,7 +354,7 @@ static void test_unwanted(void **state)
  * With rules by name the programs exclude a pod once its name is known, and only if a rule decides
  * by it.
  */
-static void test_unwanted_by_name(void **state)
+TEST_WITH(test_unwanted_by_name, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "batch", .pod = "job-1"};
 	struct runq_rules rules = {0};
@@ -363,7 +362,6 @@ static void test_unwanted_by_name(void **state)
 	struct runq_group *group;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(runq_rules_add(&rules, true, "namespace=shop", &err), 0);
 	assert_int_equal(runq_rules_add(&rules, false, "qos=guaranteed", &err), 0);
 	slots.filter = &filter;
@@ -389,9 +387,8 @@ static void test_unwanted_by_name(void **state)
 }
 
 /* A group took over a slot between two scans, and no scan saw the previous group end. */
-static void test_new_key(void **state)
+TEST_WITH(test_new_key, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 1);
 	end_window();
@@ -405,9 +402,8 @@ static void test_new_key(void **state)
 /*
  * On arm64 a reader can see the key of a new group before its name, and still finds the old name.
  */
-static void test_key_before_name(void **state)
+TEST_WITH(test_key_before_name, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "old");
 	waits(5, 0, 1000, 1);
 	end_window();
@@ -422,11 +418,10 @@ static void test_key_before_name(void **state)
  * A reader can also see the change counter before the key. So the next scan looks again, and later
  * scans do not.
  */
-static void test_change_before_key(void **state)
+TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	(void)state;
 	/* Slot 0 belongs to no group and is also new at first. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
@@ -450,9 +445,8 @@ static void test_change_before_key(void **state)
 }
 
 /* A removed group that still waits is marked in its window. */
-static void test_gone_is_reported(void **state)
+TEST_WITH(test_gone_is_reported, setup, teardown)
 {
-	(void)state;
 	group_begins(5, 105, "a");
 	group_ends(5);
 	waits(5, 0, 1000, 1);
@@ -479,9 +473,8 @@ static void ends_silently(uint32_t slot)
 }
 
 /* The exporter gets the end of a group even if its last window has no waits. */
-static void test_end_is_told(void **state)
+TEST_BOTH(test_end_is_told)
 {
-	(void)state;
 	for (int fixed = 0; fixed < 2; fixed++) {
 		slots.chunks.fixed = fixed;
 		group_begins(5, 105 + fixed, "a");
@@ -500,12 +493,11 @@ static void test_end_is_told(void **state)
 }
 
 /* Slots are added before they run out. Scans without a request come every 50 ms. */
-static void test_refill(void **state)
+TEST_WITH(test_refill, setup, teardown)
 {
 	unsigned int created = nr_created;
 	struct err err = {0};
 
-	(void)state;
 	assert_true(nr_free >= 256);
 	assert_int_equal(nr_free, runq_chunks_slots(&slots.chunks) - 1);
 	for (size_t i = 0; i < nr_free; i++)
@@ -533,12 +525,11 @@ static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 }
 
 /* Tables of the cores are added to the rows in each window, also for groups that end. */
-static void test_blame_cells(void **state)
+TEST_WITH(test_blame_cells, setup, teardown)
 {
 	struct runq_row *list;
 	size_t nr;
 
-	(void)state;
 	rows_begin();
 	slots.blame = &rows_table;
 	group_begins(5, 105, "a");
@@ -583,11 +574,10 @@ static void window_with_blame(void)
 }
 
 /* A core creates a row for a group just after the group ended. Only this row is freed again. */
-static void test_blame_of_ended(void **state)
+TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
 
-	(void)state;
 	rows_begin();
 	rows_table.ended = runq_slots_ended;
 	rows_table.arg = &slots;
@@ -601,7 +591,7 @@ static void test_blame_of_ended(void **state)
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	window_with_blame();
-	/* This window has its last waits and its name. */
+	/* This window has the last waits of the group, and its name. */
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
@@ -620,30 +610,4 @@ static void test_blame_of_ended(void **state)
 	runq_blame_close(&rows_table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_windows, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_between_stores, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_between_stores, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_come_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unwanted_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_change_before_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
-		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame_of_ended, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -49,12 +49,11 @@ static void fill(uint64_t count[NR_LE + 1])
 	}
 }
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
 	uint64_t count[NR_LE + 1], counts[NR_LE];
 	struct hist hist;
 
-	(void)state;
 	fill(count);
 	hist = hist_of(count, NR_LE + 1);
 	runq_le_counts(&scale, &hist, le, NR_LE, counts);
@@ -73,14 +72,13 @@ static void test_figures(void **state)
 /*
  * A percentile lies between the boundaries around the true value, and never above the largest wait.
  */
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
 	struct hist hist, one = {&one_entry, 1};
 	uint64_t count[NR_LE + 1], max;
 	double last = 0.0;
 
-	(void)state;
 	fill(count);
 	hist = hist_of(count, NR_LE + 1);
 	max = waits[WAITS - 1];
@@ -115,13 +113,12 @@ static void test_percentiles(void **state)
 }
 
 /* The example of docs/methods/runq.md: of 10,000 waits 9,850 up to 1.4 s, 9,950 up to 1.6 s. */
-static void test_example(void **state)
+TEST(test_example)
 {
 	static const uint64_t count[11] = {9850, 0, 0, 0, 0, 0, 0, 100, 50};
 	struct hist hist = hist_of(count, 11);
 	uint64_t every[10];
 
-	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		every[i] = (i + 1) * 200000000ULL;
 	assert_true(hist_value_at(&(struct hist_scale){.nr = 11, .le = every}, &hist, every[8],
@@ -138,13 +135,12 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 }
 
 /* Compares each entry of the programs' tables with every wait in its range. */
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};
 	unsigned int nr = sizeof(some) / sizeof(some[0]), bad;
 	uint8_t in[HIST_NR], before[HIST_NR], step[RUNQ_NR_QUICK], fine[RUNQ_NR_QUICK];
 
-	(void)state;
 	assert_int_equal(runq_le_place(some, nr, in, &bad), 0);
 	runq_le_before(in, before);
 	runq_quick_table(in, true, step);
@@ -181,11 +177,10 @@ static double memory_mib(unsigned int cpus, size_t groups, bool steps)
 }
 
 /* Memory of an exporter with default settings, as docs/methods/runq.md states it. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	struct runq_shape two = {.stripes = 2, .cpus = 2, .steps = true};
 
-	(void)state;
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
 	/* The fine histogram is what takes the memory. */
@@ -208,15 +203,4 @@ static void test_memory(void **state)
 		}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_example),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -24,7 +24,6 @@ static u64 key_of(u32 who)
 
 static int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
-	(void)cpu;
 	assert_int_equal(victim, VICTIM_KEY);
 	if (culprit == RUNQ_KEY_UNKNOWN)
 		blamed_unknown += ns;
@@ -133,11 +132,10 @@ static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 	return UINT32_MAX - 9;
 }
 
-static void test_every_nanosecond(void **state)
+TEST(test_every_nanosecond)
 {
 	static struct runq_cpu pc;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		u64 end = fill(&pc, 1 + next_random(240)), want[NR_WHO] = {0}, unknown = 0;
 		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
@@ -177,12 +175,11 @@ static void test_every_nanosecond(void **state)
 }
 
 /* The wait begins exactly where the victim's own segment ended: it was preempted. */
-static void test_preempted(void **state)
+TEST(test_preempted)
 {
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
 
-	(void)state;
 	memset(&pc, 0, sizeof(pc));
 	pc.head = 3 * RUNQ_SEG_STEP;
 	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(VICTIM_SLOT, VICTIM_PID)};
@@ -201,12 +198,11 @@ static void test_preempted(void **state)
 }
 
 /* First wait of a group that was throttled at some time: neither quota nor idle. */
-static void test_throttled_before_attach(void **state)
+TEST(test_throttled_before_attach)
 {
 	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
 
-	(void)state;
 	memset(&pc, 0, sizeof(pc));
 	pc.head = 2 * RUNQ_SEG_STEP;
 	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
@@ -226,13 +222,4 @@ static void test_throttled_before_attach(void **state)
 	assert_int_equal(w->culprit, 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_throttled_before_attach),
-		cmocka_unit_test(test_every_nanosecond),
-		cmocka_unit_test(test_preempted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

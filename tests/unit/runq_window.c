@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of a window from the counters read, and the report from the window. */
+/* Windows of runq: their rows, and the comparison with the kernel's run_delay. */
 #include "test.h"
 
 #include <math.h>
@@ -11,6 +11,8 @@
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
 #include "dense.h"
+#include "report_rows.h"
+#include "base/clock.h"
 
 static const uint64_t le_ns[] = {1000, 100000};
 static const double percentiles[] = {50, 99};
@@ -21,7 +23,6 @@ static struct runq_filter filter;
 
 static int setup(void **state)
 {
-	(void)state;
 	window = (struct runq_window){
 		.per = RUNQ_PER_CGROUP,
 		.source = RUNQ_SOURCE_SCHED_INFO,
@@ -41,7 +42,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	runq_window_clear(&window);
 	runq_waits_clear(&list);
 	runq_filter_close(&filter);
@@ -84,11 +84,10 @@ static void close_window(void)
 	assert_int_equal(runq_window_groups(&window, &list, &filter, NULL, &err), 0);
 }
 
-static void test_figures(void **state)
+TEST_WITH(test_figures, setup, teardown)
 {
 	const struct runq_group_window *group;
 
-	(void)state;
 	waited(7, "/a", 100, 50000);
 	waited(9, "/b", 3, 700);
 	close_window();
@@ -109,9 +108,8 @@ static void test_figures(void **state)
 	assert_int_equal(window.groups[1].le_count[1], 3);
 }
 
-static void test_sampled(void **state)
+TEST_WITH(test_sampled, setup, teardown)
 {
-	(void)state;
 	window.sample_ratio = 0.25;
 	waited(7, "/a", 100, 50000);
 	close_window();
@@ -127,17 +125,16 @@ static void test_sampled(void **state)
 }
 
 /* Unmeasured figures are unknown, not 0. */
-static void test_filtered(void **state)
+TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
 
-	(void)state;
 	waited(7, "/a", 100, 50000);
 	window.filtered = true;
 	close_window();
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_true(table_find(report->fields, "waits_seen") >= 0);
-	assert_int_equal(table_get(report->fields, 0, "waits_seen")->kind, VALUE_NULL);
+	expect_row(report->fields, 0, "waits_seen=null");
 	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
 	report_free(report);
 }
@@ -146,7 +143,7 @@ static void test_filtered(void **state)
  * With counts at boundaries only, figures that need a histogram are refused and the others are the
  * same.
  */
-static void test_steps(void **state)
+TEST_WITH(test_steps, setup, teardown)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
 	struct runq_group_window row = {.party = {RUNQ_PARTY_GROUP, group},
@@ -158,7 +155,6 @@ static void test_steps(void **state)
 	struct report *report;
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 	runq_group_put(group);
 	window.steps_only = true;
@@ -178,7 +174,7 @@ static void test_steps(void **state)
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
 	assert_true(isnan(window.groups[0].sum_stderr_ratio));
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
-	assert_int_equal(table_get(report->quality, 0, "percentile_error_ratio")->kind, VALUE_NULL);
+	expect_row(report->quality, 0, "percentile_error_ratio=null");
 	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));
 	assert_non_null(strstr(report->notes[2], "standard error of sums is unavailable"));
 	report_free(report);
@@ -192,11 +188,10 @@ static bool has(const char *path)
 	return false;
 }
 
-static void test_asked_for(void **state)
+TEST_WITH(test_asked_for, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/silent"};
 
-	(void)state;
 	ask_for(asked, 2);
 	waited(7, "/a", 1, 1000);
 	waited(8, "/a/b", 1, 1000);
@@ -212,11 +207,10 @@ static void test_asked_for(void **state)
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
-static void test_verdict(void **state)
+TEST_WITH(test_verdict, setup, teardown)
 {
 	static const char *const asked[] = {"/a", "/b"};
 
-	(void)state;
 	window.limit_percent = 99;
 	window.limit_ns = 10000;
 	ask_for(asked, 2);
@@ -242,11 +236,10 @@ static void test_verdict(void **state)
  * An interpolated percentile can exceed every wait. It is limited to the maximum before it is shown
  * and judged.
  */
-static void test_verdict_is_of_what_is_shown(void **state)
+TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
 
-	(void)state;
 	waited(7, "/a", 100, 5000);
 	window.limit_percent = 99;
 	window.limit_ns = 5050;
@@ -262,21 +255,12 @@ static void test_verdict_is_of_what_is_shown(void **state)
 	assert_float_equal(group->judged_ns, group->percentile_ns[1], 0);
 }
 
-static const struct value *cell(const struct report *report, const char *table, size_t row,
-				const char *key)
-{
-	const struct table *found = report_find(report, table);
-
-	assert_true(found && table_find(found, key) >= 0);
-	return table_get(found, row, key);
-}
-
-static void test_report(void **state)
+TEST_WITH(test_report, setup, teardown)
 {
 	static const char *const asked[] = {"/silent"};
+	const struct table *le;
 	struct report *report;
 
-	(void)state;
 	window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	window.schedstat_ratio = 0.5;
 	window.unbooked_ratio = NAN;
@@ -284,25 +268,20 @@ static void test_report(void **state)
 	waited(8, "/a", 2, 200000);
 	close_window();
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
-	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->u64, 70);
-	assert_int_equal(cell(report, "groups", 0, "sum_ns")->u64, 100000);
-	assert_int_equal(cell(report, "groups", 0, "causes.same_group_ns")->u64, 100000);
-	assert_int_equal(cell(report, "groups", 0, "causes.throttled_ns")->kind, VALUE_NULL);
+	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
+					  "causes.same_group_ns=100000 causes.throttled_ns=null");
 	/* Above the last boundary there is a row without an edge, if there are such waits. */
-	assert_int_equal(cell(report, "groups", 0, "le")->table->nr_rows, 2);
-	assert_int_equal(cell(report, "groups", 1, "le")->table->nr_rows, 3);
-	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 0)->kind,
-			 VALUE_NULL);
-	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 1)->u64, 2);
+	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
+	le = table_get(report_find(report, "groups"), 1, "le")->table;
+	assert_int_equal(le->nr_rows, 3);
+	assert_int_equal(table_cell(le, 2, 0)->kind, VALUE_NULL);
+	assert_int_equal(table_cell(le, 2, 1)->u64, 2);
 	report_free(report);
 	ask_for(asked, 1);
 	close_window();
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
-	assert_int_equal(cell(report, "groups", 0, "count")->u64, 0);
-	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "ended")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "max_ns")->kind, VALUE_NULL);
-	assert_int_equal(cell(report, "groups", 0, "p99_ns")->kind, VALUE_NULL);
+	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
+					  "p99_ns=null");
 	report_free(report);
 	/* Causes that were not asked for have no columns. */
 	window.has_causes = false;
@@ -312,18 +291,107 @@ static void test_report(void **state)
 	report_free(report);
 }
 
-int main(void)
+TEST(test_ratio)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_filtered, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_report, setup, teardown),
-	};
+	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
+	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
+	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
+	/* With a late clock the kernel may account more than subtick. */
+	now.unbooked_ns = 400;
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
+	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
 }
+
+/* Without run_delay, or without waits, the ratio is unknown, not 0. */
+TEST(test_unknown)
+{
+	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
+
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	assert_true(isnan(runq_unbooked_ratio(&was, &now)));
+	now.wait_ns += 10;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	was.delay_ns = now.delay_ns = 0;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	/* The run_delay of tasks that exited is gone from the sum. */
+	was.delay_ns = 100;
+	now.delay_ns = 90;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+}
+
+/*
+ * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
+ * of a minute every window has one.
+ */
+TEST(test_due)
+{
+	const uint64_t open_ns = 777 * NSEC_PER_SEC;
+	uint64_t compared_ns = open_ns + NSEC_PER_SEC / 10;
+	char at[64] = "", *end = at;
+
+	assert_true(runq_compare_due(open_ns, 0, open_ns));
+	for (unsigned int second = 1; second <= 40; second++) {
+		if (!runq_compare_due(open_ns, compared_ns, open_ns + second * NSEC_PER_SEC))
+			continue;
+		compared_ns = open_ns + second * NSEC_PER_SEC;
+		end += sprintf(end, "%u ", second);
+	}
+	assert_string_equal(at, "1 2 4 8 16 26 36 ");
+	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
+}
+
+/* Two waits of @ns together. */
+static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
+		bool ended)
+{
+	struct runq_group *group = runq_group_new(&(struct runq_group){.key = key}, path);
+	struct hist_entry entry = {.bucket = key, .count = 2};
+	struct runq_group_window row = {.party = runq_party_of(key, group),
+					.ended = ended,
+					.count = 2,
+					.sum_ns = ns,
+					.max_ns = ns,
+					.cause_ns = {[RUNQ_SAME] = ns},
+					.avoidable_ns = ns / 2,
+					.avoidable_most_ns = ns,
+					.excluded_ns = ns * 2,
+					.idle_cpu = ns,
+					.excluded_cpu = ns + 1};
+	struct err err = {0};
+
+	assert_non_null(group);
+	assert_int_equal(hist_set(&row.hist, &(struct hist){&entry, 1}), 0);
+	assert_int_equal(runq_waits_append(waits, row, &err), 0);
+	runq_group_put(group);
+}
+
+TEST(test_merge)
+{
+	struct runq_waits_list waits = {0};
+	/* A group that ended waited a last time under its old key. */
+	add(&waits, 7, "/a", 30, true);
+	add(&waits, 5, "/b", 40, false);
+	add(&waits, 7, "/a", 20, false);
+	runq_waits_merge(&waits);
+	assert_int_equal(waits.nr, 2);
+	assert_string_equal(waits.rows[0].party.group->path, "/a");
+	assert_int_equal(waits.rows[0].sum_ns, 50);
+	assert_true(waits.rows[0].ended);
+	assert_int_equal(waits.rows[0].count, 4);
+	assert_int_equal(waits.rows[0].hist.nr, 1);
+	assert_int_equal(waits.rows[0].hist.entries[0].count, 4);
+	assert_int_equal(waits.rows[0].cause_ns[RUNQ_SAME], 50);
+	assert_int_equal(waits.rows[0].avoidable_ns, 25);
+	assert_int_equal(waits.rows[0].avoidable_most_ns, 50);
+	assert_int_equal(waits.rows[0].excluded_ns, 100);
+	assert_int_equal(waits.rows[0].excluded_cpu, waits.rows[0].idle_cpu + 1);
+	assert_int_equal(waits.rows[0].max_ns, 30);
+	assert_string_equal(waits.rows[1].party.group->path, "/b");
+	assert_false(waits.rows[1].ended);
+	runq_waits_clear(&waits);
+}
+
+TEST_MAIN()

@@ -65,7 +65,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* The same keys at other places are ignored. */
+	/* The same keys inside other objects are ignored. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -79,7 +79,7 @@ TEST(docker)
 	check(RUNTIME_DOCKER, "{\"Name\":\"/we\\\"b\"}", "");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/\"}", "");
 	check(RUNTIME_DOCKER, "{\"Config\":{\"Name\":\"/web\"}}", "");
-	/* As cri-dockerd names them. */
+	/* Names of cri-dockerd. */
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_" UID "_0\"}", "00:shop/web-1/nginx@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_POD_web-1_shop_" UID "_0\"}", "00:shop/web-1/@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_0\"}", "");
@@ -95,7 +95,7 @@ TEST(storage)
 	check(RUNTIME_STORAGE, "[]", "");
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") "," ENTRY(ID2, "db") "]",
 	      "00://web@localhost/box:1;ff://db@localhost/box:1;");
-	/* As CRI-O names them. */
+	/* Names of CRI-O. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
 	/*
@@ -147,7 +147,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	tree_file(tree, TASK ID2 "/config.json", SANDBOX);
 	pods_refresh(pods);
 	check_names(pods, NULL, ID2, "shop/web/@");
-	/* kubelet's directory has another name for the pod, so neither is shown. */
+	/* kubelet's directory has another name for the pod, so no name is shown. */
 	tree_file(tree, "/var/log/pods/shop_db_" UID "/x", "");
 	pods_retry(pods);
 	check_names(pods, UID, ID, "//@");
@@ -197,7 +197,7 @@ TEST_WITH(hostile, tree_setup, tree_teardown)
 	check_size(tree, 5 << 20, "//@");
 }
 
-/* Reads the state again, with another container's file in order beside it. */
+/* Reads the state again, together with a valid file of another container. */
 static void check_hostile(const struct tree *tree, const char *good)
 {
 	struct pods *pods;
@@ -317,7 +317,7 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* The same files, opened by another process. */
+/* Another process opens the same files. */
 TEST_WITH(channel, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -477,7 +477,7 @@ TEST(test_dashes)
 	assert_int_equal(screen.nr_panes, 0);
 	assert_int_equal(screen_show(&screen, 0, make_names(names, known, 2)), 0);
 	assert_int_equal(screen.nr_panes, 1);
-	/* An empty table says that there was nothing. */
+	/* An empty table gets a pane that shows that nothing happened. */
 	assert_int_equal(screen_show(&screen, 1, make_names(names, known, 0)), 0);
 	assert_int_equal(screen.nr_panes, 2);
 	screen_free(&screen);

@@ -186,91 +186,83 @@ TEST(test_keep)
 	config_free(&c);
 }
 
+#define LISTEN "listen = 127.0.0.1:1\n"
+
+/* The setting that needs a restart, or NULL if SIGHUP can change it. */
 TEST(test_restart)
+{
+	static const struct {
+		const char *text, *restart;
+	} rows[] = {
+		{LISTEN "interval = 2s", NULL},
+		{"listen = 127.0.0.1:2", "listen"},
+		{LISTEN "listen = 127.0.0.1:2", "listen"},
+		/* Some of the counted boundaries need no restart; another boundary needs other programs. */
+		{LISTEN "le = 1ms", NULL},
+		{LISTEN "le = 1ms,3ms", "le"},
+		{LISTEN "user = daemon", "user"},
+		{LISTEN "traces = /srv", "traces"},
+		{LISTEN "collect = load", "collect"},
+		{LISTEN "no-sandbox = yes", "no-sandbox"},
+		{LISTEN "sample = 0.5", "sample"},
+		{LISTEN "no-causes = yes", "no-causes"},
+		{LISTEN "fine = yes", "fine"},
+		{LISTEN "per = pod", "per"},
+		{LISTEN "depth = 2", "depth"},
+		{LISTEN "exclude = pod=a=b", "include or exclude"},
+		{LISTEN "native-histograms = yes", "native-histograms"},
+		{LISTEN "idle-states = yes", "idle-states"},
+		{LISTEN "pressure = yes", "pressure"},
+		{LISTEN "blame-limit = 5\nlabels = none", NULL},
+	};
+	struct config a, b;
+
+	check_good(LISTEN "interval = 1s", &a);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *restart;
+
+		check_good(rows[i].text, &b);
+		restart = config_needs_restart(&a, &b);
+		if (!restart != !rows[i].restart || (restart && strcmp(restart, rows[i].restart)))
+			fail_msg("%s: restart for %s", rows[i].text, restart ?: "nothing");
+		config_free(&b);
+	}
+	config_free(&a);
+}
+
+/* SIGHUP keeps the counted boundaries, the sampling of the programs, and blame. */
+TEST(test_restart_limits)
 {
 	struct config a, b;
 
-	check_good("listen = 127.0.0.1:1\ninterval = 1s", &a);
-	check_good("listen = 127.0.0.1:1\ninterval = 2s", &b);
+	check_good(LISTEN, &a);
+	check_good(LISTEN "le = 10us,1ms,1s", &b);
 	assert_null(config_needs_restart(&a, &b));
-	config_free(&b);
-	check_good("listen = 127.0.0.1:2", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "listen");
-	config_free(&b);
-	/* Some of the boundaries that are counted; any other one needs other programs. */
-	check_good("listen = 127.0.0.1:1\nle = 1ms", &b);
-	assert_null(config_needs_restart(&a, &b));
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nle = 10us,1ms,1s", &b);
-	assert_null(config_needs_restart(&a, &b));
-	/* The counted ones stay. */
 	config_swap_live(&a, &b);
 	assert_true(a.nr_le == 16 && a.le_ns[1] == 20000);
 	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nle = 1ms,3ms", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "le");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nlisten = 127.0.0.1:2", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "listen");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nuser = daemon", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "user");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\ntraces = /srv", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "traces");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\ncollect = load", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "collect");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nno-sandbox = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "no-sandbox");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nsample = 0.5", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "sample");
-	/* Programs that do not sample stay as they are. */
+	/* Programs without sampling cannot start to sample. */
+	check_good(LISTEN "sample = 0.5", &b);
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 1.0);
 	a.sample_ratio = 0.1;
 	assert_null(config_needs_restart(&a, &b));
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 0.5);
-	/* The programs learn the clock from fewer switches. */
+	/* With a lower ratio the programs would learn the clock from fewer switches. */
 	b.sample_ratio = 0.02;
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
 	a.sample_ratio = 1.0;
 	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nno-causes = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "no-causes");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "fine");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nper = pod", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "per");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\ndepth = 2", &b);
+	check_good(LISTEN "depth = 2\nexclude = pod=a=b", &b);
 	assert_int_equal(b.depth, 2);
-	assert_string_equal(config_needs_restart(&a, &b), "depth");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nexclude = pod=a=b", &b);
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
-	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
-	/* A blame limit can be changed by SIGHUP, also to 0 and back, but not added. */
-	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
-	assert_null(config_needs_restart(&a, &b));
+	/* SIGHUP cannot add blame. */
+	check_good(LISTEN "blame-limit = 5", &b);
 	a.no_blame = true;
 	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
 	a.no_blame = false;
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nnative-histograms = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "native-histograms");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
-	config_free(&b);
-	check_good("listen = 127.0.0.1:1\npressure = yes", &b);
-	assert_string_equal(config_needs_restart(&a, &b), "pressure");
 	config_free(&b);
 	config_free(&a);
 }

@@ -195,14 +195,14 @@ TEST_WITH(round_trip, setup, teardown)
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
 	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
-	/* What is not written yet is written at the end. */
+	/* Windows in memory are written at the end. */
 	add(0, 100);
 	history_files_close(&files);
 	assert_int_equal(zcat_lines(), 201);
 	start();
 }
 
-/* One file per hour, the next start goes on with the newest. */
+/* Each hour has a file, and the next start continues the newest file. */
 TEST_WITH(hours, setup, teardown)
 {
 	for (int hour = 0; hour < 5; hour++) {

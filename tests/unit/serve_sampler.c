@@ -15,9 +15,9 @@
 #include "serve/export/sampler.h"
 
 static atomic_bool broken;
-static unsigned int reads; /* of the sampler's thread alone */
+static unsigned int reads; /* CPU time of the sampler's thread */
 static struct sampler *lengthened; /* sampler whose interval becomes an hour during the next read */
-/* Rounds after which the sampler looked for free memory; the fifth time it finds some. */
+/* Rounds after which the sampler trimmed memory. The fifth trim frees some. */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
 

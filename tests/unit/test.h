@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmocka with the headers that it needs before it, and tests that add themselves to the list. */
+/* cmocka with the headers that it needs, and macros with which tests register themselves. */
 #ifndef SUBTICK_TESTS_UNIT_TEST_H
 #define SUBTICK_TESTS_UNIT_TEST_H
 

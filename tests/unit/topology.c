@@ -117,7 +117,10 @@ TEST_WITH(offline_sibling, tree_setup, tree_teardown)
 	assert_int_equal(cores.siblings[1], 1);
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
-	/* It comes online: the programs do not know it as a sibling, so its core has no figure. */
+	/*
+	 * The CPU comes online. The programs do not know it as a sibling, so its core has no
+	 * figure.
+	 */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
 	cores.states[1].cur.now_ns = cores.states[2].cur.now_ns = 1000;

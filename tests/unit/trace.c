@@ -138,7 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* Not read for 500 steps: the ring overflows. */
+		/* The ring is not read for 500 steps and overflows. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -176,7 +176,7 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* The last of several events at the same time. */
+		/* The last of several events with the same timestamp counts. */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);

@@ -283,7 +283,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(event_ns, 0);
 		assert_int_equal(ring->event_ns, 0);
 		if (only) {
-			/* It lost the core: no wake-up. */
+			/* The task was preempted, which is no wake-up. */
 			on_cpu(0);
 			trace_sees_switch(&sim[0].kernel, &idle, false);
 			now_ns += 9000;

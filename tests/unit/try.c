@@ -8,6 +8,7 @@
 
 #include "measure/try/try.h"
 #include "present/try.h"
+#include "report_rows.h"
 #include "host/cgroup.h"
 
 #define EXPERIMENTS 200
@@ -253,14 +254,6 @@ TEST(test_experiments)
 	}
 }
 
-static bool noted(const struct report *report, const char *what)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], what))
-			return true;
-	return false;
-}
-
 static struct report *report_of(const struct try_opts *opts, struct try_window *w)
 {
 	struct report *report;
@@ -284,9 +277,9 @@ TEST(test_report)
 	report = report_of(&opts, &w);
 	effects = report_find(report, "effects");
 	blame = report_find(report, "blame");
-	assert_true(noted(report, "with /batch/cpu.weight=50 /app waits ") &&
-		    noted(report, " % less (") && noted(report, ", p99 "));
-	assert_true(noted(report, "restored"));
+	assert_true(notes_say(report, "with /batch/cpu.weight=50 /app waits ") &&
+		    notes_say(report, " % less (") && notes_say(report, ", p99 "));
+	assert_true(notes_say(report, "restored"));
 	assert_string_equal(table_str(effects, 0, "figure"), "wait");
 	assert_true(table_number(effects, 0, "effect_ratio") < -0.5);
 	assert_true(table_number(effects, 0, "p_ratio") == 2.0 / 1024.0);
@@ -303,8 +296,8 @@ TEST(test_report)
 	w.ended = (struct err){.code = -ESTALE, .what = "another program set it"};
 	try_groups_compare(&w.groups, 2);
 	report = report_of(&opts, &w);
-	assert_true(noted(report, "no verdict on /app: 2 pairs"));
-	assert_true(noted(report, "ended early: another program"));
+	assert_true(notes_say(report, "no verdict on /app: 2 pairs"));
+	assert_true(notes_say(report, "ended early: another program"));
 	assert_true(table_get(report->fields, 0, "restored")->kind == VALUE_BOOL &&
 		    !table_get(report->fields, 0, "restored")->flag);
 	assert_true(table_get(report_find(report, "effects"), 0, "found")->kind == VALUE_NULL);
@@ -315,8 +308,8 @@ TEST(test_report)
 	simulate(&w.groups, 0.0);
 	w.nr_pairs = PAIRS;
 	report = report_of(&opts, &w);
-	assert_true(noted(report, "no effect on the waits of /app found (−"));
-	assert_true(noted(report, "or more would have been seen"));
+	assert_true(notes_say(report, "no effect on the waits of /app found (−"));
+	assert_true(notes_say(report, "or more would have been seen"));
 	report_free(report);
 	try_groups_close(&w.groups);
 }
@@ -364,7 +357,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 	assert_true(fabs(w.groups.groups[0].effect[TRY_CPU].original - 3e8) < 1e6);
 	assert_int_equal(w.groups.groups[1].effect[TRY_WAIT].nr, 0);
 	report = report_of(&opts, &w);
-	assert_true(noted(report, "/batch gets 4.0 % less CPU time (4.0 to 4.0 %)"));
+	assert_true(notes_say(report, "/batch gets 4.0 % less CPU time (4.0 to 4.0 %)"));
 	report_free(report);
 	tree_remove(tree, "/app/cpu.stat");
 	tree_remove(tree, "/app");

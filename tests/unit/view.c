@@ -135,7 +135,6 @@ static void test_event_headings(void **state)
 	size_t size;
 	struct view view = {.format = VIEW_TEXT, .out = open_memstream(&text, &size)};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct report *report = report_new("runq");
 		struct table *table = report_table(report, "waits", NULL);

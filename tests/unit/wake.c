@@ -174,7 +174,7 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* mwait: the flag woke it, no interrupt at all. */
+	/* mwait: a write to the flag woke the core, without an interrupt. */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

@@ -10,6 +10,7 @@
 
 #include "measure/wake/fill.h"
 #include "present/wake.h"
+#include "report_rows.h"
 
 #define POINTS 200
 
@@ -31,7 +32,10 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 	state->polls = !strcmp(name, "POLL");
 }
 
-/* Even points by timer, C1, 1000 + i ns; odd ones by another core, C6, 50 000 + i ns. */
+/*
+ * Even points are by timer from C1 with 1000 + i ns. Odd points are by another core from C6 with
+ * 50,000 + i ns.
+ */
 static inline int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));
@@ -103,30 +107,6 @@ static inline struct report *points_of(struct bench *b)
 	assert_int_equal(wake_fill(&b->window, &b->env, &b->run, NULL), 0);
 	assert_int_equal(wake_report_points(&b->window, true, &report), 0);
 	return report;
-}
-
-static inline uint64_t cell(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value = table_cell(table, row, table_find(table, key));
-
-	assert_int_equal(value->kind, VALUE_U64);
-	return value->u64;
-}
-
-static inline const char *text(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value = table_cell(table, row, table_find(table, key));
-
-	assert_int_equal(value->kind, VALUE_STR);
-	return value->str;
-}
-
-static inline bool notes_say(const struct report *report, const char *words)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], words))
-			return true;
-	return false;
 }
 
 #endif

@@ -46,7 +46,7 @@ TEST(test_tightest)
 {
 	struct wake_clock_sample samples[] = {
 		{1000, 50, 3000},
-		{5000, 60, 4000}, /* the system's clock was stepped back */
+		{5000, 60, 4000}, /* the system clock was set back */
 		{7000, 70, 7800},
 		{9000, 80, 10001},
 	};
@@ -92,7 +92,10 @@ TEST(test_drift_and_jitter)
 		}
 }
 
-/* A reader that lost the core meanwhile has a wide window: what that leaves open is no distance. */
+/*
+ * A reader that was preempted has a wide window, and its width is not a distance between the
+ * clocks.
+ */
 TEST(test_ahead)
 {
 	const struct wake_clock_fix card = {1005000, 1000000, 300};
@@ -124,7 +127,10 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 0), 100);
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
-	/* As far outside as the span is long: each end's own, and once more for the tilt of the line. */
+	/*
+	 * Extrapolation as far outside as the span is long: the error of each end, plus the error
+	 * of the slope.
+	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, -1000000), 2 * 600);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The wake programs on a made-up core; with BY_LOAD those of load, which count passive wake-ups, too. */
+/*
+ * The wake programs on a simulated core. With BY_LOAD the programs of load, which also count
+ * passive wake-ups.
+ */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
 

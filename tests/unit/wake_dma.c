@@ -11,6 +11,7 @@
 
 #include "measure/wake/dma.h"
 #include "present/wake.h"
+#include "report_rows.h"
 #include "host/journal.h"
 #include "host/qdisc.h"
 #include "host/txtime.h"
@@ -30,13 +31,13 @@ static struct {
 	bool stamps;
 	int tx_type, rx_filter;
 	int64_t now_ns, launch_ns;
-	const int64_t *took_ns; /* negative: no stamp comes */
+	const int64_t *took_ns; /* negative: no timestamp arrives */
 	size_t nr_took, sent;
 	bool stale;
 	int journalled; /* -1: nothing */
 } card;
 
-static bool refuses; /* to be set otherwise */
+static bool refuses; /* settings that a test may change */
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 {
@@ -56,7 +57,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/* On disk before the change. */
+		/* The journal is on disk before the change. */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -137,7 +138,9 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 
 TEST(stamped)
 {
-	/* Of each twenty one is an outlier at either end, which decides neither the median nor the spread. */
+	/*
+	 * One of twenty values is an outlier at either end. It changes neither median nor spread.
+	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
 	struct wake_dma dma;
@@ -205,14 +208,6 @@ TEST(unknown)
 	refuses = false;
 }
 
-static bool notes_say(const struct report *report, const char *words)
-{
-	for (size_t i = 0; i < report->nr_notes; i++)
-		if (strstr(report->notes[i], words))
-			return true;
-	return false;
-}
-
 static struct report *report_of(const struct wake_dma *dma, bool given)
 {
 	struct wake_window window = {.sources = 1u << WAKE_NIC};
@@ -237,12 +232,12 @@ TEST(reported)
 	report_free(report);
 	report = report_of(&given, true);
 	assert_true(table_number(report->quality, 0, "dma_ns") == 900.0);
-	assert_int_equal(table_get(report->quality, 0, "dma_half_spread_ns")->kind, VALUE_NULL);
+	expect_row(report->quality, 0, "dma_half_spread_ns=null");
 	assert_false(notes_say(report, "DMA"));
 	report_free(report);
 	err_set(&none.unknown, -EOPNOTSUPP, "eth7 has no hardware transmit timestamps");
 	report = report_of(&none, false);
-	assert_int_equal(table_get(report->quality, 0, "dma_ns")->kind, VALUE_NULL);
+	expect_row(report->quality, 0, "dma_ns=null");
 	assert_true(notes_say(report, "not subtracted (eth7 has no hardware transmit timestamps)"));
 	report_free(report);
 }

@@ -26,7 +26,7 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/* arm64 and cpuidle: the exit event, then the handler, then our timer, then the worker. */
+/* arm64 and cpuidle: idle exit event, interrupt handler, timer of the test, worker thread. */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
@@ -58,7 +58,9 @@ TEST_WITH(timer_exit_first, reset, NULL)
 	assert_false(slot[HERE].point.inside);
 }
 
-/* x86 `sti; hlt`: the handler runs inside the window and is the first sign of life. */
+/*
+ * x86 `sti; hlt`: the handler runs inside the idle window and is the first event of the awake core.
+ */
 TEST_WITH(timer_irq_first, reset, NULL)
 {
 	struct wake_point p;
@@ -68,7 +70,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second one on its heels changes nothing of the first. */
+	/* A second interrupt right after the first one changes nothing. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);
@@ -122,7 +124,7 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* Another timer expired before ours and woke the core: the latency would be that timer's. */
+/* Another timer expired first and woke the core, so the latency would belong to that timer. */
 TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
@@ -151,7 +153,7 @@ TEST_WITH(due_before, reset, NULL)
 	irq(10500, 27);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* One after it does no harm. */
+	/* A later timer does not matter. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -174,7 +176,7 @@ static void ask_sender(void)
 	order[HERE] = (struct wake_launch){.sender = SENDER, .worker = WORKER};
 }
 
-/* As the sender's core sees it. */
+/* Seen from the core of the sender. */
 static void send(u64 ns, struct task_struct *who, u32 cpu)
 {
 	shim_cpu = 0;
@@ -185,7 +187,7 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/* The sender's first IPI to this core is the launch, and nobody else's. */
+/* The launch is the first IPI of the sender to this core, not an IPI of another core. */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;
@@ -209,7 +211,7 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/* arm64: an interrupt that then says that it is an IPI. */
+	/* arm64: an interrupt entry, followed by the event that identifies it as an IPI. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
@@ -251,7 +253,7 @@ TEST_WITH(shared_line, reset, NULL)
 		assert_int_equal(slot[HERE].win.irqs, i + 1);
 		assert_int_equal(slot[HERE].point.ti_ns, 11000);
 	}
-	/* One of its own follows, twice. */
+	/* An IPI of the measured core follows, twice. */
 	wake_irq(NULL, 10, &alone);
 	irq_ends(13000);
 	wake_irq(NULL, 10, &alone);
@@ -277,7 +279,7 @@ TEST_WITH(remote_how, reset, NULL)
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[129].launch_ns, 10500);
 	assert_int_equal(order[129].how, WAKE_HOW_IPI);
-	/* To several at once: no wake-up of ours. */
+	/* An IPI to several cores is not a launch. */
 	order[129].launch_ns = 0;
 	mask.bits[2] |= 1;
 	wake_ipi_raise(NULL, &mask);
@@ -304,7 +306,7 @@ TEST_WITH(remote_how, reset, NULL)
 	wake_waking(NULL, &worker);
 	assert_int_equal(order[HERE].launch_ns, 11000);
 	assert_int_equal(order[HERE].how, WAKE_HOW_WAKING);
-	/* x86 before 5.16 keeps the CPU elsewhere. */
+	/* x86 before 5.16 has the CPU number in another struct. */
 	shim_fields = " cpu ";
 	worker.cpu = 64;
 	order[64] = order[129];

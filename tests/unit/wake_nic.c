@@ -27,9 +27,9 @@ int __wrap_txtime_open(int ifindex, int priority, struct err *err);
 int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			    struct wake_dma *ret_dma, struct err *err);
 
-static const char *launches; /* the device with launch time; NULL: none */
+static const char *launches; /* device with launch time, or NULL */
 
-/* eth0 has no clock; the others have clock N of their name. */
+/* eth0 has no clock. Device ethN has clock N. */
 int __wrap_ptp_index(const char *device)
 {
 	return !strncmp(device, "eth", 3) && device[3] != '0' ? device[3] - '0' : -EOPNOTSUPP;
@@ -118,7 +118,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	rc = wake_nic_open(&opts, 1, tree->root, &journal, &nic, err);
 	if (!rc) {
 		wake_nic_card(nic, ret_card);
-		/* Interrupts of cards that do not fit stay where they are. */
+		/* Interrupts of unsuitable cards keep their affinity. */
 		assert_affinity(tree, 31, "0-1");
 		assert_affinity(tree, 33, "1");
 		wake_nic_close(nic);
@@ -172,7 +172,7 @@ TEST_WITH(test_none_fits, tree_setup, tree_teardown)
 			    "no network card fits: eth1 (no launch time), eth4 (no launch time)");
 }
 
-/* Each program once, in any order of the processes. */
+/* Each program occurs once, for any order of the processes. */
 TEST_WITH(test_disciplines, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

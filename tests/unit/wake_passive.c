@@ -28,7 +28,7 @@ static void expect_one(u32 idle_state, u64 ns, bool inside)
 	assert_int_equal(h->inside, inside);
 }
 
-/* The timer's last moment is what the hardware was set to: the core was due then, not earlier. */
+/* The expiry that the hardware was programmed with is the time at which the core was due. */
 TEST_WITH(passive_exit_first, reset_passive, NULL)
 {
 	go_idle(2000, 2);
@@ -46,7 +46,10 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	expect_one(2, 700, false);
 }
 
-/* Awake at the very moment; the least value stands for "none yet" otherwise. */
+/*
+ * The core is awake exactly at the expiry, so the latency is 0. The minimum is stored as 1, because
+ * 0 means none.
+ */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
 	for (int i = 0; i < 2; i++) {
@@ -73,7 +76,7 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* x86 may halt again inside the window: the interrupt that had a timer is the one that counts. */
+/* x86 may halt again inside the idle window. Only the interrupt with a timer counts. */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);

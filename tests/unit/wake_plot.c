@@ -10,7 +10,7 @@ static unsigned int curves(const struct table *t)
 	unsigned int nr = t->nr_rows > 0;
 
 	for (size_t i = 1; i < t->nr_rows; i++)
-		nr += cell(t, i, "count") < cell(t, i - 1, "count");
+		nr += table_number(t, i, "count") < table_number(t, i - 1, "count");
 	return nr;
 }
 
@@ -39,18 +39,17 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
 	report = points_of(b);
 	t = report_find(report, "distribution");
-	assert_string_equal(text(t, 0, "name"), "C1");
-	assert_string_equal(text(t, t->nr_rows - 1, "name"), "C6");
-	assert_int_equal(cell(t, t->nr_rows - 1, "count"), 100);
-	assert_true(cell(t, 0, "le_ns") < 2000 && cell(t, t->nr_rows - 1, "le_ns") > 50000);
+	expect_row(t, 0, "name=C1");
+	expect_row(t, t->nr_rows - 1, "name=C6 count=100");
+	assert_true(table_number(t, 0, "le_ns") < 2000 &&
+		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
 	/* Three states by two sources, five values each; C1 alone by timer is the second. */
 	assert_int_equal(t->nr_rows, 30);
-	assert_string_equal(text(t, 5, "name"), "C1");
-	assert_int_equal(cell(t, 5, "latency_ns"), 1000);
-	assert_int_equal(cell(t, 6, "latency_ns"), 1025);
-	assert_int_equal(cell(t, 8, "latency_ns"), 1074);
-	assert_int_equal(cell(t, 9, "latency_ns"), 1098);
+	expect_row(t, 5, "name=C1 latency_ns=1000");
+	expect_row(t, 6, "latency_ns=1025");
+	expect_row(t, 8, "latency_ns=1074");
+	expect_row(t, 9, "latency_ns=1098");
 	svg = drawn(report);
 	assert_non_null(strstr(svg, ">C1</text>"));
 	assert_non_null(strstr(svg, ">C6</text>"));
@@ -79,7 +78,7 @@ TEST_WITH(test_distribution, setup, teardown)
 	report = points_of(b);
 	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
-	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
+	expect_row(t, t->nr_rows - 1, "count=200");
 	svg = drawn(report);
 	assert_true(strstr(svg, "timer") && strstr(svg, "remote"));
 	free(svg);
@@ -91,8 +90,7 @@ TEST_WITH(test_distribution, setup, teardown)
 	report = points_of(b);
 	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
-	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
-	assert_int_equal(cell(t, t->nr_rows - 1, "cpu"), 1);
+	expect_row(t, t->nr_rows - 1, "count=200 cpu=1");
 	svg = drawn(report);
 	assert_true(strstr(svg, "CPU 0") && strstr(svg, "CPU 1"));
 	free(svg);
@@ -102,7 +100,7 @@ TEST_WITH(test_distribution, setup, teardown)
 	report = points_of(b);
 	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 1);
-	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
+	assert_int_equal(table_number(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
 	svg = drawn(report);
 	assert_null(strstr(svg, "CPU 1"));
 	free(svg);

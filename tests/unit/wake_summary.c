@@ -29,7 +29,7 @@ TEST(test_summary)
 	assert_int_equal(s.near_max, 2000);
 }
 
-/* The median's error follows the ranks around it, not one value far out. */
+/* The error of the median depends on the neighbouring ranks, not on an outlier. */
 TEST(test_median_error)
 {
 	double values[10000];
@@ -229,7 +229,7 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/* It moved: exact. */
+	/* The counter changed: the verdict is exact. */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
@@ -239,8 +239,9 @@ TEST(test_hist_max_error)
 }
 
 /*
- * Table 3 (claims, µs) against table 10 (longest, ns), error ±0.7 µs. The thesis's prose says that
- * C6 stayed within on all; its own figures put Ivy Bridge 2.8 µs beyond its 80 µs.
+ * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis claims
+ * that C6 stayed within its claim on all machines, but its figures put Ivy Bridge 2.8 µs above 80
+ * µs.
  */
 static const struct {
 	const char *core, *state;
@@ -288,7 +289,7 @@ TEST(test_verdicts)
 	assert_string_equal(wake_verdict_names[WAKE_EXCEEDS], "exceeds");
 }
 
-/* Only what was entered counts, and a package that stayed awake leaves the claim open. */
+/* Only entered states count. If the package stayed awake, the claim is unverified. */
 TEST(test_verdict_entered)
 {
 	struct wake_summary s = {.count = 100, .max_ns = 90000};

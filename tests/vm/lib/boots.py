@@ -19,8 +19,6 @@ BOOTS = {b.name: b for b in (
          says="virtual time, 2 processors, the second one nohz_full"),
     Boot("truthkern", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels of other configurations"),
-    Boot("truthlong", smp=1, icount=0,
-         says="virtual time, 1 processor, tests of many minutes: on request only"),
     Boot("truthext", smp=2, icount=0,
          says="virtual time, 2 processors, for kernels with sched_ext"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
@@ -56,8 +54,7 @@ LIVE = {
 # Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
 # runs these tests, and ./check reports them as omitted. The remaining tests of two guests take at most 6
 # minutes.
-LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "noise_rtla",
-        "try", "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
+LONG = ["audit", "audit_left", "crit", "noise_rtla", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 
 

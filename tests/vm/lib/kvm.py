@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whether KVM runs a guest here: known by booting a small one, once per run, and said once.
+"""Detects whether KVM works here: boots a small guest once per run and prints the result once.
 
 /dev/kvm that can be opened proves nothing: in some nested machines it is there and every guest
 dies with "KVM internal error", or never says a word.

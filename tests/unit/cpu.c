@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPUs above 1,024: the test replaces the system calls, as the machine has fewer CPUs. */
+/* CPU affinity on machines with more than 1,024 CPUs, and the rate of the cycle counter. */
 #include "test.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gen/loads.h"
 #include "host/cpu.h"
+#include "host/arch.h"
+#include "base/clock.h"
 
 #define FAR 5000
 
@@ -65,6 +69,42 @@ TEST(test_child)
 	assert_true(gen_child_on(&child, FAR));
 	assert_false(gen_child_on(&child, 1));
 	gen_child_stop(&child);
+}
+
+uint64_t __wrap_arch_cycles_hz(void);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem);
+int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem);
+
+static int interruptions;
+
+/* Returns 0, so that the rate must be measured as on x86. */
+uint64_t __wrap_arch_cycles_hz(void)
+{
+	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem)
+{
+	if (interruptions > 0) {
+		interruptions--;
+		return EINTR;
+	}
+	return __real_clock_nanosleep(clock, flags, time, rem);
+}
+
+TEST(test_interrupted)
+{
+	uint64_t start = clock_mono_ns();
+
+	if (!ARCH_HAS_CYCLES)
+		skip();
+	interruptions = 3;
+	assert_true(cycles_hz() > 0);
+	assert_int_equal(interruptions, 0);
+	assert_true(clock_mono_ns() - start >= 20 * NSEC_PER_MSEC);
 }
 
 TEST_MAIN()

@@ -90,11 +90,6 @@ static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
 	}
 }
 
-static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
-{
-	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
-}
-
 /* bpf_get_current_cgroup_id() supports only v2. */
 static __noinline u64 current_cgroup_v1(void)
 {

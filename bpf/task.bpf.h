@@ -39,6 +39,11 @@ static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
+static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
+{
+	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
+}
+
 /* Key of the task's cgroup. The root of v2 has serial number 0, which becomes 1, as for a v1 root. */
 static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 {

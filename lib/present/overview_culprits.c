@@ -117,6 +117,13 @@ static void set_yield(const struct victim *v, const char *culprit, struct findin
 			    o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
 }
 
+/* Without tasks and without a setting: the overview measures the tasks and names them. */
+static void ask_overview(const struct victim *v, struct finding *f)
+{
+	if (!v->o->suspects.list && !f->setting[0])
+		finding_set(f->command, "subtick --once");
+}
+
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 #define WAITS	 wait_text(report, &f, rate, sizeof(rate))
 
@@ -304,6 +311,7 @@ void say_other(const struct victim *v, const struct crew *crew, const struct run
 	if (!f.setting[0] && crew->top && crew->top->policy == SCHED_OTHER &&
 	    (double)crew->top_ns >= RULE_MOST / 2 * (double)(crew->ns + crew->exited_ns))
 		suspects_command(v->o, path, has_name, crew->top->name, "chrt -i -p 0", f.command);
+	ask_overview(v, &f);
 	if (is_above(path, v->path) && crew->top)
 		finding_set(f.culprit, "%s: %s", path, crew->top->name);
 	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
@@ -406,6 +414,7 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, &same_group, lost, blame->wait_ns);
 	finding_set(f.culprit, "%s", v->path);
+	ask_overview(v, &f);
 	/* One command that uses most of the time stands out only if there are others beside it. */
 	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
 	    !(v->process && has_name(v->process, crew->top->name)) &&

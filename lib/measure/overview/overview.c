@@ -74,16 +74,15 @@ static void add_settings(struct overview_window *w, const struct runq_party *par
 	settings_read(NULL, &w->mounts, party->group->path, cpuset, &w->settings[w->nr_settings++]);
 }
 
-/* Rows are sorted by their waits. */
-static void read_settings(struct overview_window *w)
+void overview_read_settings(struct overview_window *w)
 {
 	double least = OVERVIEW_LEAST * (double)w->load->window_ns;
 
 	w->nr_settings = 0;
-	for (size_t i = 0; w->runq && i < w->runq->nr_groups; i++)
+	for (size_t i = 0; i < w->runq->nr_groups; i++)
 		if ((double)w->runq->groups[i].sum_ns >= least)
 			add_settings(w, &w->runq->groups[i].party);
-	for (size_t i = 0; w->runq && i < w->runq->nr_blame; i++)
+	for (size_t i = 0; i < w->runq->nr_blame; i++)
 		if ((double)w->runq->blame[i].wait_ns >= least)
 			add_settings(w, &w->runq->blame[i].culprit);
 }
@@ -99,7 +98,8 @@ static int overview_read(struct meter *meter, struct err *err)
 	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
 	if (rc)
 		return err_set(err, rc, "out of memory");
-	read_settings(w);
+	if (w->runq)
+		overview_read_settings(w);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static int open_load(struct overview *o, struct err *err)
 	return 0;
 }
 
-static void find_mounts(struct overview_window *w)
+void overview_find_mounts(struct overview_window *w)
 {
 	struct cgroup_layout layout;
 
@@ -224,7 +224,7 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 	wake_open(&wake, &o->parts[OVERVIEW_WAKE], &o->window.errs[OVERVIEW_WAKE]);
 	runq_open(&runq, &o->parts[OVERVIEW_RUNQ], &o->window.errs[OVERVIEW_RUNQ]);
 	set_windows(o);
-	find_mounts(&o->window);
+	overview_find_mounts(&o->window);
 	*ret_meter = &o->meter;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The memory of one core, which the programs of load, wake and runq share, and their operands. */
+/* Memory of one core, shared by the programs of load, wake and runq, and operands of the programs. */
 #ifndef SUBTICK_ABI_CORE_H
 #define SUBTICK_ABI_CORE_H
 
@@ -9,32 +9,32 @@
 #define CORE_BLOCK_SIZE 4096
 #define CORE_MAX_CPUS	8192
 
-/* One address per event serves all of them. */
+/* One block, so that a program computes one address per event. */
 struct core_block {
 	struct load_slot load;
 	struct runq_cpu runq;
 	struct wake_counts wake;
-	struct load_line_key line; /* the open handler, with --irq and noise; without the CPU */
+	struct load_line_key line; /* line of the open handler, with --irq and noise; cpu is unused */
 	__u64 pad[110];
-	struct load_smt smt; /* with LOAD_FILLED_CORES; the sibling reads this cache line */
+	struct load_smt smt; /* with LOAD_FILLED_CORES; in a cache line that the sibling reads */
 };
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
 
-/* Operands that user space fills into the programs: see sys_bpf_open_filled(). Flags are 0 or 1. */
+/* Immediate operands that sys_bpf_open_filled() sets in the programs. Flags are 0 or 1. */
 enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
-	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* blocks - 1; the number of blocks is a power of two */
+	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* number of blocks, a power of two, minus 1 */
 	CORE_FILLED_LOAD, /* the switch program of runq also counts for load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
-	LOAD_FILLED_STATES, /* rows of wake-ups per CPU */
-	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one row */
+	LOAD_FILLED_STATES, /* histograms of wake-ups per CPU */
+	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one histogram per CPU */
 	LOAD_FILLED_TASKS, /* task time by task */
-	LOAD_FILLED_NOISE, /* what takes time from tasks */
+	LOAD_FILLED_NOISE, /* measure noise */
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* source bpf-pmu */
-	LOAD_FILLED_CORES, /* time in which both siblings of a core are busy */
-	LOAD_FILLED_NOTES, /* any of the last three */
+	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
+	LOAD_FILLED_NOTES, /* LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES */
 	RUNQ_FILLED_V2,	      /* unified hierarchy of cgroups */
 	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
@@ -42,18 +42,18 @@ enum core_filled {
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SOME, /* enum runq_some */
 	RUNQ_FILLED_GATE, /* enum runq_gate */
-	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, fewer bits in a sample */
+	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, or fewer bits for a small sample */
 	CORE_FILLED_END,
 };
 
 /* Set of counted waits. */
 enum runq_some {
 	RUNQ_SOME_ALL,
-	RUNQ_SOME_FILTER, /* groups may be RUNQ_PLACE_UNWANTED */
+	RUNQ_SOME_FILTER, /* some groups are excluded (RUNQ_PLACE_UNWANTED) */
 	RUNQ_SOME_SAMPLE,
 };
 
-/* Variants without causes for a sample or filter. OLD: kernels that lack fields, see quick_runnable(). */
+/* Variants of runq_some. OLD: for kernels without the fields of quick_runnable(). */
 enum runq_gate {
 	RUNQ_GATE_SAMPLE,
 	RUNQ_GATE_FILTER,

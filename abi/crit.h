@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Arguments and results of the programs of bpf/crit.bpf.c, for lib/measure/crit/bpf.c. */
+/* Arguments and results of the programs in bpf/crit.bpf.c. */
 #ifndef SUBTICK_ABI_CRIT_H
 #define SUBTICK_ABI_CRIT_H
 
@@ -11,13 +11,13 @@
 #define CRIT_STRIDE  8	  /* pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
 #define CRIT_BATCH   32 /* pairs between two clock reads, for the mean */
-#define CRIT_BATCHES 32 /* such batches per run */
+#define CRIT_BATCHES 32 /* batches per run */
 
 struct crit_args {
 	__u32 slot; /* index into slots */
 	__u32 nr;   /* pairs to time, at most CRIT_CHUNK */
-	__u32 work; /* whether to work inside the pair */
-	__u32 cpu;  /* out: the CPU it ran on */
+	__u32 work; /* 1 to execute the critical section inside the pair */
+	__u32 cpu;  /* output: current CPU */
 };
 
 _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 /* All in ns by the clock, before the overhead is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
-	__u64 empty_ns[CRIT_EMPTIES]; /* the same with a pair of kfuncs that do almost nothing */
+	__u64 empty_ns[CRIT_EMPTIES]; /* pairs of kfuncs that do almost nothing */
 	__u64 clock_ns[CRIT_EMPTIES]; /* two clock reads with nothing between them */
 	__u64 batch_pair_ns[CRIT_BATCHES];
 	__u64 batch_empty_ns[CRIT_BATCHES];

@@ -12,7 +12,7 @@
 #define RUNQ_NR_LE	 32
 #define RUNQ_NR_SEGS	 128 /* run segments per core, the next one included; a power of two */
 #define RUNQ_NR_STEP	 30  /* segments per call; the verifier unrolls each step */
-#define RUNQ_NR_WALK	 120 /* segments per walk; the segment before them must be valid, too */
+#define RUNQ_NR_WALK	 120 /* segments per walk; the segment before the last must be valid */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -24,7 +24,7 @@
 #define RUNQ_PATH	 720
 #define RUNQ_NAME	 256 /* maximum length of a cgroup name, with NUL */
 
-/* Criterion by which tasks are grouped. */
+/* Grouping of tasks. */
 enum runq_per {
 	RUNQ_PER_CGROUP,
 	RUNQ_PER_TASK,
@@ -89,7 +89,7 @@ struct runq_head {
 	__u32 gone; /* its cgroup was removed */
 	__u32 pid;
 	__u32 tgid;
-	__u32 depth; /* names in path[], from the leaf up; RUNQ_DEPTH: possibly more above */
+	__u32 depth; /* number of names in path[], from the leaf up; RUNQ_DEPTH if the path may be longer */
 	char comm[16];
 	char path[RUNQ_PATH + RUNQ_NAME]; /* each name ends with NUL */
 };
@@ -98,7 +98,7 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 
 #define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
 
-/* Every wait, within 3.125 %. */
+/* Histogram of all waits, within 3.125 %. */
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/* Waits at or below le boundary i, within the bucket that contains the boundary. */
@@ -293,11 +293,11 @@ struct runq_cpu {
 	__u32 skip;	     /* not selected with --cpu */
 	__u32 head;	     /* byte offset in segs[] of the current segment, written at its end */
 	struct runq_seg now; /* current segment */
-	__s64 off;	     /* recent runq_clock.off; a time value if it must be measured */
+	__s64 off;	     /* recent runq_clock.off, or a timestamp if the offset is unknown */
 	__u64 until;	     /* CLOCK_MONOTONIC until which off is precise enough */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 unbooked_ns;   /* wait time that is missing from the kernel's run_delay */
-	__u64 switches;	     /* dispatches after a wait, without those of the fast path */
+	__u64 switches;	     /* dispatches after a wait that the slow path counted */
 	/* The slow path. */
 	__u64 wait_ns; /* wait time outside of the first chunk */
 	__u64 from;    /* last wait, as in runq_walk; private to the programs */

@@ -13,43 +13,41 @@
 #define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
 
 /*
- * Sets of cores with an accumulator. Set 0 is all cores. Each other set is the allowed mask of some
- * task, in the order in which the programs meet the masks.
+ * Sets of cores with an accumulator. Set 0 has all cores. Each other set is the allowed mask of a task, in the order of
+ * their first use.
  */
 #define RUNQ_AVOIDABLE_SETS	9
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
- * Accumulator of the time in which a condition holds, in one word. The lower bits are p, signed: the
- * number of open intervals. The upper bits are the sum of end stamps minus start stamps, without the
- * end stamps of open intervals. At time t the accumulator is sum + p × t, modulo 2^52 ns. One atomic
- * addition opens or closes an interval. A reader between two additions is wrong by the time between
- * them.
+ * Accumulator of the time during which a condition holds, in one word. The lower bits are the signed number of open
+ * intervals, n. The upper bits are the sum of end times minus start times, without the end times of open intervals. At
+ * time t the accumulator has the value sum + n × t, modulo 2^52 ns. One atomic addition opens or closes an interval.
  */
 #define RUNQ_AVOIDABLE_SHIFT 12
 #define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
-/* Bits of runq_avoidable_cpu.flags. From bit 0 on: sets that count this core as idle. */
-#define RUNQ_AVOIDABLE_MEMBER 16	  /* from this bit on: sets that have this core */
+/* Bits of runq_avoidable_cpu.flags. Bits 0 to 15: sets that count this core as idle. */
+#define RUNQ_AVOIDABLE_MEMBER 16	  /* first of 16 bits: sets that contain this core */
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
 #define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
 
 struct runq_avoidable_cpu {
 	__u64 flags;
-	__u64 idle;	/* accumulator: this core is idle */
+	__u64 idle;	/* accumulator of the idle time of this core */
 	__u64 unwanted; /* waits on this CPU do not count; user space sets it */
 	__u64 lost;	/* waits with an unknown start or without room in the table of groups */
-	__u64 full;	/* part of lost: without room */
+	__u64 full;	/* part of lost: no room in the table of groups */
 	__u64 left_ns;	/* end of the last idle time, CLOCK_MONOTONIC */
 	__u64 pad[2];
 };
 
 struct runq_avoidable_set {
 	__s64 nr;    /* idle cores of the set */
-	__u64 idle;  /* accumulator: at least one core of the set is idle */
-	__u64 key;   /* of the mask; 0: unused */
-	__u64 ready; /* the accumulator is complete */
+	__u64 idle;  /* accumulator of the time in which at least one core is idle */
+	__u64 key;   /* key of the mask; 0 if the set is unused */
+	__u64 ready; /* 1 if all cores of the mask are in the set */
 	__u64 cpu;   /* the core that went idle last */
 	__u64 pad[3];
 };
@@ -57,23 +55,23 @@ struct runq_avoidable_set {
 _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avoidable_set) == 64,
 	       "cache lines");
 
-/* A task that waits. Of two tasks with one entry the later one has it. */
+/* Waiting task. If two tasks share an entry, the later task owns it. */
 struct runq_avoidable_task {
-	__u64 since_ns; /* CLOCK_MONOTONIC; 0: does not wait */
-	__u64 all;	/* accumulator of set 0 minus that of the core, at the start of the wait */
-	__u64 own;	/* the same of the task's set */
+	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
+	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
+	__u64 own;	/* accumulator of the task's set minus accumulator of the core */
 	__u64 held;	/* 1 + the kernel's total of throttled time, or HELD_* of the programs */
 	__u32 pid;
 	__u16 set;
-	__u16 cpu; /* at the start of the wait */
+	__u16 cpu; /* CPU at the start of the wait */
 };
 
-/* In all waits of a group. The true avoidable time is from least_ns to most_ns. */
+/* Sums of all waits of a group. The true avoidable time is between least_ns and most_ns. */
 struct runq_avoidable_waits {
 	__u64 least_ns;
 	__u64 most_ns;
-	__u64 excluded_ns; /* only cores that the affinity or the cpuset excludes were idle */
-	/* A core that was idle in one of the last such waits, + 1; 0: none. */
+	__u64 excluded_ns; /* time in which only cores outside of affinity or cpuset were idle */
+	/* 1 + number of a core that was idle in a recent avoidable wait; 0 if there is none. */
 	__u32 cpu;
 	__u32 excluded_cpu;
 };

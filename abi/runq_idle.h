@@ -10,24 +10,24 @@
 #define RUNQ_IDLE_NR 16384 /* pairs of group and state */
 
 struct runq_idle_cpu {
-	__u32 state;	/* idle state that was requested last, by its number */
+	__u32 state;	/* number of the last requested idle state */
 	__u32 unwanted; /* waits on this CPU do not count; user space sets it */
-	__u64 full;	/* waits that found no room in the table */
+	__u64 full;	/* waits that did not fit into the table */
 };
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 
 #define RUNQ_IDLE_TASKS 65536 /* entries of the table by pid; a power of two */
 
-/* When a task was woken; of two tasks with one entry the later one has it. */
+/* Time of a task's wake-up. If two tasks share an entry, the later task owns it. */
 struct runq_idle_task {
-	__u64 woken_ns; /* 0: it runs, or was not seen */
+	__u64 woken_ns; /* 0 if the task runs or its wake-up was not seen */
 	__u32 pid;
 	__u32 pad;
 };
 
 struct runq_idle_key {
-	__u64 group; /* as the keys of abi/runq.h */
+	__u64 group; /* key of the group, as in abi/runq.h */
 	__u32 state;
 	__u32 pad;
 };

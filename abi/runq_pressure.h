@@ -8,29 +8,27 @@
 #endif
 
 #define RUNQ_PRESSURE_NR \
-	16384 /* cgroups, those between them and the root included; a power of two */
+	16384 /* cgroups including all ancestors; a power of two */
 #define RUNQ_PRESSURE_TASKS 65536 /* entries of the table by pid; a power of two */
 #define RUNQ_PRESSURE_CPUS  2048  /* a power of two */
-#define RUNQ_PRESSURE_DEPTH 32	  /* cgroups from a task's own to the root; a power of two */
+#define RUNQ_PRESSURE_DEPTH 32	  /* levels of cgroups including the root; a power of two */
 
 /*
- * Why a cgroup waits. Quota is given to a cgroup: if it keeps one of its tasks from the core, it is why
- * they wait. Else the first of these that one of them waits for. Where several cgroups below one
- * another wait for different reasons, the first of these is the reason of the one above them.
+ * Cause of the waiting of a cgroup. If quota throttles one of its tasks, the cause is quota. Else it is the first cause
+ * in this list that one of its tasks or descendants has.
  */
 enum runq_pressure_cause {
-	RUNQ_PRESSURE_CONTENTION, /* a task had the core when the wait began */
-	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread had it */
-	RUNQ_PRESSURE_IDLE,	  /* the core was idle and must leave its idle state */
-	RUNQ_PRESSURE_QUOTA, /* it lost the core to its CPU quota, or was woken while that was used up */
+	RUNQ_PRESSURE_CONTENTION, /* a task ran on the core when the wait began */
+	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread ran on the core when the wait began */
+	RUNQ_PRESSURE_IDLE,	  /* the core was idle */
+	RUNQ_PRESSURE_QUOTA, /* CPU quota took the core away, or was used up at the wake-up */
 	RUNQ_PRESSURE_NR_CAUSES,
 };
 
 /*
- * Number of tasks of a cgroup that wait, by cause, and that run, in one word: one atomic addition
- * changes and reads them. A count has the bits from its position to the next position. The state of
- * a task is its position; 0: asleep. A count that overflows carries into the next count until it
- * falls.
+ * Counts of the waiting tasks of a cgroup by cause, and of its running tasks, in one word, so that one atomic addition
+ * changes and reads all of them. The state of a task is the bit position of its count; 0 if the task sleeps. A count that
+ * overflows carries into the next count until it falls.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -45,7 +43,7 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/* The highest bit of each count: it is nearly too large. */
+/* Highest bit of each count: the count is close to overflow. */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
@@ -63,23 +61,23 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Stamps are CLOCK_MONOTONIC plus this. It cancels out in the time of an interval that has ended. A
- * reader that meets a change half done is off by one stamp, and notices.
+ * Added to CLOCK_MONOTONIC in timestamps. The sum cancels out in a closed interval. If a reader sees half of a change,
+ * the result is wrong by one timestamp, which the reader detects.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * A cgroup with everything below it. A time is the sum of the end stamps of its intervals minus
- * their start stamps. An open interval lacks its end stamp.
+ * A cgroup with its descendants. A time is the sum of the end times of its intervals minus their start times. An open
+ * interval lacks its end time.
  */
 struct runq_pressure_group {
-	__u64 own;   /* counts of its own tasks */
-	__u64 state; /* the same counts of cgroups: it and those below, each with one cause */
+	__u64 own;   /* counts of the cgroup's own tasks */
+	__u64 state; /* counts of cgroups: this one and its descendants, each with one cause */
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
-	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* the same, and none runs */
-	__u64 key;				/* as in abi/runq.h; 0: free */
-	__u32 up;				/* the cgroup above it; 0: none, this is the root */
-	__u32 gone;				/* it was removed */
+	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and none runs */
+	__u64 key;				/* key as in abi/runq.h; 0 if free */
+	__u32 up;				/* number of the parent; 0 for the root */
+	__u32 gone;				/* 1 if the cgroup was removed */
 	__u64 pad[4];
 };
 

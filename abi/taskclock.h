@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU task time between bpf/taskclock.bpf.c and lib/measure/load/taskclock.c. */
+/* Per-CPU data of bpf/taskclock.bpf.c. */
 #ifndef SUBTICK_ABI_TASKCLOCK_H
 #define SUBTICK_ABI_TASKCLOCK_H
 
@@ -7,9 +7,9 @@
 #include <linux/types.h>
 #endif
 
-/* As in abi/load.h: a read for which task_ns + idle_ns != state >> 1 is torn. */
+/* A read is torn unless task_ns + idle_ns == state >> 1. */
 struct taskclock_slot {
-	__u64 state; /* stamp, ns since start << 1 | a task runs */
+	__u64 state; /* timestamp in ns since the start << 1 | 1 if a task runs */
 	__u64 task_ns;
 	__u64 idle_ns;
 	__u64 pad[5];

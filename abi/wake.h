@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/wake.bpf.c records per CPU and lib/measure/wake/ reads from the mapped arrays. */
+/* Per-CPU data of the wake programs, which user space maps and reads. */
 #ifndef SUBTICK_ABI_WAKE_H
 #define SUBTICK_ABI_WAKE_H
 
@@ -10,82 +10,82 @@
 #include "abi/hist.h"
 
 
-/* The first interrupt after a launch. */
+/* Kind of the first interrupt after a launch. */
 enum wake_irq {
-	WAKE_IRQ_NONE,	/* none was seen: polling, or woken by a flag (mwait) */
+	WAKE_IRQ_NONE,	/* no interrupt: the core polled, or mwait saw a flag */
 	WAKE_IRQ_TIMER, /* x86: the local timer's vector */
 	WAKE_IRQ_IPI,
-	WAKE_IRQ_DEVICE, /* irq_handler_entry; point.irq is its number */
+	WAKE_IRQ_DEVICE, /* irq_handler_entry; point.irq has the interrupt number */
 	WAKE_IRQ_OTHER,	 /* x86: another vector of the local APIC */
 };
 
-/* How a remote launch was stamped. */
+/* Event that stamped a remote launch. */
 enum wake_how {
 	WAKE_HOW_NONE,
-	WAKE_HOW_IPI,	  /* when the IPI was sent */
-	WAKE_HOW_FLAG,	  /* a polling or mwait core: the flag it watches was set, no IPI */
-	WAKE_HOW_WAKING,  /* kernels without these events: when the wake-up began */
+	WAKE_HOW_IPI,	  /* the IPI was sent */
+	WAKE_HOW_FLAG,	  /* the flag of a polling or mwait core was set, without an IPI */
+	WAKE_HOW_WAKING,  /* the wake-up began; for kernels without the other events */
 };
 
 /*
- * One point, from its launch on. All stamps are CLOCK_MONOTONIC. Programs on the measured core
- * write it and the worker on that same core reads it, so no memory barriers are needed.
+ * One measured wake-up. All timestamps are CLOCK_MONOTONIC. Programs and worker run on the same core, so no memory
+ * barriers are needed.
  */
 struct wake_kpoint {
-	__u64 tbi_ns; /* idle entry of the window that the launch fell into; 0: not idle */
-	__u64 tai_ns; /* its exit */
+	__u64 tbi_ns; /* idle entry before the launch; 0 if the core was not idle */
+	__u64 tai_ns; /* idle exit after the launch */
 	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
-	__u64 expire_ns; /* our own timer's handler */
+	__u64 expire_ns; /* handler of our own timer */
 	__u64 switch_ns; /* switch to the worker */
-	__u32 state;	 /* requested idle state of that window */
-	__u32 irq;	 /* number behind WAKE_IRQ_DEVICE */
+	__u32 state;	 /* requested idle state */
+	__u32 irq;	 /* interrupt number, for WAKE_IRQ_DEVICE */
 	__u16 irqs;	   /* handlers entered since the launch */
-	__u16 expire_irqs; /* of these, until our timer's handler */
+	__u16 expire_irqs; /* handlers entered from the launch to our timer's handler */
 	__u16 early_exits; /* idle exits between arming and launch */
 	__u16 nmis;
 	__u8 irq_kind;
-	__u8 inside;	 /* the handler ran inside the idle window, before its exit event */
-	__u8 due_before; /* another timer, due before the launch, ran in the same interrupt */
+	__u8 inside;	 /* 1 if the handler ran before the idle exit */
+	__u8 due_before; /* 1 if a timer due before the launch ran in the same interrupt */
 	__u8 pad[5];
 };
 
 _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 
-/* The idle window of a core that is open, or the last one. */
+/* Current or last idle window of a core. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* points: 0 while it is open */
-	__u64 wake_ns; /* passive: awake, min(TAI, TI) */
-	__u64 due_ns;  /* passive: earliest timer among those that ran since */
+	__u64 tai_ns; /* idle exit; with points, 0 while the window is open */
+	__u64 wake_ns; /* passive: earlier of idle exit and first interrupt */
+	__u64 due_ns;  /* passive: earliest expiry of the timers that ran since then */
 	__u64 calibrate_ns; /* calibration: stamp of the first of two programs */
 	__u64 calibrate_cost_ns;
 	union {
 		struct {
 			__u32 state;
-			__u32 irqs; /* handlers since the window began, inside or after it */
+			__u32 irqs; /* handlers since the start of the window */
 		};
-		__u64 begun; /* both in one store: the state, and no handler */
+		__u64 begun; /* state and irqs, for one store */
 	};
-	__u8 idle;	/* points: the window is open */
-	__u8 in_irq;	/* inside irq_handler_entry … exit */
-	__u8 one_irq;	/* passive: the timer ran in the first interrupt */
+	__u8 idle;	/* points: 1 while the window is open */
+	__u8 in_irq;	/* 1 between irq_handler_entry and irq_handler_exit */
+	__u8 one_irq;	/* passive: 1 if the timer ran in the first interrupt */
 	__u8 pad;
-	/* A part of the address of the line's next handler, if it is shared; 0: there is none. */
+	/* Lower half of the address of the next handler of a shared line; 0 if there is none. */
 	__u32 next_handler;
 };
 
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
 /*
- * Passive source: idle exits of one CPU that do not count, by reason. These and the counts of the
- * histograms are all exits; a total of its own could disagree with its parts while it is read.
+ * Passive source: idle exits of one CPU that are not in the histograms, by reason. The total of all exits is the sum of
+ * these and of the histograms.
  */
 struct wake_counts {
 	__u64 other;	   /* no timer ran until the core went idle again */
-	__u64 other_first; /* another interrupt came before the timer's */
+	__u64 other_first; /* another interrupt came before the timer interrupt */
 	__u64 before_idle; /* the timer was due before the core went idle */
 	__u64 early;	   /* the core woke before the timer was due */
-	__u64 odd_state;   /* an index that the driver does not have */
+	__u64 odd_state;   /* idle state that the driver does not have */
 	__u64 pad[3];
 };
 
@@ -101,29 +101,29 @@ struct wake_slot {
 _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
- * The launch on one measured core. Written by the worker there (timer, nic) or, for source remote,
- * by the sender's core: a cache line of its own, so that the sender touches nothing else.
+ * Launch on one measured core, written by the worker (timer, nic) or by the sender's core (remote). A separate cache
+ * line, so that the sender touches no other data of the core.
  */
 struct wake_launch {
-	__u64 launch_ns; /* 0: no launch is armed */
+	__u64 launch_ns; /* 0 if no launch is armed */
 	__u32 sender;	 /* remote: thread whose next wake-up of this core is the launch */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
-	__u32 delay_ns;	 /* tests: our timer is due this much after the launch */
+	__u32 delay_ns;	 /* time from the launch to the expiry of our timer; for tests */
 	__u32 pad[10];
 };
 
 _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");
 
-/* Passive source: one per CPU and requested state. */
+/* Passive source: latency histogram of one CPU and requested idle state. */
 struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
-	__u64 sum_units; /* of ns / WAKE_SQ_UNIT … */
-	__u64 sum_sq;	 /* … and of its square, so that 10¹² wakes of 50 µs fit */
-	__u64 min_ns; /* since the start, not per window; 0: no wake-up yet */
+	__u64 sum_units; /* sum of ns / WAKE_SQ_UNIT */
+	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; 10¹² wake-ups of 50 µs fit */
+	__u64 min_ns; /* minimum since the start; 0 before the first wake-up */
 	__u64 max_ns;
-	__u64 inside; /* handler before exit event */
+	__u64 inside; /* wake-ups whose handler ran before the idle exit */
 	__u64 pad[2];
 };
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Times pairs of kfuncs that disable and enable interrupts or preemption, on the current CPU. */
+/* Measures pairs of kfuncs that disable and enable interrupts or preemption. */
 #include "kernel.bpf.h"
 #include "map.bpf.h"
 #include "abi/crit.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A full definition: libbpf compares it with the kernel's, and a mere declaration would differ. */
+/* libbpf compares the definition with the kernel's. */
 struct bpf_iter_num {
 	u64 opaque;
 } __attribute__((aligned(8)));
 
 /*
- * Weak, so that the object opens on every kernel; user space loads only the programs whose
- * kfuncs exist. bpf_preempt_*: from 6.10, bpf_local_irq_*: from 6.14, bpf_iter_num_*: from 6.4.
- * libbpf 1.3 and later declare the last two as well, with the same types.
+ * Weak symbols, so that the object opens on every kernel. bpf_preempt_* exist since 6.10, bpf_local_irq_* since 6.14,
+ * bpf_iter_num_* since 6.4. libbpf 1.3 declares bpf_iter_num_* with the same types.
  */
 extern void bpf_local_irq_save(unsigned long *flags) __weak __ksym;
 extern void bpf_local_irq_restore(unsigned long *flags) __weak __ksym;
@@ -30,7 +29,7 @@ struct run {
 	u32 work;
 };
 
-/* The simulated critical section of the module: read, change, write, branch, read the task. */
+/* The critical section of kmod/tracerbench: load, modify, store, branch, read the current task. */
 static __noinline int crit_work(struct crit_slot *slot)
 {
 	u64 state = slot->work_state;
@@ -67,10 +66,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	} while (0)
 
 /*
- * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 is the closest: one
- * call compares and stores, the other stores, and both have a pointer to the stack as argument, as
- * bpf_local_irq_* do. Measured on 6.18 arm64, the pair takes 5.9 ns; two bpf_dynptr_is_null()
- * take 6.4 ns, more than irq save and restore themselves.
+ * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 is the closest: both calls have a pointer to
+ * the stack as argument, as bpf_local_irq_* do. The pair takes 5.9 ns on 6.18 arm64, two bpf_dynptr_is_null() 6.4 ns.
  */
 #define PAIR_empty(run)                                                                            \
 	do {                                                                                       \
@@ -96,7 +93,7 @@ static __noinline int crit_work(struct crit_slot *slot)
 		bpf_ktime_get_ns() - start_;                                                       \
 	})
 
-/* One program per operation. Overheads are sampled between pairs, so frequency changes cancel out. */
+/* Overheads are measured between the pairs, so that frequency changes cancel out. */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \
 	{                                                                                          \

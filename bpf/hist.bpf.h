@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel half of abi/hist.h for BPF: the bucket of a value without a clz instruction. */
+/* Bucket of a value (abi/hist.h), without a clz instruction. */
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-/* Does not include kernel.bpf.h, because the unit test compiles this file for user space, too. */
+/* No kernel.bpf.h, because the unit test compiles this file for user space. */
 #include <linux/types.h>
 
 #include "abi/hist.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel types that the programs use, with only the fields in use; CO-RE does the rest. */
+/* Kernel types with only the fields that the programs use (CO-RE). */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
-/* Headers of Linux 6.4 and later define it, older ones do not: hide theirs, have one of our own. */
+/* Hides the definition in headers of Linux 6.4 and later. crit.bpf.c defines bpf_iter_num. */
 #define bpf_iter_num bpf_iter_num___uapi
 #include <linux/bpf.h>
 #undef bpf_iter_num
@@ -80,7 +80,7 @@ struct cfs_rq {
 	struct rq *rq;
 };
 
-/* How long the group was throttled by its quota on this core: since 6.6, since 5.19, and before. */
+/* Throttled time of a group on a CPU: since 6.6, since 5.19, and before. */
 struct cfs_rq___self {
 	u64 throttled_clock_self; /* start by the queue's clock, or 0 */
 	u64 throttled_clock_self_time;
@@ -94,12 +94,12 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Above 0 while quota keeps the group, or one above it, from this core. */
+/* Positive while quota throttles the group or an ancestor on this CPU. */
 struct cfs_rq___count {
 	int throttle_count;
 };
 
-/* Whether it is the group's own quota, and since when, by the queue's clock. */
+/* Throttled by the group's own quota, and start by the run queue's clock. */
 struct cfs_rq___own {
 	int throttled;
 	u64 throttled_clock;
@@ -115,7 +115,7 @@ struct sched_entity {
 
 struct sched_info {
 	unsigned long long run_delay;
-	unsigned long long last_arrival; /* of the last dispatch, by the queue's clock; the idle task has none */
+	unsigned long long last_arrival; /* last dispatch by the run queue's clock; 0 for the idle task */
 	unsigned long long last_queued;
 };
 
@@ -220,7 +220,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-/* One argument of a tp_btf program, at a constant offset, which the compiler cannot change. */
+/* Argument of a tp_btf program, loaded at a constant offset. */
 #define TP_ARG(args, offset)                                                                         \
 	({                                                                                         \
 		u64 __arg;                                                                         \
@@ -228,7 +228,7 @@ struct bpf_iter__task {
 		(void *)__arg;                                                                     \
 	})
 
-/* Tasks of sched_switch. In plain C, clang makes one load at an offset that the verifier forbids. */
+/* Tasks of sched_switch. From plain C, clang makes a load at a computed offset, which the verifier forbids. */
 #define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
 #define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
 
@@ -240,17 +240,17 @@ static __always_inline void switch_tasks(u64 *args, bool state_first, struct tas
 	*ret_prev = switch_prev(args, state_first);
 }
 
-/* In 64 bits, which the kernel extends with zeroes: clang would do it once more. */
+/* CPU number as 64 bits, because clang would zero-extend 32 bits again. */
 static __always_inline u64 cpu_number(void)
 {
 	return ((u64(*)(void))(unsigned long)BPF_FUNC_get_smp_processor_id)();
 }
 
-/* Sums as one instruction: clang would copy the pointer first, and make an OR of a sum that is one. */
+/* One addition each. From plain C, clang copies the pointer first or makes an OR. */
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
-/* Operands filled by sys_bpf_open_filled(): a constant in read-only data takes a load and its address. */
+/* Immediate operands that sys_bpf_open_filled() sets. A constant in read-only data costs a load and its address. */
 #define FILLED(mark)                                           \
 	({                                                     \
 		u64 __filled;                                  \
@@ -258,9 +258,8 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * A flag. The verifier removes jumps to the next instruction, and a test if one of its sides is
- * dead: with such a jump neither side is shared with other code. Without it the test would stay,
- * which costs two instructions.
+ * A flag as operand. The jumps keep clang from sharing either branch with other code, so that the verifier can remove the
+ * dead branch and the test. The verifier also removes jumps to the next instruction.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \
@@ -273,7 +272,7 @@ static __always_inline u64 cpu_number(void)
 	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
-/* Ends the program if it is not below. */
+/* Ends the program unless @reg is below the operand. */
 #define FILLED_BELOW(reg, mark) \
 	asm volatile("if %0 < %1 goto +2\nr0 = 0\nexit" : : "r"(reg), "i"(mark))
 

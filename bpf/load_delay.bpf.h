@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Delay of softirqs from raise to run, and workqueue functions: see abi/noise.h. Only for `noise`. */
+/* Delay of softirqs and of workqueue functions, for noise (abi/noise.h). */
 #ifndef SUBTICK_BPF_LOAD_DELAY_H
 #define SUBTICK_BPF_LOAD_DELAY_H
 
@@ -14,7 +14,7 @@ static __always_inline struct noise_cpu *noise_here(void)
 	return bpf_map_lookup_elem(&noise, &cpu);
 }
 
-/* Interrupts are off. A raise after the kernel took the pending vectors is not seen: no delay. */
+/* Stamps the first raise since the vector last ran. Interrupts are off. */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(load_softirq_raise_noise, u64 vec)
 {
@@ -25,7 +25,7 @@ int BPF_PROG(load_softirq_raise_noise, u64 vec)
 	return 0;
 }
 
-/* At softirq_entry; @now is since the start. */
+/* Counts the delay at softirq_entry. @now is the time since the start of the measurement. */
 static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 {
 	struct noise_cpu *n = noise_here();
@@ -42,22 +42,18 @@ static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 	return 0;
 }
 
-/* Takes time and vector from the slot, so that the caller keeps no register for them. */
+/* Reads time and vector from the slot, so that the caller needs no registers for them. */
 static __noinline int softirq_delay_open(const struct load_slot *s)
 {
 	return softirq_delay(s, s->base >> 8, s->vec - 1);
 }
 
-/* The call is removed without noise. */
 static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u32 vec)
 {
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay(s, now, vec) : 0;
 }
 
-/*
- * Returns the table entry of the work item at address @arg, and the tag of the item. The verifier
- * allows no arithmetic on @arg.
- */
+/* Table entry and tag of the work item at address @arg. The verifier allows no arithmetic on @arg. */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
 	u64 hash;
@@ -90,7 +86,7 @@ int load_work_queue_noise(u64 *ctx)
 	return 0;
 }
 
-/* The kernel queues the barriers of flush_work() without an event: they have no delay. */
+/* Counts the delay of a work item. Barriers of flush_work() are queued without an event and have no delay. */
 static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {
 	u64 tag, *word = queued_word(arg, &tag), was, ns;
@@ -106,7 +102,7 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
-/* CPU time of a work without interrupts: task time in a thread, all but hardirqs in a softirq. */
+/* CPU time without interrupts: task time in a thread, all time but hardirqs in a softirq. */
 static __always_inline u64 work_clock(const struct load_slot *s)
 {
 	u64 edge, ns = 0;
@@ -134,7 +130,7 @@ int load_work_start_noise(u64 *ctx)
 
 	if (!n || before_start(now - s->start_ns))
 		return 0;
-	/* A read by a helper: to the verifier of 6.18 the value of the member is a pointer. */
+	/* Read by a helper, because the verifier of 6.18 treats a function pointer as a pointer. */
 	function = (u64)BPF_CORE_READ(work, func);
 	w = work_of(n, function);
 	if (!w) {

@@ -10,13 +10,13 @@
 
 MAPPED_ARRAY(noise, struct noise_cpu);
 
-/* The number of the window << NOISE_TURN_SHIFT: the reader adds one at the end of each. */
+/* Number of the window << NOISE_TURN_SHIFT. User space increments the number at the end of each window. */
 __u64 noise_turn SEC(".data");
 
-/* Victims are cgroups of v1's controller cpu, not of the unified hierarchy. */
+/* Victims are cgroups of the v1 controller cpu, not of the unified hierarchy. */
 const volatile bool noise_v1;
 
-/* Nothing happened there in this window and the one before, which the reader has seen. */
+/* True if the entry can be reused: free, or without an event in this window and the last one. */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
 {
 	u64 last = sum->longest[0] > sum->longest[1] ? sum->longest[0] : sum->longest[1];
@@ -24,7 +24,7 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 	return !sum->key || (last >> NOISE_TURN_SHIFT) + 1 < noise_turn >> NOISE_TURN_SHIFT;
 }
 
-/* Whether this was the longest so far in this window. */
+/* True if @ns is the longest time of this window. */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
 {
 	u64 stamp = turn | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
@@ -44,12 +44,12 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
 }
 
-/* The entry of @key among @mask + 1 of @size bytes, or an unused one, or NULL. @id 0: not compared. */
+/* Entry of @key in a table of @mask + 1 entries of @size bytes, or an unused entry, or NULL. A constant @id 0 is ignored. */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
-	/* Hash of pids, addresses and cgroup ids: their low bits differ, except for alignment. */
+	/* Low bits of pids, addresses and cgroup ids differ, except for alignment. */
 	u64 at = key + id;
 
 	at ^= at >> 4;
@@ -64,16 +64,11 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 	return unused;
 }
 
-static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mask, u64 key, u64 id)
-{
-	return sum_probe(table, size, mask, NOISE_PROBES, key, id);
-}
-
 /* @name is read only for a new entry. */
 static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
 						  u64 id, const char *name)
 {
-	struct noise_sum *sum = sum_find((char *)cells, sizeof(*cells), mask, key, id);
+	struct noise_sum *sum = sum_probe((char *)cells, sizeof(*cells), mask, NOISE_PROBES, key, id);
 	struct noise_cell *cell = (struct noise_cell *)sum;
 
 	if (!sum || (sum->key == key && sum->id == id))
@@ -95,7 +90,7 @@ static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
 	}
 }
 
-/* The helper for it knows v2 only. */
+/* bpf_get_current_cgroup_id() supports only v2. */
 static __noinline u64 current_cgroup_v1(void)
 {
 	u32 cpu = bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core);
@@ -110,7 +105,7 @@ static __noinline u64 current_cgroup_v1(void)
 	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
-/* Whom an interrupt or a softirq hits. */
+/* Cgroup that an interrupt or softirq interrupts, or NOISE_ON_*. */
 static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
 {
 	u32 ctx = base_ctx(s);
@@ -129,8 +124,8 @@ static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns
 
 	if (class >= NOISE_CLASSES)
 		return 0;
-	v = (struct noise_victim *)sum_find((char *)n->of[class].victims, sizeof(*v),
-					    NOISE_NR_VICTIMS - 1, key, 0);
+	v = (struct noise_victim *)sum_probe((char *)n->of[class].victims, sizeof(*v), NOISE_NR_VICTIMS - 1,
+					     NOISE_PROBES, key, 0);
 	if (!v) {
 		n->of[class].victims_lost++;
 		return 0;
@@ -148,7 +143,7 @@ static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns
 	return 0;
 }
 
-/* A hardirq handler has ended: @name is a kind or the address of a string, as in abi/load.h. */
+/* Counts a hardirq handler. @name is a kind or the address of a string (abi/load.h). */
 static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 name, u32 irq, u64 ns)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
@@ -164,7 +159,7 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 	return victim_add(n, NOISE_HARDIRQ, victim_key(n, s), ns);
 }
 
-/* A softirq has ended, or was preempted. In ksoftirqd it is that thread's time. */
+/* Counts a softirq that ended or was preempted. In ksoftirqd the time counts as that of the thread. */
 static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	struct noise_cpu *n;
@@ -178,7 +173,7 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
-/* The entry of a function, found or made; NULL if there is no room. */
+/* Entry of a workqueue function, added if missing; NULL if the table is full. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
 	struct noise_work *w = (struct noise_work *)sum_probe(
@@ -193,7 +188,7 @@ static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 funct
 	return w;
 }
 
-/* The work ends, or its worker leaves the core; @clock as in executing.since_ns. */
+/* The work item ends, or its worker is switched out at @clock. */
 static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)
 {
 	struct noise_work *w;
@@ -208,7 +203,7 @@ static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executi
 	return 0;
 }
 
-/* The function that @task executes, if it is a worker; else 0. */
+/* Function that a workqueue worker executes; 0 for other tasks. */
 static __always_inline u64 worker_function(struct task_struct *task)
 {
 	struct kthread *kthread;
@@ -248,7 +243,7 @@ static __always_inline void thread_leave(struct noise_cpu *n, const struct load_
 		work_stretch_end(n, &n->executing[0], task_ns(s));
 }
 
-/* A task that is preempted waits until the last of the kernel threads after it is done. */
+/* A preempted task is the victim of all kernel threads that run until it is dispatched again. */
 static __always_inline void thread_enter(struct noise_cpu *n, const struct load_slot *s,
 					 struct task_struct *prev, struct task_struct *next)
 {
@@ -265,7 +260,6 @@ static __always_inline void thread_enter(struct noise_cpu *n, const struct load_
 	bpf_probe_read_kernel(n->now.comm, sizeof(n->now.comm), prev->comm);
 }
 
-/* After the switch is in the slot. */
 static __always_inline int noise_switch(const struct load_slot *s, struct task_struct *prev,
 					struct task_struct *next)
 {
@@ -286,7 +280,7 @@ static __always_inline int noise_switch(const struct load_slot *s, struct task_s
 	return 0;
 }
 
-/* A core that has not switched yet runs what it ran at the start. */
+/* Records the running kernel thread of a core at the start. */
 static __always_inline void noise_seed(struct task_struct *task, u32 cpu)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);

@@ -19,8 +19,8 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 
 	if (!s || program >= NOISE_SEND_PROGRAMS || slot_at(sender)->start_ns == LOAD_NEVER)
 		return NULL;
-	sum = sum_find((char *)s->of[program].sends, sizeof(struct noise_send), NOISE_NR_SENDS - 1,
-		       key, target);
+	sum = sum_probe((char *)s->of[program].sends, sizeof(struct noise_send), NOISE_NR_SENDS - 1, NOISE_PROBES,
+			key, target);
 	if (!sum)
 		s->of[program].lost++;
 	return (struct noise_send *)sum;

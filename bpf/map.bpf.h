@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Declarations of maps, one line each. User space sets sizes that depend on the machine. */
+/* Macros that declare maps. User space sets sizes that depend on the machine. */
 #ifndef SUBTICK_BPF_MAP_H
 #define SUBTICK_BPF_MAP_H
 
@@ -20,7 +20,7 @@
 		__type(value, value_type);         \
 	} name SEC(".maps")
 
-/* User space maps the memory of this one. */
+/* Array that user space maps into its memory. */
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 
 /*

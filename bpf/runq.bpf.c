@@ -116,10 +116,9 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->now = d->mono;
 	if (!sched_info_there())
 		return;
-	if (mode.by_wakeup)
-		d->late_ns = clock_late(&pc->clock, d->now, d->clock);
-	else
-		d->late_ns = clock_look(pc, d->now, d->clock);
+	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
+	if (!mode.by_wakeup)
+		clock_store(pc, d->now, d->clock, d->late_ns);
 	/* Calibration only: an excess over the minimum is our own path length, not lag. */
 	if (fresh)
 		d->late_ns = 0;

@@ -87,7 +87,7 @@ int avoidable_switch(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	if (!prev->pid)
 		core_leave(cpu, now);
-	/* ctx[0]: preempted, also on its way to sleep. */
+	/* ctx[0] is set for a preempted task, even one that is about to block. */
 	else if (ctx[0] || task_runnable(prev))
 		avoid_begin(prev, now);
 	else if (avoid_entry(prev->pid)->pid == (u32)prev->pid)
@@ -104,7 +104,7 @@ static __always_inline int avoid_woken(struct task_struct *task)
 {
 	struct runq_avoidable_task *entry = avoid_entry(task->pid);
 
-	/* Woken again while it waits: the wait goes on. */
+	/* A task that is woken again while it waits keeps its start. */
 	if (entry->pid != (u32)task->pid || !entry->since_ns)
 		avoid_begin(task, bpf_ktime_get_ns());
 	return 0;

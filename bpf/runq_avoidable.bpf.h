@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Accumulators of "at least one core of a set is idle", and the sets that allowed masks have. */
+/* Sets of cores that tasks may use, and for each set the time in which at least one core is idle. */
 #ifndef SUBTICK_BPF_RUNQ_AVOIDABLE_H
 #define SUBTICK_BPF_RUNQ_AVOIDABLE_H
 
 #include "task.bpf.h"
 #include "abi/runq_avoidable.h"
 
-/* Sets of a task without an accumulator of its own. */
-#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* one core: no other core can help */
-#define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1) /* the same, and user space cannot change it */
+/* Values for tasks whose mask has no set. */
+#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* allowed on one core */
+#define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1) /* allowed on one core, and user space cannot change that */
 #define SET_UNKNOWN (RUNQ_AVOIDABLE_SETS + 2)
 
 #define PF_NO_SETAFFINITY 0x04000000
@@ -46,10 +46,7 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 	return accumulator_at(avoid_core(cpu)->idle, now);
 }
 
-/*
- * One more idle core in each set of the bits @in. Global, as all functions of numbers here are: the
- * verifier walks a global function once, a static one at each call.
- */
+/* Adds an idle core to each set in the bit mask @in. Global, so that the verifier checks it once and not per call. */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
 	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++) {
@@ -71,8 +68,8 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * The core goes idle. Only set_join() changes the flags of another core, once per set, so one of
- * these attempts succeeds. With @first, only if the state of the core is unknown.
+ * The core goes idle. Only set_join() changes the flags of another core, once per set, so one of the attempts succeeds.
+ * @first: no effect unless the state of the core is unknown.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -94,7 +91,7 @@ __noinline int core_enter(u64 cpu, u64 now, bool first)
 	return 0;
 }
 
-/* The core leaves its idle task. SEEN comes first: after it no other core can set IDLE. */
+/* The core leaves its idle task. SEEN is set first, so that no other core can set IDLE. */
 __noinline int core_leave(u64 cpu, u64 now)
 {
 	struct runq_avoidable_cpu *core = avoid_core(cpu);
@@ -110,7 +107,7 @@ __noinline int core_leave(u64 cpu, u64 now)
 	return sets_leave(old & RUNQ_AVOIDABLE_ALL_SETS, now);
 }
 
-/* Adds a core to a set; an idle core counts at once. Returns 0 if its flags changed at each attempt. */
+/* Adds a core to a set. Returns 0 if the flags of the core changed at each attempt. */
 __noinline int set_join(u64 cpu, u64 set, u64 now)
 {
 	struct runq_avoidable_cpu *core = avoid_core(cpu);
@@ -128,7 +125,7 @@ __noinline int set_join(u64 cpu, u64 set, u64 now)
 	return 0;
 }
 
-/* Adds the cores of a mask's word to a set; @first is the core of its lowest bit. */
+/* Adds the cores of one word of a mask to a set. @first is the core of the lowest bit. */
 __noinline int set_join_word(u64 set, u64 word, u64 first, u64 now)
 {
 	int joined = 1;
@@ -161,10 +158,7 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 	return key ?: 1;
 }
 
-/*
- * Only the key. Not inlined: on top of the mask in the stack frame of set_new(), a mask in the caller's
- * frame exceeds the 512 bytes that Linux 6.1 allows for a chain of calls.
- */
+/* Key of a mask. Out of line, because Linux 6.1 allows 512 bytes of stack for a chain of calls. */
 static __noinline u64 mask_key(struct task_struct *task)
 {
 	struct allowed mask;
@@ -191,7 +185,7 @@ static __noinline int set_new(struct task_struct *task, u64 now)
 	return 0;
 }
 
-/* The set of the cores that @task may use. */
+/* Set of the cores that @task may use, or SET_*. */
 static __always_inline u32 task_set(struct task_struct *task, u64 now)
 {
 	struct task_struct___allowed *limits = (void *)task;
@@ -255,11 +249,11 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* The other core has a total of its own, whose value at this time is unknown. */
+	/* The throttled total of the other core is unknown at this time. */
 	entry->held = base == avoid_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
 }
 
-/* Growth of an accumulator in a wait; races of readers leave it some ns outside. */
+/* Growth of an accumulator during a wait, limited to the wait: concurrent updates may add some ns. */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {
 	s64 ns = (s64)((to - from) << RUNQ_AVOIDABLE_SHIFT) >> RUNQ_AVOIDABLE_SHIFT;
@@ -278,7 +272,7 @@ static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *ent
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* The idle time of the core that the task is queued on is no reason. */
+	/* The core of the queue itself does not make a wait avoidable. */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
@@ -304,7 +298,7 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 		held_ns = avoid_less(total, entry->held);
 		if (held_ns > wait_ns)
 			held_ns = wait_ns;
-	/* After a move it is unknown, unless quota never throttled the group on this core. */
+	/* After a migration the throttled time is unknown, unless quota never throttled the group on this core. */
 	} else if (entry->held == HELD_UNKNOWN || total != 1) {
 		exact = false;
 	}

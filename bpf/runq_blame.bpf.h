@@ -10,10 +10,7 @@ static __always_inline struct runq_row *row_at(u32 row)
 	return FIXED(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
-/*
- * Takes a free row; false if all are taken. A queue: 5.10 has no addition that returns the old
- * value.
- */
+/* Takes a free row; false if all are taken. Rows come from queues, because 5.10 has no atomic fetch-and-add. */
 static __always_inline bool row_take(u32 *ret_row)
 {
 	u32 next;
@@ -28,16 +25,13 @@ static __always_inline bool row_take(u32 *ret_row)
 	return true;
 }
 
-/*
- * Allocates a row for a pair. Returns its number, or 0 if all are taken. Inlined: the kernel allows
- * 8 frames.
- */
+/* Number of a new row for a pair; 0 if all are taken. Inlined, because the kernel allows 8 stack frames. */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
 
-	/* The culprit's slot is between two groups. */
+	/* The slot of the culprit has no group at the moment. */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
 		known = bpf_map_lookup_elem(&row_of, pair);
@@ -52,7 +46,7 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 			return at;
 		row_at(at)->pair = (struct runq_pair){};
 		bpf_map_push_elem(&free_rows, &at, 0);
-		/* Another core may have added the pair first. */
+		/* The update fails if another core has added the pair. */
 		known = bpf_map_lookup_elem(&row_of, pair);
 		if (known)
 			return *known;
@@ -61,14 +55,14 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 	return 0;
 }
 
-/* Global: verified once, not on every path to it. Numbers only: no pointers before 5.12. */
+/* Global, so that the verifier checks it once. Before 5.12 global functions take no pointers. */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
 	struct runq_row *row;
 	u32 *known;
 
-	/* Tested here: a test in the walk doubles the paths through it at each step. */
+	/* A test in walk_step() would double the paths that the verifier checks at each step. */
 	if (!want_blame || !victim || !ns)
 		return 0;
 	known = bpf_map_lookup_elem(&row_of, &pair);
@@ -88,19 +82,19 @@ static __always_inline u64 key_of(u32 who)
 	return slot ? slot_head(slot)->key : RUNQ_KEY_OTHER;
 }
 
-/* Global: inlined in every step of the walk it would be too much for some verifiers. */
+/* Global, because inlined in every step of the walk it exceeds the limit of some verifiers. */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
 	return blame_add(victim, key_of(who), ns, cpu);
 }
 
-/* @cpu is masked. */
+/* @cpu must be below the number of blocks. */
 static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 {
 	return FIXED(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
 }
 
-/* A pair that is not at its place: it takes it if it is free. */
+/* Adds to a pair that is not in the table of the core. The pair takes its entry if that is free. */
 static __noinline int pair_miss(u64 pair, u64 ns)
 {
 	u64 cpu = cpu_number();

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The lag of a run queue's clock. The kernel updates that clock when it begins to switch, except if
- * a wake-up requested the switch: then it skips the update, and the time since the wake-up, be it
- * an interrupt's way to a core or a long stretch without preemption, is missing from run_delay.
- * CLOCK_MONOTONIC has no lag. The least distance between the two is that to an updated clock; the
- * excess over it is the clock's lag.
+ * Lag of a run queue's clock. The kernel updates that clock at the start of a switch, unless a wake-up requested the
+ * switch. Without the update, the time since the wake-up is missing from run_delay. The smallest offset between
+ * CLOCK_MONOTONIC and the run queue's clock occurs just after an update. The excess of an offset is the lag.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
 
-/* Elsewhere, which is the unit test, types are the includer's. */
+/* The unit test defines the types itself. */
 #ifdef __bpf__
 #include "kernel.bpf.h"
 #endif
 #include "abi/runq.h"
 
-#define CLOCK_JUMP_NS	  (4ULL << 30) /* more than any lag: one of the two clocks was set */
-#define CLOCK_FORGOT_NS	  (1ULL << 35) /* after that the known distance is of no use: drift */
+#define CLOCK_JUMP_NS	  (4ULL << 30) /* larger than any lag: a clock was set */
+#define CLOCK_FORGOT_NS	  (1ULL << 35) /* age at which a known offset is useless, because of drift */
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
 
-/* Learns the drift from the least distances of two epochs. Above 0.4 % a clock was set. */
+/* Computes the drift from the smallest offsets of two epochs. A drift above 0.4 % means that a clock was set. */
 static __always_inline void clock_learn(struct runq_clock *c)
 {
 	u64 past = c->low_at - c->anchor_at, size;
@@ -44,10 +42,7 @@ static __always_inline void clock_learn(struct runq_clock *c)
 	c->anchor_at = c->low_at;
 }
 
-/*
- * Ends an epoch. Its least distance becomes the reference, even if larger than before: the drift is
- * inexact.
- */
+/* Ends an epoch. Its smallest offset becomes the reference, even if it grew, because the drift is inexact. */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
 	if (!c)
@@ -66,7 +61,7 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	/* Unsigned, so that it cannot overflow; a result that is too large is discarded below. */
+	/* Unsigned arithmetic cannot overflow. Results that are too large are discarded below. */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counts what tasks waited for a core to leave its idle state, by their cgroup and by the state. */
+/* Counts waits for a core to leave an idle state, by cgroup and idle state. */
 #include "task.bpf.h"
 #include "map.bpf.h"
 #include "abi/runq_idle.h"
@@ -62,7 +62,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	return 0;
 }
 
-/* On the waker's core, before the IPI: an idle core enqueues the task itself once it is awake. */
+/* sched_waking comes on the waker's core before the IPI. sched_wakeup may come later, on the woken core. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(runq_idle_waking, struct task_struct *task)
 {
@@ -75,7 +75,7 @@ int BPF_PROG(runq_idle_new, struct task_struct *task)
 	return task_woken(task);
 }
 
-/* From idle to a task: it waited for nothing but the core to wake up. */
+/* A task that follows the idle task waited only for the core to wake up. */
 SEC("tp_btf/sched_switch")
 int runq_idle_leave(u64 *ctx)
 {
@@ -91,7 +91,7 @@ int runq_idle_leave(u64 *ctx)
 		return 0;
 	woken = entry->pid == (u32)next->pid ? entry->woken_ns : 0;
 	entry->woken_ns = 0;
-	/* Without a stamp it was preempted before. */
+	/* A task without a stamp was preempted, not woken. */
 	if (prev->pid || !woken)
 		return 0;
 	now = bpf_ktime_get_ns();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Adds up the wall time in which at least one task of a cgroup, or of those below it, waits for a
- * core, and that in which none of them runs either.
+ * Wall time in which at least one task of a cgroup or its descendants waits for a core, and wall time in which one waits
+ * and none runs.
  *
- * A task is asleep, waits or runs. It changes at a wake-up and at a switch, under the lock of its run
- * queue. Each change adds to the counts of its cgroup; if the cgroup becomes something else by that,
- * to those of all above. Whoever makes a count leave 0 or return to it adds a stamp to a sum of stamps.
- * All of these are single atomic operations, so that cores need no lock and none of them is lost.
+ * A task sleeps, waits or runs. The state changes at wake-ups and switches, under the lock of the run queue. Each change
+ * adds to the counts of the cgroup. If the state of the cgroup changes, its ancestors change as well. A count that leaves
+ * or reaches 0 adds a timestamp to a sum. All updates are single atomic operations, so no lock is necessary.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -20,13 +19,13 @@ const volatile bool switch_state_first;
 
 /* Groups by number, starting at 1; 0 is invalid. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
-__u64 last_group; /* the number that was given last, or more if they were used up */
-/* State of a task, by pid. Two tasks may share an entry: the later one owns it. */
+__u64 last_group; /* highest number in use; larger than RUNQ_PRESSURE_NR if none is free */
+/* States of tasks, by pid. If two tasks share an entry, the later task owns it. */
 __u64 tasks[RUNQ_PRESSURE_TASKS];
-/* Per CPU: the cause charged to a task enqueued now; 0 before the first switch. */
+/* Cause for tasks that are enqueued on a CPU now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
 __u64 full;    /* tasks that were not counted because their cgroup got no number */
-__u64 shared;  /* tasks that lost their entry to another one */
+__u64 shared;  /* tasks whose entry another task took */
 __u64 crowded; /* changes at which a count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
@@ -34,7 +33,7 @@ MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 /* Numbers of groups that ended; user space adds them. */
 QUEUE(free_groups, QUEUE, RUNQ_PRESSURE_NR, u32);
 
-/* A cgroup and those above it while they get their numbers. */
+/* A cgroup and its ancestors, while they get their numbers. */
 struct chain {
 	u64 css[RUNQ_PRESSURE_DEPTH];
 };
@@ -47,7 +46,7 @@ enum {
 
 MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 
-/* A task, its group and where it counts there, as one word. */
+/* Pid, group and state of a task in one word. */
 #define TASK_WORD(pid, group, at) ((u64)(pid) << 32 | (group) << 8 | (at))
 #define TASK_PID(word)		  ((u32)((word) >> 32))
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
@@ -80,7 +79,7 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 		__sync_fetch_and_add(&times[to], -stamp);
 }
 
-/* Changes one group; returns its parent. Global: verified once, not per group of a path. */
+/* Changes one group and returns its parent. Global, so that the verifier checks it once. */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
 	struct runq_pressure_group *g = group_at(group);
@@ -96,7 +95,7 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 	return g->up;
 }
 
-/* State of a cgroup with these tasks: waiting with one cause, running, or both. */
+/* State of a cgroup by the states of its own tasks: waiting for one cause, running, or both. */
 static __always_inline u64 own_unit(u64 own)
 {
 	u64 unit = own >> RUNQ_PRESSURE_AT_RUNS ? 1ULL << RUNQ_PRESSURE_AT_RUNS : 0;
@@ -110,10 +109,7 @@ static __always_inline u64 own_unit(u64 own)
 	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
 }
 
-/*
- * Changes the counts of a cgroup's tasks, and of all above if its state changes. Global, for the
- * same reason.
- */
+/* Changes the counts of a cgroup, and of its ancestors if its state changes. Global, so that the verifier checks it once. */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
@@ -149,17 +145,14 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 			g->gone = 1;
 		return group;
 	}
-	/* Another core added it first, or the map is full. */
+	/* The update fails if another core has added the cgroup, or if the map is full. */
 	g->key = 0;
 	bpf_map_push_elem(&free_groups, &group, 0);
 	known = bpf_map_lookup_elem(&group_of, &key);
 	return known ? *known : 0;
 }
 
-/*
- * Allocates numbers for a chain of cgroups from the root down. Returns the number of the cgroup at
- * @depth.
- */
+/* Allocates numbers for a chain of cgroups from the root down. Returns the number of the last one. */
 __noinline u32 chain_numbers(u32 which, u32 depth)
 {
 	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
@@ -187,17 +180,17 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 		css = BPF_CORE_READ(css, parent);
 		depth = i;
 	}
-	/* Nested deeper than that: the root would lack its part. */
+	/* A cgroup below RUNQ_PRESSURE_DEPTH levels is not counted. */
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Change of one task's state: increments for each group. */
+/* Increment that a task's change of state adds to its group. */
 struct change {
 	u64 delta;
 	u32 group;
 };
 
-/* The task is now at @at. A word taken out of the table is taken out of the counts. */
+/* Changes the state of a task to @at. If another task had the entry, that task leaves the counts. */
 static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
 {
 	u32 pid = task->pid, group;
@@ -244,13 +237,13 @@ int runq_pressure_switch(u64 *ctx)
 	u32 at;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	/* Cause charged to tasks that are enqueued here from now on. */
+	/* Cause for tasks that are enqueued here from now on. */
 	at = !next->pid			? RUNQ_PRESSURE_AT_IDLE :
 	     next->flags & PF_KTHREAD	? RUNQ_PRESSURE_AT_KTHREAD :
 					  RUNQ_PRESSURE_AT_CONTENTION;
 	cores[bpf_get_smp_processor_id() % RUNQ_PRESSURE_CPUS] = at;
 	if (prev->pid) {
-		/* Includes a task preempted on its way to sleep. */
+		/* A task that was preempted before it could block still waits. */
 		if (!preempted && !task_runnable(prev))
 			at = RUNQ_PRESSURE_AT_ASLEEP;
 		else if (unlikely(task_throttled(prev)))
@@ -274,7 +267,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	u64 was = *task_word(task->pid), stamp;
 	u32 at;
 
-	/* Woken before it slept: it still runs, or is in a queue already. */
+	/* A task that is woken before it sleeps still runs or waits. */
 	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
 		return 0;
 	stamp = stamp_now();
@@ -297,7 +290,7 @@ int BPF_PROG(runq_pressure_new, struct task_struct *task)
 	return task_woken(task);
 }
 
-/* Tasks that ran or waited at the start: only those without a change since, whose entry is empty. */
+/* Adds tasks that run or wait at the start, unless another program has added them. */
 SEC("iter/task")
 int runq_pressure_tasks(struct bpf_iter__task *ctx)
 {

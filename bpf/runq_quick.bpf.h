@@ -204,11 +204,9 @@ static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
 	return w->cell + RUNQ_QUICK_TO_CELLS;
 }
 
-/* Lag of the run queue's clock. Stores the offset of that clock for the quick path. */
-static __always_inline u64 clock_look(struct runq_cpu *pc, u64 mono, u64 clock)
+/* Stores the offset of the run queue's clock for the fast path. */
+static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock, u64 late_ns)
 {
-	u64 late_ns = clock_late(&pc->clock, mono, clock);
-
 	pc->off = mono - clock - late_ns;
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
@@ -219,14 +217,13 @@ static __always_inline u64 clock_look(struct runq_cpu *pc, u64 mono, u64 clock)
 		pc->off = mono;
 		pc->until = 0;
 	}
-	return late_ns;
 }
 
 /* Every 16th measurement is left to the slow path, because the fast path needs a valid offset. */
 static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
-		clock_look(pc, mono, clock);
+		clock_store(pc, mono, clock, clock_late(&pc->clock, mono, clock));
 	else
 		pc->off = mono;
 	return 0;
@@ -534,7 +531,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		return false;
 	if (mode.causes)
 		quick_booked(mode, &w);
-	/* run_delay lacks the lag. After a preemption, run_delay of @prev has it too much instead. */
+	/* run_delay lacks the lag. After a preemption, run_delay of @prev is too large by the same amount. */
 	if (from == FROM_IDLE)
 		core->runq.unbooked_ns += w.late_ns;
 	if (mode.causes)

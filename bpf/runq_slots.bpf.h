@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From a task to the key of its group, and from the key to the group's slot. */
+/* Keys of groups, and slots of keys. */
 #ifndef SUBTICK_BPF_RUNQ_SLOTS_H
 #define SUBTICK_BPF_RUNQ_SLOTS_H
 
@@ -52,7 +52,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* Pointer for a slot reference, or NULL. */
+/* Slot in a later chunk, or NULL. */
 static __noinline void *slot_far(u32 place)
 {
 	u32 chunk = 1 + (place - RUNQ_FAR) / RUNQ_CHUNK, index = place % RUNQ_CHUNK;
@@ -72,7 +72,7 @@ static __always_inline void *slot_get(u32 place)
 	return place < RUNQ_FAR ? slot_near(place) : slot_far(place);
 }
 
-/* Slots have numbers in user space, in the index and in the queue. */
+/* Reference to the slot with this number. */
 static __always_inline u32 place_of(u32 slot)
 {
 	return slot < layout.near ? slot * layout.slot_size : RUNQ_FAR + slot - layout.near;
@@ -83,12 +83,12 @@ static __always_inline struct runq_head *slot_head(void *slot)
 {
 	u64 back = RUNQ_TO_CELLS - (u64)layout.cells_at;
 
-	/* In one step: some verifiers accept no pointer before the slot, even if nothing is read. */
+	/* One addition, because some verifiers refuse a pointer before the slot, even if it is not used. */
 	asm volatile("" : "+r"(back));
 	return slot + back;
 }
 
-/* Counted down from the cells. With less than RUNQ_MAX_STRIPES, each core has its own. */
+/* Histogram of a CPU. Histograms are in reverse order before the cells. */
 static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
@@ -106,7 +106,7 @@ static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
 	return slot_stripe(slot, cpu, sizeof(struct runq_steps));
 }
 
-/* One of the causes that few waits have. */
+/* Counter of a rare cause. */
 static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
 {
 	return layout.kind & RUNQ_STEPS ? &slot_steps(slot, cpu)->rare_ns[rare]
@@ -159,7 +159,7 @@ static __always_inline void head_fill(struct runq_head *head, u64 key, struct ta
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
-	/* A task that exits may outlive its cgroup: then the slot ends at once. */
+	/* A task may outlive its cgroup. */
 	head->gone =
 		per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
 	head->pid = task->pid;
@@ -174,14 +174,14 @@ static __noinline void event_new(void)
 {
 	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
-	/* Only wakes user space, which looks at the slots itself. */
+	/* The event only wakes user space, which reads the slots. */
 	if (!event)
 		return;
 	event->kind = RUNQ_EVENT_NEW;
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* As the quick path sees it: the lower half, and for the root of v2 its own number. */
+/* Key in the entry of a task: the lower half of the group's key; 0 for the root of v2. */
 static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
 {
 	u32 seen = mode.cgroup_v2 && mode.per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
@@ -189,7 +189,7 @@ static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
 	return place < RUNQ_FAR ? seen : seen ^ RUNQ_FAR_KEY;
 }
 
-/* The place of the slot of a group that is not in the task's entry; 0 if no slot is free. */
+/* Reference to the slot of a group, allocated if necessary; 0 if no slot is free. */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
 	struct runq_task *entry = task_at(task->pid);
@@ -228,7 +228,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			return RUNQ_PLACE_UNWANTED;
 		}
 	}
-	/* Nothing was kept of it while it was in a group that is not wanted. */
+	/* The delay in the entry is stale if the task comes from an excluded group. */
 	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Compares a wait with what its core ran meanwhile: causes, blame, culprit. */
+/* Splits a wait by the tasks that ran meanwhile: causes, blame, culprit. */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
-/* The unit test, which is not for BPF, has types, want_blame and the two functions of its own. */
+/* The unit test defines types, want_blame, blame_add() and blame_who() itself. */
 #ifdef __bpf__
 #include "runq_blame.bpf.h"
 #endif
@@ -27,7 +27,7 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
 }
 
-/* Charges one segment; false if the wait does not reach further back. */
+/* Charges one segment; false if the wait began in it. */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
@@ -53,7 +53,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 		return true;
 	if (start == w->from &&
 	    RUNQ_RAN_PID(pc->segs[(at - 1) % RUNQ_NR_SEGS].ran) == w->pid) {
-		/* The task lost the core just then: all of it is cause preempted. */
+		/* The wait began with a preemption, so all of it has the cause preempted. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
 		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
@@ -75,7 +75,7 @@ static __always_inline void walk_begin(struct runq_walk *w)
 		w->cause_ns[i] = 0;
 }
 
-/* RUNQ_NR_STEP segments after the newest @first; false if the wait does not reach further back. */
+/* Charges RUNQ_NR_STEP segments, from the newest but @first; false if the wait began in one of them. */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 {
 	u32 at = pc->head / RUNQ_SEG_STEP - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Fields of tasks in event arguments, on every kernel. */
+/* Fields of tasks and cgroups that differ between kernels. */
 #ifndef SUBTICK_BPF_TASK_H
 #define SUBTICK_BPF_TASK_H
 
@@ -7,7 +7,6 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* A plain load: the verifier knows the type of the tracepoint's argument. */
 static __always_inline bool task_runnable(struct task_struct *task)
 {
 	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
@@ -15,7 +14,7 @@ static __always_inline bool task_runnable(struct task_struct *task)
 	return !((struct task_struct___old *)task)->state;
 }
 
-/* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
+/* CPU of a task. bpf_get_smp_processor_id() would cost six instructions. */
 static __always_inline u32 task_cpu(struct task_struct *task)
 {
 	u32 cpu;
@@ -23,7 +22,7 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
 		return task->thread_info.cpu;
 	cpu = ((struct task_struct___cpu *)task)->cpu;
-	/* Otherwise clang merges the two cases into one load at a computed offset. */
+	/* Without the barrier clang merges both cases into one load at a computed offset. */
 	asm volatile("" : "+r"(cpu));
 	return cpu;
 }
@@ -45,7 +44,7 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
 	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
 }
 
-/* The key of the task's cgroup. The root of v2 has number 0, which becomes 1, a v1 root's. */
+/* Key of the task's cgroup. The root of v2 has serial number 0, which becomes 1, as for a v1 root. */
 static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 {
 	if (!v2)
@@ -53,7 +52,7 @@ static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 	return task_css(task, true)->serial_nr ?: 1;
 }
 
-/* NULL of a cgroup of another hierarchy. */
+/* NULL for a cgroup of another hierarchy. */
 static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgroup, bool v2)
 {
 	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys;
@@ -63,7 +62,7 @@ static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgr
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
-/* Whether quota keeps a task that can run from the core. */
+/* True if CPU quota throttles a runnable task. */
 static __always_inline bool task_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(((struct task_struct___throttled *)0)->throttled))
@@ -74,7 +73,7 @@ static __always_inline bool task_throttled(struct task_struct *task)
 	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
 }
 
-/* The kernel's total of time that this group was throttled on this core; grows when throttling ends. */
+/* Total throttled time of the task's group on its CPU. The kernel adds to it when throttling ends. */
 static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 {
 	struct cfs_rq *cfs_rq;
@@ -93,7 +92,7 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 	return true;
 }
 
-/* How long the group of a throttled task was held; 0 if unknown, as of a parent before 6.6. */
+/* Time since the group of a throttled task was throttled; 0 if unknown, as for a parent's quota before 6.6. */
 static __always_inline u64 held_so_far(struct task_struct *task)
 {
 	struct cfs_rq *cfs_rq;

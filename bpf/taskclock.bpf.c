@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sums, per CPU, the time between each task's switch in and out, as task clocks do. */
+/* Sums the time of tasks on each CPU, from switch to switch, as task clocks do. */
 #include "kernel.bpf.h"
 #include "map.bpf.h"
 #include "abi/taskclock.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* As in load_slot.bpf.h. */
+/* Set before loading. */
 const volatile bool switch_state_first;
 __u64 start_ns;
 

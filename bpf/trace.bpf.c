@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Writes every context change of a core into the ring of that core, until something happens. */
+/* Writes every context change of a core into the ring of that core, until an event of --on. */
 #include "trace_ring.bpf.h"
 #include "vectors.bpf.h"
 
@@ -8,9 +8,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TASK_WAKING    0x200
 
 /*
- * Programs on switches and wake-ups come twice. @any: for any kernel, and they look for waits. The
- * others need the fields of 5.16 and later: each question for a field is an instruction, also if the
- * verifier knows the answer.
+ * Programs on switches and wake-ups are compiled twice. With @any they run on every kernel and look for long waits.
+ * Without @any they need the fields of Linux 5.16: each test for a field costs an instruction.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
@@ -24,13 +23,13 @@ static __always_inline u32 cpu_of(struct task_struct *task, bool any)
 	return any ? task_cpu(task) : task->thread_info.cpu;
 }
 
-/* A quota holds only tasks that are not in the root group. */
+/* Quota throttles only tasks outside of the root group. */
 static __always_inline u32 in_group(struct task_struct *task, bool any)
 {
 	return !any || bpf_core_field_exists(((struct sched_entity *)0)->depth) ? task->se.depth : 0;
 }
 
-/* The state for TRACE_WHAT(). A task preempted on its way to sleep still runs. */
+/* State for TRACE_WHAT(). A task that was preempted before it could block is runnable. */
 static __always_inline u64 switch_state(struct task_struct *prev, bool preempted, bool any)
 {
 	u64 state = preempted ? 0 : TRACE_WHAT(0, 0, task_state(prev, any));
@@ -41,7 +40,7 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 	return TRACE_HELD;
 }
 
-/* The order follows the values that must survive calls: @ctx, then @what, then the ring. */
+/* The order keeps few values in registers across calls: @ctx, then @what, then the ring. */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
 	bool state_first = any && setup.state_first;
@@ -55,7 +54,7 @@ static __always_inline int put_switch(u64 *ctx, bool any)
 		task_comes(entry, next);
 	prev = switch_prev(ctx, state_first);
 	what |= (u32)prev->pid;
-	/* Here, or both would be kept until the state is known. */
+	/* Without the barrier clang keeps both pids until the state is known. */
 	asm volatile("" : "+r"(what));
 	what |= switch_state(prev, (bool)ctx[0], any);
 	ring = ring_at(cpu_number());
@@ -75,7 +74,7 @@ int trace_switch(u64 *ctx)
 	return FILLED(TRACE_FILLED_ANY) ? put_switch(ctx, true) : put_switch(ctx, false);
 }
 
-/* If this core had the task last, the wake-up or migration follows, with the same waker and time. */
+/* Skipped if the task last ran on this core: its wake-up or migration follows at the same time. */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
 	u64 cpu = cpu_number();
@@ -132,7 +131,7 @@ int BPF_PROG(trace_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
-	/* The pid may have been another's. */
+	/* The entry may be of an earlier task with this pid. */
 	name_note(name_at(task->pid), task);
 	return put_wakeup(task, TRACE_WAKEUP_NEW, true);
 }
@@ -143,7 +142,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	u64 what = TRACE_WHAT((u32)task->pid, 0, (u32)to), cpu = cpu_number(), now;
 	struct trace_ring *ring;
 
-	/* This core wakes it, see put_waking(). */
+	/* put_waking() has skipped the wake-up on this core. */
 	if (task_state(task, true) == TASK_WAKING && task_cpu(task) == cpu)
 		what |= TRACE_WAKES;
 	ring = ring_at(cpu);
@@ -152,7 +151,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	return ring_add(ring, TRACE_MIGRATE, what, true, &now);
 }
 
-/* A new name, by exec or by prctl: noted again when the task next gets a core. */
+/* exec or prctl changes the name. The next dispatch reads it. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(trace_rename, struct task_struct *task)
 {
@@ -168,9 +167,7 @@ static __always_inline int put_edge(u64 kind, u64 what, bool interrupts)
 	return ring ? ring_add(ring, kind, what, interrupts, &now) : 0;
 }
 
-/* Numbers in 64 bits, which the kernel extends with zeroes: clang would do it once more. */
-
-/* Before 6.3 idle returns with interrupts on. */
+/* Before 6.3 the idle function returns with interrupts on. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(trace_idle, u64 state)
 {
@@ -219,7 +216,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* For any CPU; another CPU may report it. Loaded only if it was asked for. */
+/* @cpu may be another CPU than the current one. Loaded only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -228,14 +225,14 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 	return put_edge(TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
 }
 
-/* The tick is a timer as any other, but for what it calls. Loaded only if it was asked for. */
+/* The tick is the timer with the tick's function. Loaded only on request. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
 {
 	return (u64)timer->function == setup.tick_function ? put_edge(TRACE_TICK, 0, true) : 0;
 }
 
-/* At the start: names, and who has which core. Later: the name of an IPI's reason. */
+/* At the start, reads names and running tasks. Later, reads the string at ask_address. */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)
 {

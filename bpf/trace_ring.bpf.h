@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The ring of a core, the names of the tasks, and the end of a recording; see abi/trace.h. */
+/* Rings of the cores, names of tasks, and the end of a recording (abi/trace.h). */
 #ifndef SUBTICK_BPF_TRACE_RING_H
 #define SUBTICK_BPF_TRACE_RING_H
 
@@ -18,7 +18,7 @@ char asked_name[32] SEC(".data");
 /* Bit mask of the selected CPUs, for some_cpus. */
 __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 
-/* All that is in .bss, which user space shrinks: the rings are the last. */
+/* The rings must be the last variable in .bss, because user space shrinks .bss. */
 struct trace_task tasks[TRACE_NR_TASKS];
 struct trace_edge rings[TRACE_MAX_EDGES];
 
@@ -36,15 +36,15 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 	return ring;
 }
 
-/* For functions, and for any CPU. */
+/* Ring of any CPU; NULL if the CPU was added later. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
-	/* 64 bits, or the verifier of 5.10 forgets the bound. */
+	/* The verifier of 5.10 loses the bound of 32-bit registers. */
 	asm volatile("" : "+r"(cpu));
 	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
 
-/* For programs: ends them on a CPU that came later. The verifier knows this since 6.8. */
+/* Ring of the current CPU, for the main program only: ends it on a CPU that was added later. */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
 	FILLED_MUL(cpu, TRACE_FILLED_RING_BYTES);
@@ -57,7 +57,7 @@ static __always_inline struct trace_task *name_at(u32 pid)
 	return &tasks[pid % TRACE_NR_TASKS];
 }
 
-/* Not inlined, as it is rare. The idle tasks share pid 0 and need no name. */
+/* Records the name of a task. The idle tasks share pid 0 and have no entry. */
 static __noinline int name_note(struct trace_task *entry, struct task_struct *task)
 {
 	struct task_struct___allowed *limits = (void *)task;
@@ -78,7 +78,7 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 	return 0;
 }
 
-/* After an event each core may add some edges. The first to finish freezes all rings. */
+/* After an event each core may add some edges. The first full ring freezes all rings. */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
 	if (frozen)
@@ -97,7 +97,7 @@ static __always_inline void edge_put(struct trace_edge *edge, u64 now, u64 kind,
 	edge->what = what;
 }
 
-/* Something happened that ends the recording; the first of a core counts. All cores get to know of it. */
+/* Records the first --on event of a core, and sets the event flag of all rings. */
 static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u64 now, u64 len_ns)
 {
 	if (ring->event_ns)
@@ -123,7 +123,7 @@ static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 n
 		event_seen(ring, TRACE_EVENT_NOISE, (u32)bpf_get_current_pid_tgid(), now, now - since);
 }
 
-/* For --on noise: how long an interrupt or a softirq took. */
+/* Measures interrupts and softirqs for --on noise. */
 static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 {
 	switch (kind) {
@@ -148,7 +148,7 @@ static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 	return 0;
 }
 
-/* An interrupt came while this core wrote an edge. */
+/* Adds an edge of an interrupt that came while this core wrote an edge. */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now = bpf_ktime_get_ns(), head = ring->nested_head;
@@ -168,12 +168,12 @@ static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 	return now;
 }
 
-/* An edge in a function, or where interrupts may be on. */
+/* Adds an edge outside of the fast path. Interrupts may be on. */
 static __noinline u64 plain_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now, head;
 
-	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
+	/* Only interrupts of this CPU read the flag, so a compiler barrier suffices. */
 	ring->writing = 1;
 	barrier();
 	now = bpf_ktime_get_ns();
@@ -191,7 +191,7 @@ out:
 	return now;
 }
 
-/* The long way of ring_add(), for all that is not usual. */
+/* Slow path of ring_add(). */
 static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now;
@@ -199,12 +199,12 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	if (ring->stopped)
 		return TRACE_NEVER;
 	if (ring->unwanted) {
-		/* Wake-ups of tasks that go to a core that is wanted begin the waits there. */
+		/* Wake-ups on an unselected CPU are recorded if the task goes to a selected CPU. */
 		bool wakes = kind >= TRACE_WAKING && kind <= TRACE_MIGRATE;
 
 		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))
 			return TRACE_NEVER;
-		/* The ring of this core has no switches from which it could follow. */
+		/* The ring of an unselected CPU has no switches, so the edge needs the waker's pid. */
 		if (wakes)
 			what |= TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
 	}
@@ -214,7 +214,7 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	return now;
 }
 
-/* The fast path. @interrupts: may be on. @ret_now is CLOCK_MONOTONIC, or TRACE_NEVER. */
+/* Adds an edge to the ring of this CPU. @interrupts: they may be on. @ret_now: CLOCK_MONOTONIC, or TRACE_NEVER. */
 static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what, bool interrupts,
 				    u64 *ret_now)
 {
@@ -226,7 +226,6 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 		return 0;
 	}
 	if (interrupts) {
-		/* As in plain_add(). */
 		ring->writing = 1;
 		barrier();
 	}
@@ -234,7 +233,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	at = head = ring->head;
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
-	/* Fields that are always 0 are not written. */
+	/* A constant 0 is not written, because readers ignore the field of such edges. */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
 	stamp <<= 8;
@@ -252,7 +251,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	return none;
 }
 
-/* An edge of a function that a program calls rarely: on this core, with interrupts on or off. */
+/* Adds an edge of this CPU from a rarely called function. Interrupts may be on. */
 static __noinline u64 rare_add(u64 kind, u64 what)
 {
 	struct trace_ring *ring = ring_of(cpu_number());
@@ -262,7 +261,7 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 	return unusual_add(ring, kind, what);
 }
 
-/* Quota holds a runnable task: its entry is marked, so that the switch to it sees a wrong pid. */
+/* Quota throttles a runnable task. A mark in the pid of its entry makes the next dispatch call task_comes(). */
 static __noinline int hold_begins(struct task_struct *task)
 {
 	struct trace_task *entry = name_at(task->pid);
@@ -276,7 +275,7 @@ static __noinline int hold_begins(struct task_struct *task)
 	return 0;
 }
 
-/* The entry has another pid: the task has no name yet, or quota held it on this core. */
+/* Dispatch of a task whose entry has another pid: the task is new, or was throttled on this CPU. */
 static __noinline int task_comes(struct trace_task *entry, struct task_struct *task)
 {
 	u64 total;
@@ -295,7 +294,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* A task that is woken while it waits goes on waiting. */
+/* A task that is woken again while it waits keeps its start. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
@@ -304,7 +303,7 @@ static __always_inline void wait_begins(u64 what, u64 now)
 		entry->queued = now << 1 | 1;
 }
 
-/* Records whether next is in the cgroup or below it, before the clock is read. */
+/* Records before the clock is read whether @next is in the cgroup of --on or below it. */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {
 	struct cgroup_subsys_state *css = task_css(next, setup.group_v2);
@@ -320,11 +319,7 @@ static __noinline int group_note(struct trace_ring *ring, struct task_struct *ne
 	return 0;
 }
 
-/*
- * A preempted task begins to wait. A wake-up of a running task is ignored, or its next sleep would
- * count as a wait. The wait of the next task ends here. Not inlined: most recordings do not need
- * it.
- */
+/* Begins the wait of a preempted task and ends the wait of the next task. A task that blocks loses its start. */
 static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Vectors of x86 that irq_handler_entry does not see: name, events, number among the lines. */
+/* x86 vectors without irq_handler_entry: name, events, line number. */
 #ifndef SUBTICK_BPF_VECTORS_H
 #define SUBTICK_BPF_VECTORS_H
 

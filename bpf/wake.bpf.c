@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stamps idle entry and exit, the interrupts that end idling and the timers or IPIs behind them. */
+/* Timestamps of idle entry and exit, and of the interrupts, timers and IPIs that end idling. */
 #include "hist.bpf.h"
 #include "wake_passive.bpf.h"
 #include "wake_point.bpf.h"
@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* An idle window begins: counts the one before it. By now all timers that ended that have run. */
+/* Counts the previous idle window, whose timers have all run by now. */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
 	if (s->win.due_ns)
@@ -21,7 +21,7 @@ static __always_inline void passive_enter(struct wake_slot *s)
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
-	/* The stamp of an idle exit comes first, so that our own work does not count. */
+	/* The timestamp of an idle exit comes before our own work. */
 	u64 now = state == PWR_EVENT_EXIT ? bpf_ktime_get_ns() : 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
@@ -42,12 +42,12 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	s->win.begun = state;
 	s->win.tai_ns = 0;
 	s->win.idle = 1;
-	/* Stamped last, so that our own work does not count as idle time. */
+	/* The timestamp of an idle entry comes after our own work. */
 	s->win.tbi_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* Calibration: the time between the stamps of two programs on one event is the cost of one. */
+/* Calibration: the time between the stamps of two programs on one event is the cost of one program. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
 {
@@ -119,7 +119,7 @@ int wake_irq_exit(void *ctx)
 		return irq_enter(WAKE_IRQ_OF(line), 0, NULL);       \
 	}
 
-/* By the line of a vector. */
+/* Kind of a vector by its line. */
 #define WAKE_IRQ_OF(line)                                                                       \
 	((line) == LOAD_LINE_LOCAL_TIMER ? WAKE_IRQ_TIMER :                                     \
 	 (line) >= LOAD_LINE_RESCHEDULE && (line) <= LOAD_LINE_CALL_FUNCTION_SINGLE ? WAKE_IRQ_IPI : \
@@ -128,7 +128,7 @@ int wake_irq_exit(void *ctx)
 VECTOR(ipi, "ipi_entry", "", LOAD_LINE_RESCHEDULE)
 X86_VECTORS(VECTOR)
 
-/* x86 */
+/* x86 only. */
 SEC("tp_btf/nmi_handler")
 int wake_nmi(void *ctx)
 {
@@ -156,7 +156,7 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	return 0;
 }
 
-/* Source remote: the first of these events in the sender's wake-up of the worker is the launch. */
+/* Source remote: the first of these events in the sender's wake-up of the worker is the launch. @woken: pid, of WAKING. */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -188,7 +188,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {
 	u64 word;
 
-	/* As many CPUs as arm64 can be built for. */
+	/* NR_CPUS of arm64 is at most 4096. */
 	for (u32 i = 0; i < 4096 / 64; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
@@ -200,7 +200,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* Only for kernels without an event for the IPI. */
+/* Loaded on kernels without an event for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Source passive: which timer ended an idle window, and how late it was. */
+/* Source passive: the timer that ended an idle window, and its latency. */
 #ifndef SUBTICK_BPF_WAKE_PASSIVE_H
 #define SUBTICK_BPF_WAKE_PASSIVE_H
 
@@ -27,7 +27,7 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* The window of a timer. Without a cpuidle driver there is one row per CPU; else @nr_states. */
+/* Counts an idle window that a timer ended. Each CPU has @nr_states rows, or one row without a cpuidle driver. */
 static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
 					 bool one_state)
 {
@@ -57,19 +57,19 @@ static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts
 		c->odd_state++;
 		return 0;
 	}
-	/* wake_ns is the handler's stamp if that came before the idle exit. */
+	/* wake_ns differs from tai_ns if the handler ran before the idle exit. */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 	return 0;
 }
 
-/* An idle window ends: awake, unless an interrupt came inside it. tai_ns of an earlier window stays. */
+/* Ends an idle window, unless an interrupt inside the window has ended it. */
 static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 {
 	if (!s->wake_ns)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/* Handlers of a shared line are one interrupt. The first handler of a line follows none. */
+/* True for further handlers of a shared line, which belong to one interrupt. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -78,10 +78,10 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 	return same;
 }
 
-/* A nested handler counts, too: a timer after it was not the first interrupt. */
+/* Counts interrupts since the end of the idle window, including nested handlers. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* Also while still idle: the earlier interrupt did not end the idle state. */
+	/* An interrupt that left the CPU idle did not end the window. */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;
@@ -90,7 +90,7 @@ static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 	}
 }
 
-/* When a timer is due: its clock has an offset from CLOCK_MONOTONIC. */
+/* Expiry of a timer by CLOCK_MONOTONIC. */
 static __always_inline u64 timer_due(struct hrtimer *timer)
 {
 	return timer->node.expires - timer->base->offset;
@@ -98,7 +98,7 @@ static __always_inline u64 timer_due(struct hrtimer *timer)
 
 static __always_inline void passive_expire(struct wake_idle *s, u64 due_ns)
 {
-	/* Woken by its flag a core runs tasks before the first interrupt: then current is a task. */
+	/* A core that its polling flag woke may run tasks before the first interrupt. */
 	if (!s->due_ns)
 		s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 	if (due_ns > s->wake_ns)

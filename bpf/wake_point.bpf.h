@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Source timer, remote and nic: fills in the point of a launch. */
+/* Sources timer, remote and nic: fills in the point of a launch. */
 #ifndef SUBTICK_BPF_WAKE_POINT_H
 #define SUBTICK_BPF_WAKE_POINT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether reading /proc/stat thousands of times a second disturbs what it shows, or what is true. */
+/* Effect of reading /proc/stat thousands of times a second on its figures and on the true load. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@
 #define PERIOD_NS 2471234 /* not synchronous with any tick */
 #define DUTY	  0.3
 
-/* The readers; SuperMon's 6 kHz is the rate of which the paper asks. */
+/* Readers by rate. 6 kHz is the rate of SuperMon. */
 static const struct variant {
 	const char *name;
 	bool reads, same_core;
-	uint64_t period_ns; /* 0: without a pause */
+	uint64_t period_ns; /* 0 to read without a pause */
 } variants[] = {
 	{"no reader", false, false, 0},
 	{"6 kHz, another core", true, false, NSEC_PER_SEC / 6000},
@@ -39,8 +39,8 @@ struct shared {
 
 enum figure {
 	TRUE_BUSY,
-	OWN,   /* the load by its own thread clock */
-	SHOWN, /* by the columns */
+	OWN,   /* load by its thread clock */
+	SHOWN, /* load by /proc/stat */
 	ERROR_POINTS,
 	READ_HZ,
 	READER,

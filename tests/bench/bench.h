@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the benchmarks: medians and ratios with their spread, and a check of the machine. */
+/* Helpers of the benchmarks: medians and ratios with quartiles, and a check of the machine. */
 #ifndef SUBTICK_TESTS_BENCH_BENCH_H
 #define SUBTICK_TESTS_BENCH_BENCH_H
 
@@ -18,16 +18,16 @@ struct bench_spread {
 /* Sorts @values. */
 struct bench_spread bench_spread(double *values, size_t nr);
 /*
- * @over by @under, round by round: what one variant adds by what another one does. A round in which
- * @under adds nothing counts as infinite.
+ * Ratios of @over to @under, round by round: the cost that one variant adds, relative to another variant. The ratio is
+ * infinite if @under is 0.
  */
 struct bench_spread bench_ratio(const double *over, const double *under, size_t nr);
-/* {"ratio", "ratio_low", "ratio_high"}; JSON has no infinity: null. */
+/* JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */
 json_t *bench_ratio_json(const struct bench_spread *ratio);
 
 /*
- * Prints BPF programs of others on scheduler or interrupt events, or bpf_stats_enabled, and returns
- * false if there are any: they would be part of the measured cost.
+ * False if bpf_stats_enabled is set, or if other processes have BPF programs on scheduler or interrupt events, which would
+ * be part of the measured cost. Prints them.
  */
 bool bench_machine_fit(void);
 void bench_pin(int cpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What runq adds to a context switch, beside an empty program and beside other tools. */
+/* Cost of runq per context switch, compared with an empty program and with other tools. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -68,7 +68,7 @@ static const struct {
 
 #define NR_LOADS (sizeof(loads) / sizeof(loads[0]))
 
-/* Whether the process has BPF programs: then it is about to measure. */
+/* True if the process has loaded BPF programs. */
 static bool holds_bpf(pid_t pid)
 {
 	char dir[32], path[64], target[64];
@@ -87,7 +87,7 @@ static bool holds_bpf(pid_t pid)
 	return found;
 }
 
-/* The tool's process, once it measures; 0 if it is not there or does not start. */
+/* Starts a tool and waits until it measures. 0 if it is not installed or does not start. */
 static pid_t tool_start(const struct variant *variant)
 {
 	pid_t pid = fork();
@@ -107,7 +107,7 @@ static pid_t tool_start(const struct variant *variant)
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return 0;
 		if (variant->bpf ? holds_bpf(pid) : i >= 8) {
-			/* Loaded is not attached yet. */
+			/* Loaded programs are attached a little later. */
 			usleep(400000);
 			return waitpid(pid, &status, WNOHANG) == pid ? 0 : pid;
 		}
@@ -147,8 +147,8 @@ static struct empty_bpf *empty_start(void)
 }
 
 /*
- * CPU time of the load, not wall time: the kernel charges the time of programs on sched_switch to
- * the tasks that switch, and other work on the machine is not part of it.
+ * CPU time of the load. The kernel charges programs on sched_switch to the tasks that switch. Other work on the machine
+ * does not count.
  */
 static bool load_run(size_t load, double *ret_figure)
 {
@@ -207,7 +207,7 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 	return fine;
 }
 
-/* One variant in one round, and the mean of the loads without it just before and just after. */
+/* One variant in one round, and the mean of the loads without programs before and after it. */
 struct figure {
 	double with, without;
 };
@@ -219,7 +219,7 @@ static void added_by(size_t variant, struct figure (*figures)[MAX_ROUNDS], int r
 		ret_ns[r] = figures[variant][r].with - figures[variant][r].without;
 }
 
-/* What @over adds by what @under adds, round by round. */
+/* Ratio of the costs of two variants, round by round. */
 static void print_ratio(size_t over, size_t under, struct figure (*figures)[MAX_ROUNDS],
 			const bool *works, int rounds, json_t *rows)
 {
@@ -270,9 +270,8 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 }
 
 /*
- * Each variant runs between two runs of the loads without programs, and is compared with these two:
- * the machine changes far more in a minute than a program adds. "Nothing" is a variant, too, and
- * shows how much of a difference is noise.
+ * Each variant runs between two runs of the loads without programs and is compared with these two, because the machine
+ * changes more in a minute than a program adds. The variant "nothing" shows the noise of a difference.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a scrape costs with many cgroups: adding a window, copying, rendering, compressing. */
+/* CPU time of a scrape with many cgroups: adding a window, copying, rendering, compressing. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define ROUNDS 7
 
-/* CPU time: independent of other work on the machine. */
+/* CPU time does not depend on other work on the machine. */
 static uint64_t cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -34,7 +34,7 @@ struct fixture {
 	uint64_t *le_counts;
 };
 
-/* In which every cgroup waited, with paths as long as those of pods. */
+/* A window in which every cgroup waited. Paths are as long as those of pods. */
 static void fixture_init(struct fixture *f, const struct config *config, unsigned int nr)
 {
 	struct runq_group_window *groups = calloc(nr, sizeof(*groups));

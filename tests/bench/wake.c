@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cost of a wake point, how many there are per second, and whether a known delay is measured. */
+/* Cost of a wake point, points per second, and accuracy with a known delay. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@
 #define DELAY_ROUNDS 15
 #define DELAY_POINTS 300
 #define DELAY_TRIES  20
-/* The thesis asked for more than this share of the truth, at 1 to 2 µs. */
+/* Accuracy that the thesis requires for delays of 1 to 2 µs. */
 #define PRECISION 0.95
 
 static unsigned int nr_cpus;
@@ -35,16 +35,16 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Of the first core. */
+	/* Results of the first core. */
 	struct wake_summary summary;
-	struct wake_summary room; /* from the timer's expiry to its own handler, less the delay */
-	double between;		  /* share of latencies between these two */
+	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
+	double between;		  /* share of latencies between expiry and handler */
 	struct wake_calibration calibration;
 };
 
 /*
- * The timer is due at launch plus delay, and its handler runs when the core is awake: a latency
- * must lie between the two, whatever is subtracted from it.
+ * The timer is due at launch plus delay, and its handler runs when the core is awake. A latency must lie between the
+ * two.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -159,9 +159,8 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 }
 
 /*
- * Timers that are due a known time after the launch that the method assumes. Two judgements: the
- * delay is found again, in which a constant error cancels; and each latency lies between the
- * timer's own expiry and its own handler, in which it does not.
+ * Timers that are due a known time after the launch. Two checks: the measured delay is the known delay, without constant
+ * errors. Each latency lies between the timer's expiry and its handler, including constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {

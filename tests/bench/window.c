@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a window of the exporter costs with many cgroups: slots, figures, report. */
+/* CPU time of a window of the exporter with many cgroups: slots, figures, report. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -9,7 +9,7 @@
 
 typedef int window_fn(uint64_t *ret_cpu_ns, struct err *err);
 
-/* The CPU time of one kind of windows. */
+/* Measures one kind of windows. */
 static int bench_windows(const char *what, window_fn *window, struct err *err)
 {
 	double took[ROUNDS], first = 0.0, second;
@@ -20,7 +20,7 @@ static int bench_windows(const char *what, window_fn *window, struct err *err)
 		rc = window(&ns, err);
 		if (rc)
 			return rc;
-		/* The first one meets every cgroup for the first time. */
+		/* The first window reads the names of all cgroups. */
 		if (i >= 0)
 			took[i] = (double)ns / 1e6;
 		else

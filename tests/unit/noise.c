@@ -590,9 +590,9 @@ TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
 
-	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[1].sum);
+	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[1].sum);
 	threads[3].sum.key = 1;
-	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[3].sum);
+	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[3].sum);
 }
 
 /* An event between the end of a window and its reading counts in that window only. */

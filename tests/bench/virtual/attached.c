@@ -14,7 +14,7 @@
 
 #define MAX_WORDS 32
 #define POLL_MS	  500
-/* Guest seconds without CPU time: then a command has attached what it attaches, and waits. */
+/* A command has attached its programs if it uses no CPU time for this long. */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200
 #define SAYS	    "/tmp/cost-says"
@@ -84,7 +84,7 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 			return -ECHILD;
 		}
 		now = ticks_of(pid);
-		/* One tick is noise: an exporter does something every second. */
+		/* One tick is noise, because an exporter runs every second. */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;
 		if (quiet >= QUIET_POLLS)

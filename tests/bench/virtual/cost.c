@@ -16,14 +16,14 @@
 #include "host/arch.h"
 #include "base/clock.h"
 
-/* Until then the kernel still chooses and calibrates its clocks. A sleep costs nothing. */
+/* Time until the kernel has chosen and calibrated its clocks. */
 #define SETTLE_MS 10000
 #define MAX_SETS  32
 
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* only what has a limit */
+static bool no_empty; /* skip empty programs, which have no limit */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -44,7 +44,7 @@ static bool is_rest(void)
 	return !strcmp(chosen, "rest");
 }
 
-/* One line per figure: what is attached, "command", "empty", "rest" or "why", and the figures. */
+/* Prints one line per figure: name of the attached command, "command", "empty", "rest" or "why", and the figures. */
 static void measure(const char *name, const char *kind)
 {
 	for (size_t i = 0; i < cost_nr_workloads; i++) {
@@ -54,8 +54,8 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Until timers have ended that would be in the same queue: half a second after a line
-		 * on the console, and two after a task ran on a core (the scheduler's fair server).
+		 * Timers expire meanwhile: half a second after a line on the console, and two seconds after a task
+		 * ran on a core (the scheduler's fair server).
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);
@@ -70,7 +70,7 @@ static void measure(const char *name, const char *kind)
 	}
 }
 
-/* Returns the number of the set of events, and whether it is new. */
+/* Number of the set of events, and whether it is new. */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
 	for (size_t i = 0; i < nr_sets; i++)
@@ -148,7 +148,7 @@ static void measure_command(const char *name, const char *line)
 	cost_empty_detach();
 }
 
-/* Whether the clocks count instructions, all processors share one host thread, and each step shows. */
+/* True if the clocks count instructions with a resolution of one. */
 static bool is_virtual_time(void)
 {
 	const char *text = getenv("SUBTICK_VIRTUAL_TIME");
@@ -163,8 +163,8 @@ static bool is_virtual_time(void)
 }
 
 /*
- * Leaves CPU 1 alone. How long a timer takes to set depends on how many there are: the watchdog's and those
- * of the shell that waits for this program would make 8 to 15 instructions of difference.
+ * Removes tasks and timers from CPU 1. Setting a timer takes longer with more timers: those of the watchdog and of the
+ * shell would cost 8 to 15 instructions.
  */
 static void clear_cpu1(void)
 {
@@ -179,7 +179,7 @@ static void clear_cpu1(void)
 	}
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
-	/* Threads of the kernel that belong to a core stay there. */
+	/* Per-CPU kernel threads cannot move. */
 	while (proc && (entry = readdir(proc)))
 		if (atoi(entry->d_name) > 0)
 			sched_setaffinity(atoi(entry->d_name), sizeof(one), &one);
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/* What a command left behind would be part of this one. */
+	/* A command that left programs behind would raise these figures. */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

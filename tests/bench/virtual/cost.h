@@ -10,9 +10,8 @@
 
 #define COST_MAX_EVENTS	  128
 /*
- * Operations that take this much longer than the most frequent value, or 100 less, are left out of the mean: the
- * kernel took another path, such as a tick, a period of its load tracking, or on an idle core a look at its timers.
- * A program that does not treat all operations alike differs by less.
+ * Operations that exceed the most frequent value by this much, or are 100 below it, are left out of the mean. In these
+ * operations the kernel took another path, such as a tick. Programs that treat operations differently differ by less.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 600
@@ -21,9 +20,9 @@
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
 	double typical;	  /* the most frequent value */
-	double mean;	  /* of the operations near it: see COST_REACH */
+	double mean;	  /* mean of the operations within COST_REACH */
 	double error;	  /* standard error of that mean */
-	double share;	  /* of the operations that took exactly that */
+	double share;	  /* share of operations with the most frequent value */
 	double low, high; /* quartiles */
 	size_t nr;
 };
@@ -35,20 +34,20 @@ struct cost_workload {
 };
 
 /*
- * True for 2,000 windows instead of 120: with nothing attached, and with a command that counts a random sample of the
- * operations. With 120 windows the standard error of such a mean is 10 instructions.
+ * True for 2,000 windows instead of 120: with nothing attached, and with a command that samples. With 120 windows the
+ * standard error of the mean of a sample is 10 instructions.
  */
 extern bool cost_long;
 
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
-/* Those whose operations run on CPU 1 while CPU 0 counts: windows.c. */
+/* Workloads on CPU 1, measured by CPU 0: windows.c. */
 int cost_run_wakeup(struct cost_figure *ret_figure);
 int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
-/* The tracepoints that programs are attached to, each as often as it has one, sorted. */
+/* Sorted tracepoints with programs, once per program. */
 struct cost_events {
 	char names[COST_MAX_EVENTS][64];
 	size_t nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which tracepoints have BPF programs, and empty programs on the same ones. */
+/* Lists tracepoints with BPF programs, and attaches empty programs to the same tracepoints. */
 #include "cost.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 	return true;
 }
 
-/* Loads "return 0" for one tracepoint, as clang would make it of bpf/empty.bpf.c. */
+/* Loads a program that returns 0, for one tracepoint. */
 static int load_empty(const struct btf *btf, const char *event)
 {
 	static const struct bpf_insn code[] = {
@@ -76,7 +76,7 @@ static int load_empty(const struct btf *btf, const char *event)
 
 int cost_empty_attach(const struct cost_events *events)
 {
-	/* Read once: emulated, it takes a second. */
+	/* Reading BTF takes a second under emulation, so it is read once. */
 	static struct btf *btf;
 	int rc = 0;
 

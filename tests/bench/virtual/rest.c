@@ -15,7 +15,7 @@
 #define POLL_MS	   20
 #define QUIET	   5
 
-/* Sleeps until the process is between two windows: its clock stands still. */
+/* Sleeps until the process is between two windows and uses no CPU time. */
 static int find_pause(clockid_t clock)
 {
 	int quiet = 0;

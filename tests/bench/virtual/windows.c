@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an operation on CPU 1 takes, seen from CPU 0. The processors of the guest take turns on one host
- * thread, and while one of them is busy the clock counts the instructions of both. So CPU 0 executes windows
- * of always the same instructions, and what one takes longer is what CPU 1 executed meanwhile.
+ * Instructions of an operation on CPU 1, measured on CPU 0. The processors of the guest take turns on one host thread, and
+ * the clock counts the instructions of both. CPU 0 executes windows with a constant number of instructions. The excess of
+ * a window is the work of CPU 1.
  */
 #include "cost.h"
 
@@ -23,26 +23,24 @@
 #define WARM_UP 30
 #define WINDOWS 120
 #define WINDOWS_LONG 2000
-/* So many passes of some 4000 instructions are a window. */
+/* Passes per window; a pass is about 4000 instructions. */
 #define PASSES 25
 #define LOOPS  2000
-/* Longer than a window: none has two operations. */
+/* Longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
 /*
- * So many rounds, of which the lowest figure that two agree on counts: on the way to idle a core looks at its
- * timers, and what else is due decides whether that takes 615 instructions more. The figure of a round is
- * what most of its windows took, so it can be either. Wake-ups have fewer rounds, and more follow until the
- * lowest has come twice and in no round a quarter of the windows took less.
+ * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that are due at idle entry
+ * cost up to 615 instructions. Wake-ups begin with fewer rounds, and rounds follow until the lowest figure came twice.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
 #define ROUNDS_MOST   18
-/* Of interrupts they are short. A core that begins to be idle has its tick for some milliseconds. */
+/* Rounds of interrupts. The warm-up is long, because a core keeps its tick for some ms after it becomes idle. */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
 
-/* Under emulation this ends the turn of the processor: the other one goes on, if it has something to do. */
+/* Ends the turn of this emulated processor, so that the other processor runs. */
 static inline void hand_over(void)
 {
 #if defined(__x86_64__)
@@ -55,11 +53,11 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/* Starts the operation, once per window; NULL: it comes by itself, every PERIOD_NS. */
+	/* Starts the operation once per window; NULL if it happens every PERIOD_NS by itself. */
 	void (*kick)(struct source *source);
 };
 
-/* After each pass CPU 1 has its turn. */
+/* Executes one window. CPU 1 runs after each pass. */
 static __attribute__((noinline)) uint64_t window(struct source *source)
 {
 	uint64_t begin = arch_cycles();
@@ -74,7 +72,7 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 	return arch_cycles() - begin;
 }
 
-/* What a window takes while CPU 1 sleeps. Nothing attached changes it: no event happens in it. */
+/* Length of a window while CPU 1 sleeps. Attached programs do not change it, because no event happens. */
 static double quiet_window(void)
 {
 	static double took[WINDOWS], quiet;
@@ -88,7 +86,7 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Windows in which nothing happened do not count. */
+/* Measures windows and skips those without an operation. */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {
@@ -116,7 +114,7 @@ static void kick_counter(struct source *source)
 		source->fd = -1;
 }
 
-/* The lowest that two rounds agree on, or the lowest. */
+/* Lowest figure that two rounds agree on, or else the lowest figure. */
 static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *found = NULL, *lowest = &rounds[0];
@@ -132,7 +130,7 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 	return found ? found : lowest;
 }
 
-/* Where a quarter of the windows took less, rounds can agree on what the others took. */
+/* False if a quarter of the windows of a round took less than the figure. */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *twice = lowest_of_two(rounds, nr);
@@ -147,10 +145,9 @@ static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 }
 
 /*
- * CPU 0 asks CPU 1 for a counter: system call, interrupt, and back to idle; no task wakes up. A timer's
- * interrupt is part of "idle". On the way back to idle the core looks at its timers, and each that happens to be
- * there takes 11 to 15 instructions (the tick, the scheduler's fair server). If one is due within a tick, the core
- * leaves out some 500. So the lowest that two of some rounds agree on counts.
+ * CPU 0 reads a counter of CPU 1: system call, interrupt, back to idle, without a wake-up. At idle entry the core checks
+ * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the core skips about 500
+ * instructions.
  */
 int cost_run_interrupt(struct cost_figure *ret_figure)
 {
@@ -222,7 +219,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 {
 	int rc;
 
-	/* While CPU 1 still sleeps. */
+	/* Measured while CPU 1 sleeps. */
 	quiet_window();
 	source->pid = on_cpu1(body, source->fd);
 	if (source->pid < 0)

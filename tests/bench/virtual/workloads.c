@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The workloads, and what one operation of each takes. */
+/* Workloads, and the instructions of one operation of each. */
 #include "cost.h"
 
 #include <arpa/inet.h>
@@ -93,7 +93,7 @@ static bool pass(int out, int in)
 	return write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1;
 }
 
-/* Each single operation is timed, so that those with a tick in them do not count. */
+/* Each operation is measured separately, so that operations with a tick can be left out. */
 static int time_singles(int out, int in, double *took, size_t nr)
 {
 	for (int i = -WARM_UP; i < (int)nr; i++) {
@@ -107,7 +107,7 @@ static int time_singles(int out, int in, double *took, size_t nr)
 	return 0;
 }
 
-/* Two new processes on CPU 1, of which one measures. */
+/* Starts two processes on CPU 1. One of them measures. */
 static int run_pair(double *took, size_t nr)
 {
 	int there[2], back[2], status;
@@ -131,8 +131,8 @@ static int run_pair(double *took, size_t nr)
 }
 
 /*
- * Two processes on CPU 1 pass a byte to and fro: two switches. CPU 0 sleeps. Several pairs, as a program may
- * treat tasks differently: one that samples tasks counts some of them and not the others.
+ * Two processes on CPU 1 pass a byte to and fro: two switches. CPU 0 sleeps. Several pairs of processes, because a program
+ * may treat tasks differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {

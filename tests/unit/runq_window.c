@@ -9,6 +9,7 @@
 #include "measure/runq/filter.h"
 #include "present/runq.h"
 #include "measure/runq/waits.h"
+#include "measure/runq/kernel.h"
 #include "measure/runq/window.h"
 #include "dense.h"
 #include "report_rows.h"

@@ -62,7 +62,7 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	struct runq_row *row;
 	u32 *known;
 
-	/* A test in walk_step() would double the paths that the verifier checks at each step. */
+	/* A test at each step of the walk would double the paths that the verifier checks. */
 	if (!want_blame || !victim || !ns)
 		return 0;
 	known = bpf_map_lookup_elem(&row_of, &pair);

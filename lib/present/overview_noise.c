@@ -63,16 +63,15 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* The task with most time on a CPU, or with @sleeps most sleeps; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool sleeps)
+/* The task with most sleeps on a CPU; NULL if unknown. */
+static const struct suspect *sleeper_on(const struct overview_window *o, uint32_t cpu)
 {
 	const struct suspect *most = NULL;
 
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (s->pid && !s->kthread && s->cpu == cpu &&
-		    (!most || (sleeps && s->sleeps > most->sleeps)))
+		if (s->pid && !s->kthread && s->cpu == cpu && (!most || s->sleeps > most->sleeps))
 			most = s;
 	}
 	return most;
@@ -100,7 +99,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	/* Interrupts that nobody sent are no IPIs. */
 	if (all->worst->kind != NOISE_KIND_VECTOR || !from || from->count < all->worst->count / 2)
 		return false;
-	task = busiest_on(o, from->from_cpu, false);
+	task = suspects_busiest(&o->suspects, from->from_cpu);
 	if (from->by_process && from->pid && from->pid != NOISE_BY_INTERRUPT)
 		finding_set(f->culprit, "%.16s (PID %u)", from->comm, from->pid);
 	else if (task)
@@ -118,7 +117,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {
-	const struct suspect *task = busiest_on(o, all->worst->cpu, true);
+	const struct suspect *task = sleeper_on(o, all->worst->cpu);
 
 	if (!task || task->sleeps < all->worst->count / 2)
 		return;
@@ -277,7 +276,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
-		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s", v->who, wait_text(report, f, rate, sizeof(rate)));
+		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s", v->who, wait_text(v, report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -302,5 +301,5 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 		say_threads(v, top, ns, all * RULE_MOST, &f, report);
 	else
 		findings_add(report, &f, "kernel threads make %s wait: %s", v->who,
-			     wait_text(report, &f, rate, sizeof(rate)));
+			     wait_text(v, report, &f, rate, sizeof(rate)));
 }

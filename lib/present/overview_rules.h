@@ -13,18 +13,22 @@
 /* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
 #define RULE_SHARE 0.05
 
-/* Tasks of one cgroup. */
+/* Weight of waits that a setting asks for (SCHED_IDLE, cpu.idle) or that a cgroup causes itself. */
+#define RULE_LIGHT 0.1
+
+/* Tasks of one cgroup, or of several that are judged together. */
 struct crew {
 	const char *path;
 	const struct suspect *top; /* most CPU time, not real-time; NULL: no task is known */
-	const struct suspect
-		*realtime; /* most CPU time with a real-time or deadline policy, or NULL */
-	/* Short-lived processes of one name that used more time than all live tasks, or NULL. */
-	const struct suspect *exited;
+	/* Most CPU time with a real-time or deadline policy, or NULL. */
+	const struct suspect *realtime;
+	const struct suspect *exited; /* processes of one name that exited, or NULL */
 	const struct suspect *parent; /* task of this cgroup that started all of them, or NULL */
 	/* CPU time of live, exited and real-time tasks, and of subtick. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
 	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
+	uint64_t sleeps;	    /* of the live tasks */
+	uint64_t exited_count;	    /* of all processes with the name of @exited */
 };
 
 /* A group that waits. */
@@ -41,8 +45,13 @@ struct victim {
 	char who[FINDING_NAME];
 	const struct suspect *process; /* that process; NULL for other cgroups */
 	double process_share;	       /* share of the root's waits; 1.0 for other cgroups */
+	const struct suspect *starved; /* the only victim: a task that never ran in the window */
 	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
 	double delayed, rested;
+	double weight; /* share of the waits that is neither due to interrupts nor of other processes */
+	const struct runq_blame *rows; /* waits by culprit, also of other victims */
+	size_t nr_rows;
+	uint64_t caused_ns; /* longest delay that its cgroup causes another one */
 	struct crew crew;
 };
 
@@ -52,11 +61,16 @@ typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
 const struct settings *settings_of(const struct overview_window *o, const char *path);
+/* Settings of the cgroup whose path is the first @len bytes of @path; NULL: unknown. */
+const struct settings_level *level_of(const struct overview_window *o, const char *path, size_t len);
 /* The task with most CPU time in a cgroup that passes the filter, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
 void crew_of(const struct overview_window *o, const struct runq_group *group,
 	     struct crew *ret_crew);
+void crew_add(struct crew *crew, const struct crew *other);
+/* True if short-lived processes of one name used more CPU time than all live tasks. */
+bool is_short_lived(const struct overview_window *o, const struct crew *crew);
 /*
  * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
  * 8; do chrt -i -p 0 $p; done". "" if there is none, or more than 32.
@@ -72,9 +86,12 @@ static inline const char *cpus_plural(double cpus)
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
 /* "402 ms per second, 80 % of its waiting (p99 3.1 ms)"; without the p99 if there are more causes. */
-const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size);
+const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
+		      char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
+/* True if a task that ran for @ns slept so rarely that its waits are its share of the core. */
+bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
 /* True if the suspect is a task of the group, or stands for exited ones. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
 /* CPU time of all tasks of a cgroup but subtick. */
@@ -82,21 +99,28 @@ static inline uint64_t crew_ns(const struct crew *crew)
 {
 	return crew->ns + crew->exited_ns + crew->realtime_ns;
 }
-/* A part of a row of blame: its waits times @ns / (CPU time of the crew). */
-struct runq_blame blame_part(const struct runq_blame *blame, const struct crew *crew, uint64_t ns);
+/* Part of @wait_ns behind tasks of the crew that used @ns of CPU time. */
+uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns);
+/* True if the row has waits of the victim. */
+bool is_victim(const struct victim *v, const struct runq_blame *row);
+/* True if "PATH=VALUE" is not empty and a shell reads it as one word without quotes. */
+bool setting_is_plain(const char *setting);
 
-/*
- * Add a finding for waits behind real-time tasks, ordinary tasks of another cgroup and of the same,
- * and kernel threads.
- */
-void say_realtime(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
-		  uint64_t lost_ns, struct report *report);
-void say_other(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
-	       uint64_t lost_ns, struct report *report);
-void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-	      struct report *report);
+/* Adds a finding if the victim waits while a CPU is idle that it may not use. True if it does. */
+bool say_affinity(const struct victim *v, struct report *report);
+/* Add a finding about @wait_ns of waits behind real-time tasks, and behind tasks of the same cgroup. */
+void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
+		  struct report *report);
+void say_same(const struct victim *v, uint64_t wait_ns, struct report *report);
+/* Adds a finding about processes of the crew that exited; @of: their cgroup. */
+void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
+		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
+/* Adds findings about waits behind ordinary tasks of other cgroups. */
+void say_neighbours(const struct victim *v, struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report);
+/* Setting that makes @culprit yield to the victim: cpu.idle or the lowest weight; "" if there is none. */
+void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
  * Add findings for interrupts, softirqs and IPIs. A task that waits behind another one also waits

@@ -15,18 +15,6 @@
 /* A cgroup that delays another one by more than this share of its own delays is the culprit of both. */
 #define DELAYS_OTHER 0.05
 
-static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
-					     "chrt: another policy for the tasks, or another core"};
-static const struct finding_rule sched_idle = {"sched_idle", "task", RULE_WAITS,
-					       "chrt -o -p 0 PID for each task with SCHED_IDLE"};
-static const struct finding_rule niced = {
-	"nice", "task", RULE_WAITS, "renice the tasks that wait, or those that they wait for"};
-static const struct finding_rule same_group = {"same_group", "cgroup", RULE_WAITS,
-					       "run fewer threads, or allow the cgroup more CPUs"};
-static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
-					     "taskset -p: allow the tasks more CPUs"};
-static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
-
 /*
  * Lists real-time tasks that use at least a tenth of the real-time CPU time of @crew. The advice
  * does not change the policy of the others.
@@ -64,7 +52,7 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 		  struct report *report)
 {
 	const struct suspect *task = crew->realtime;
-	struct finding f = victim_finding(v, &realtime, (uint64_t)((double)wait_ns * v->weight),
+	struct finding f = victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight),
 					  wait_ns);
 	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
 
@@ -164,7 +152,7 @@ bool say_affinity(const struct victim *v, struct report *report)
 	task = find_task(v->o, v->path, may_not_use, &from);
 	by_cpuset = v->settings && v->settings->cpuset_file[0] &&
 		    !cpuset_has(&v->settings->cpuset, from.cpu);
-	f = victim_finding(v, by_cpuset ? &cpuset_rule : &affinity,
+	f = victim_finding(v, by_cpuset ? RULE(CPUSET) : RULE(AFFINITY),
 			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)), wait_ns);
 	f.cpu = from.cpu;
 	online_cpus(v->o->load, all, sizeof(all));
@@ -219,7 +207,7 @@ static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost
 	if (!top || top->policy != SCHED_OTHER || (!idle && !nicer) ||
 	    !wake_most(v, idle ? is_sched_idle : is_nicer, top))
 		return false;
-	f = victim_finding(v, idle ? &sched_idle : &niced, lost, wait_ns);
+	f = victim_finding(v, idle ? RULE(SCHED_IDLE) : RULE(NICE), lost, wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
 	if (!idle)
 		snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
@@ -276,7 +264,7 @@ void say_same(const struct victim *v, uint64_t wait_ns, struct report *report)
 	if (crew->top && crew->top->policy == SCHED_IDLE)
 		return;
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
-	f = victim_finding(v, &same_group, lost, wait_ns);
+	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	/* One command that uses most of the time stands out only if there are others beside it. */
 	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&

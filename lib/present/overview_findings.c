@@ -17,11 +17,36 @@
 /* No idle state takes longer to leave. */
 #define IDLE_EXIT_MAX_NS 100000000
 
-static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
-					       "raise the quota, or run fewer threads"};
-static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
-					      "subtick runq --idle-states"};
-static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
+/* All rules of the overview. docs/methods/findings.md explains what each compares. */
+const struct finding_rule overview_rules[] = {
+	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
+	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
+			     "chrt: another policy for the tasks, or another core"},
+	[RULE_AFFINITY] = {"affinity", "affinity", RULE_WAITS,
+			     "taskset -p: allow the tasks more CPUs"},
+	[RULE_CPUSET] = {"cpuset", "affinity", RULE_WAITS, NULL},
+	[RULE_SHORT_LIVED] = {"short_lived", "task", RULE_WAITS,
+			     "find out what starts them: subtick trace"},
+	[RULE_NEIGHBOUR] = {"neighbour", "cgroup", RULE_WAITS,
+			     "subtick runq --blame --per task: which tasks"},
+	[RULE_VICTIM_IDLE] = {"idle_cgroup", "cgroup", RULE_WAITS, NULL},
+	[RULE_SCHED_IDLE] = {"sched_idle", "task", RULE_WAITS,
+			     "chrt -o -p 0 PID for each task with SCHED_IDLE"},
+	[RULE_NICE] = {"nice", "task", RULE_WAITS,
+			     "renice the tasks that wait, or those that they wait for"},
+	[RULE_SAME_GROUP] = {"same_group", "cgroup", RULE_WAITS,
+			     "run fewer threads, or allow the cgroup more CPUs"},
+	[RULE_KERNEL_THREADS] = {"kernel_threads", "kernel_thread", RULE_WAITS, "subtick noise"},
+	[RULE_KSOFTIRQD] = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"},
+	[RULE_STOP_MACHINE] = {"stop_machine", "kernel_thread", RULE_WAITS,
+			     "find out what stops the cores: module loading, CPU hotplug, code "
+			     "patching"},
+	[RULE_IDLE_EXIT] = {"idle_exit", "idle", RULE_WAITS, "subtick runq --idle-states"},
+	[RULE_HARDIRQ] = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"},
+	[RULE_TIMER] = {"timer", "timer", RULE_NOISE, "subtick noise"},
+	[RULE_SOFTIRQ] = {"softirq", "softirq", RULE_NOISE, "subtick noise"},
+	[RULE_IPI] = {"ipi", "ipi", RULE_NOISE, "subtick noise --senders"},
+};
 
 /* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
@@ -172,7 +197,7 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 
 		if (&w->groups[i] == v->group || w->groups[i].party.kind != RUNQ_PARTY_GROUP ||
 		    !is_below(w->groups[i].party.group->path, v->path, len) ||
-		    !findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]))
+		    !findings_due(report, RULE(QUOTA), w->groups[i].cause_ns[RUNQ_THROTTLED]))
 			continue;
 		victim_init(&other, v->o, &w->groups[i]);
 		if (other.delayed + other.rested > v->delayed + v->rested)
@@ -200,12 +225,12 @@ static void say_quota(const struct victim *v, struct report *report)
 {
 	const struct settings_level *level = quota_level(v);
 	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
-	struct finding f = victim_finding(v, &quota_rule, lost, lost);
+	struct finding f = victim_finding(v, RULE(QUOTA), lost, lost);
 	char rate[48], by[FINDING_NAME + 64] = "";
 	const char *user;
 	double share, cpus;
 
-	if (!findings_due(report, &quota_rule, lost))
+	if (!findings_due(report, RULE(QUOTA), lost))
 		return;
 	findings_rate(report, lost, rate, sizeof(rate));
 	if (!level) {
@@ -243,12 +268,12 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 static void say_idle_exit(const struct victim *v, struct report *report)
 {
 	uint64_t lost = v->group->cause_ns[RUNQ_IDLE];
-	struct finding f = victim_finding(v, &idle_exit, lost, lost);
+	struct finding f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
 	/* One long wait is half of it: no idle exit, but perhaps a core that a hypervisor stopped. */
-	if (!findings_due(report, &idle_exit, lost) ||
+	if (!findings_due(report, RULE(IDLE_EXIT), lost) ||
 	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;
 	if (state) {
@@ -415,7 +440,7 @@ void overview_findings(const struct overview_window *o, struct report *report)
 		woken += runq_woken_ns(&w->groups[i]);
 	taken = say_noise(o, woken, report);
 	for (size_t i = 0; w && i < w->nr_groups; i++)
-		if (findings_due(report, &waits, w->groups[i].sum_ns))
+		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
 			say_victim(o, &w->groups[i], taken, report);
 	for (size_t i = 0; w && i < o->suspects.nr; i++)
 		if (o->suspects.list[i].starved)

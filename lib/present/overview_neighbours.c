@@ -12,12 +12,6 @@
 /* Culprits of one victim; the remaining ones have shorter waits behind them. */
 #define RIVALS 32
 
-static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
-						"find out what starts them: subtick trace"};
-static const struct finding_rule neighbour = {"neighbour", "cgroup", RULE_WAITS,
-					      "subtick runq --blame --per task: which tasks"};
-static const struct finding_rule victim_idle = {"idle_cgroup", "cgroup", RULE_WAITS, NULL};
-
 /* Cgroups that compete with the victim's as one: a culprit, or culprits below one cgroup. */
 struct rival {
 	const struct runq_party *party; /* culprit with most waits behind it */
@@ -99,7 +93,7 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
 {
 	const struct suspect *gone = crew->exited, *parent = crew->parent;
-	struct finding f = victim_finding(v, &short_lived, lost_ns, wait_ns);
+	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
 	char rate[96], by[FINDING_NAME] = "";
 
 	finding_set(f.culprit, "%s: %s", of, gone->name);
@@ -293,10 +287,10 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	lost = (uint64_t)((double)wait_ns * v->weight *
 			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)) *
 			  (yields(v, &rivals[0]) ? RULE_LIGHT : 1.0));
-	f = victim_finding(v, &neighbour, lost, wait_ns);
+	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
 	name_rival(v, &rivals[0], name);
 	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns || is_modest(v, &rivals[0], &crew) ||
-	    !findings_due(report, &neighbour, lost))
+	    !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
 	if (nr == 1 && (is_short_lived(v->o, &crew) || (rivals[0].nr > 1 && is_gone(&crew)))) {
 		say_short_lived(v, &crew, name, wait_ns, lost, report);
@@ -337,7 +331,7 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 		return false;
 	for (size_t i = 0; i < nr; i++)
 		wait_ns += rivals[i].wait_ns;
-	f = victim_finding(v, &victim_idle,
+	f = victim_finding(v, RULE(VICTIM_IDLE),
 			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)), wait_ns);
 	finding_set(f.culprit, "%s", path);
 	finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);

@@ -5,17 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct finding_rule hardirq = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"};
-static const struct finding_rule timer = {"timer", "timer", RULE_NOISE, "subtick noise"};
-static const struct finding_rule ipi = {"ipi", "ipi", RULE_NOISE, "subtick noise --senders"};
-static const struct finding_rule softirq = {"softirq", "softirq", RULE_NOISE, "subtick noise"};
-static const struct finding_rule ksoftirqd = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"};
-static const struct finding_rule stopper = {
-	"stop_machine", "kernel_thread", RULE_WAITS,
-	"find out what stops the cores: module loading, CPU hotplug, code patching"};
-static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thread", RULE_WAITS,
-						   "subtick noise"};
-
 /* A source on all cores where it takes at least RULE_NOISE of the time. */
 struct spread {
 	const struct noise_source *worst;
@@ -155,7 +144,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 {
 	const struct noise_source *s = all->worst;
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
-	struct finding f = finding_of(soft ? &softirq : &hardirq, all->ns + behind_ns);
+	struct finding f = finding_of(soft ? RULE(SOFTIRQ) : RULE(HARDIRQ), all->ns + behind_ns);
 	unsigned int nr = cpuset_count(&all->cpus);
 	char cpus[64], from[512] = "";
 
@@ -166,10 +155,10 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	finding_set(f.culprit, "%s", s->name);
 	finding_set(f.victim, "%s", noise_hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
 	if (strstr(s->name, "timer")) {
-		f.rule = &timer;
+		f.rule = RULE(TIMER);
 		blame_timer(o, all, &f, from, sizeof(from));
 	} else if (blame_sender(o, all, &f, from, sizeof(from))) {
-		f.rule = &ipi;
+		f.rule = RULE(IPI);
 	} else {
 		move_line(o, all, &f);
 	}
@@ -254,12 +243,12 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	f->cpu = top->cpu;
 	finding_set(f->culprit, "%s", top->name);
 	if (!strncmp(top->name, "ksoftirqd/", 10)) {
-		f->rule = &ksoftirqd;
+		f->rule = RULE(KSOFTIRQD);
 		vector = delayed_vector(v->o->noise, top->cpu);
 		if (vector)
 			finding_set(f->culprit, "%s in %s", vector, top->name);
 	} else if (!strncmp(top->name, "migration/", 10)) {
-		f->rule = &stopper;
+		f->rule = RULE(STOP_MACHINE);
 	} else if (!strncmp(top->name, "kworker/", 8)) {
 		/* Any worker of its pool may execute the next work: no priority of one helps. */
 		f->next = "find out what queues this work: subtick trace";
@@ -282,7 +271,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report)
 {
-	struct finding f = victim_finding(v, &kernel_threads, lost_ns, blame->wait_ns);
+	struct finding f = victim_finding(v, RULE(KERNEL_THREADS), lost_ns, blame->wait_ns);
 	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
 	double ns = 0.0, all = 0.0;

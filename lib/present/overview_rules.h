@@ -16,6 +16,29 @@
 /* Weight of waits that a setting asks for (SCHED_IDLE, cpu.idle) or that a cgroup causes itself. */
 #define RULE_LIGHT 0.1
 
+enum overview_rule {
+	RULE_QUOTA,
+	RULE_REALTIME,
+	RULE_AFFINITY,
+	RULE_CPUSET,
+	RULE_SHORT_LIVED,
+	RULE_NEIGHBOUR,
+	RULE_VICTIM_IDLE,
+	RULE_SCHED_IDLE,
+	RULE_NICE,
+	RULE_SAME_GROUP,
+	RULE_KERNEL_THREADS,
+	RULE_KSOFTIRQD,
+	RULE_STOP_MACHINE,
+	RULE_IDLE_EXIT,
+	RULE_HARDIRQ,
+	RULE_TIMER,
+	RULE_SOFTIRQ,
+	RULE_IPI,
+};
+extern const struct finding_rule overview_rules[];
+#define RULE(name) (&overview_rules[RULE_##name])
+
 /* Tasks of one cgroup, or of several that are judged together. */
 struct crew {
 	const char *path;

@@ -140,9 +140,11 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/7/task/7/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/7/task/17/stat", STAT(17, "idle) R", "S", 0));
 	tree_file(tree, "/proc/8/task/8/stat", STAT(8, "busy", "R", 0));
+	tree_file(tree, "/proc/8/task/8/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/9/task/9/stat", STAT(9, "rare", "R", 0));
 	tree_file(tree, "/proc/9/task/9/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
+	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
 	/* Two runnable tasks: this program and one that runs. */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
@@ -152,6 +154,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 4);
 	tree_file(tree, "/proc/9/task/9/schedstat", "5 700 1\n");
+	tree_file(tree, "/proc/10/task/10/schedstat", "5 500 1\n");
 	runnable_read(tree->root, &after);
 	tree_file(tree, "/proc/7/comm", "a) R b\n");
 	tree_file(tree, "/proc/7/stat", STAT(7, "a) R b", "R", 0));
@@ -164,9 +167,9 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].pid, 7);
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
-	/* Tasks without rows may have run. */
+	/* Time without a task may be theirs. */
 	found.nr = 0;
-	ran[2].pid = UINT32_MAX;
+	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};
 	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);
 	assert_int_equal(found.nr, 0);
 	free(found.list);

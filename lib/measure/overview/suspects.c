@@ -194,7 +194,7 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 {
 	struct pidstat stat;
 	const char *state;
-	uint64_t waited_ns = 0;
+	uint64_t waited_ns;
 	char path[64], text[1024];
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", process, pid);
@@ -207,8 +207,9 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 		return;
 	/* "RUN_TIME WAIT_TIME SLICES" */
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", process, pid);
-	if (sys_read_file(root, path, text, sizeof(text)) > 0)
-		sscanf(text, "%*u %" SCNu64, &waited_ns);
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*u %" SCNu64, &waited_ns) < 1)
+		return;
 	list->waited_ns[list->nr] = waited_ns;
 	list->pids[list->nr++] = pid;
 }
@@ -247,16 +248,13 @@ void runnable_read(const char *root, struct runnable *ret_list)
 		closedir(proc);
 }
 
-/* CPU time of a task; UINT64_MAX: it may have run without a row of its own. */
+/* Upper bound of a task's CPU time: rows without a task, with PID UINT32_MAX, may have a part of it. */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (tasks[i].pid == UINT32_MAX)
-			return UINT64_MAX;
-		ns += tasks[i].pid == pid ? tasks[i].ns : 0;
-	}
+	for (size_t i = 0; i < nr; i++)
+		ns += tasks[i].pid == pid || tasks[i].pid == UINT32_MAX ? tasks[i].ns : 0;
 	return ns;
 }
 
@@ -284,10 +282,13 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 	for (size_t i = 0; i < before->nr; i++) {
 		uint64_t ns = run_time(tasks, nr, before->pids[i]);
 
-		for (size_t j = 0; j < after->nr && (double)ns < STARVED * (double)window_ns; j++)
+		for (size_t j = 0; j < after->nr && (double)ns < STARVED * (double)window_ns; j++) {
+			uint64_t ended_ns = after->waited_ns[j] - before->waited_ns[i];
+
 			if (after->pids[j] == before->pids[i] &&
-			    (!ns || after->waited_ns[j] - before->waited_ns[i] > window_ns / 2))
+			    (!ended_ns || ended_ns > window_ns / 2))
 				mark_starved(root, before->pids[i], v1, suspects);
+		}
 	}
 }
 

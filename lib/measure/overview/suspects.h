@@ -54,9 +54,9 @@ struct runnable {
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks or adds starved tasks: they are in both lists, from the begin and the end of a window, and
- * never ran in it, because a runnable task cannot sleep without running; or waits of at least half
- * of the window ended in it. @tasks are the tasks of that window.
+ * Marks or adds starved tasks. They are in both lists, from the begin and the end of a window. If no
+ * wait of theirs ended in between, they never ran, because a runnable task cannot sleep without
+ * running. Otherwise these waits take at least half of the window. @tasks are those of the window.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,

@@ -247,7 +247,7 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
-void say_same(const struct victim *v, uint64_t wait_ns, struct report *report)
+void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report)
 {
 	uint64_t lost = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
@@ -276,7 +276,7 @@ void say_same(const struct victim *v, uint64_t wait_ns, struct report *report)
 	}
 	crew_text(v->o, crew, busy, sizeof(busy));
 	WAITS;
-	if ((double)v->caused_ns > DELAYS_OTHER * (double)lost)
+	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
 		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
 	if (!v->process) {
 		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate, busy);

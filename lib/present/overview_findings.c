@@ -294,18 +294,19 @@ static uint64_t caused_ns(const struct victim *v)
 	const struct runq_window *w = v->o->runq;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+	for (size_t i = 0; i < w->nr_blame; i++) {
+		const struct runq_blame *row = &w->blame[i];
 		struct victim other;
+		uint64_t lost;
 
-		for (size_t j = 0; group != v->group && j < w->nr_blame; j++) {
-			uint64_t lost = w->blame[j].wait_ns;
-
-			if (w->blame[j].culprit.group != v->group->party.group || lost <= most ||
-			    w->blame[j].victim.group != group->party.group || !group->party.group)
+		if (row->culprit.group != v->group->party.group || row->wait_ns <= most ||
+		    row->victim.group == row->culprit.group)
+			continue;
+		for (size_t j = 0; j < w->nr_groups; j++) {
+			if (w->groups[j].party.group != row->victim.group)
 				continue;
-			victim_init(&other, v->o, group);
-			lost = (uint64_t)((double)lost * other.process_share *
+			victim_init(&other, v->o, &w->groups[j]);
+			lost = (uint64_t)((double)row->wait_ns * other.process_share *
 					  (other.delayed + other.rested));
 			most = lost > most ? lost : most;
 		}
@@ -339,7 +340,7 @@ static void say_waits(const struct victim *v, struct report *report)
 	if (say_affinity(v, report))
 		return;
 	if (same_ns && same_ns >= least)
-		say_same(v, same_ns, report);
+		say_same(v, same_ns, caused_ns(v), report);
 	say_neighbours(v, report);
 }
 
@@ -372,7 +373,6 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 
 	victim_init(&v, o, group);
 	v.weight = (1.0 - taken) * v.process_share;
-	v.caused_ns = caused_ns(&v);
 	say_quota(&v, report);
 	say_idle_exit(&v, report);
 	/* Waits of starved tasks have a finding of their own. */

@@ -381,6 +381,9 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 		const char *path = runq_party_path(party);
 		size_t j = 0;
 
+		/* Cgroups that share a CPU wait for it. Groups with most waits come first. */
+		if ((double)w->groups[i].sum_ns < RULE_WAITS * (double)w->window_ns)
+			break;
 		r.len = rival_len(path, v->path);
 		if (party->kind != RUNQ_PARTY_GROUP || !r.len)
 			continue;

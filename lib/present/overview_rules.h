@@ -74,7 +74,6 @@ struct victim {
 	double weight; /* share of the waits that is neither due to interrupts nor of other processes */
 	const struct runq_blame *rows; /* waits by culprit, also of other victims */
 	size_t nr_rows;
-	uint64_t caused_ns; /* longest delay that its cgroup causes another one */
 	struct crew crew;
 };
 
@@ -131,10 +130,13 @@ bool setting_is_plain(const char *setting);
 
 /* Adds a finding if the victim waits while a CPU is idle that it may not use. True if it does. */
 bool say_affinity(const struct victim *v, struct report *report);
-/* Add a finding about @wait_ns of waits behind real-time tasks, and behind tasks of the same cgroup. */
+/*
+ * Add a finding about @wait_ns of waits behind real-time tasks, and behind tasks of the same cgroup.
+ * @caused_ns: longest delay that this cgroup causes another one.
+ */
 void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
 		  struct report *report);
-void say_same(const struct victim *v, uint64_t wait_ns, struct report *report);
+void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report);
 /* Adds a finding about processes of the crew that exited; @of: their cgroup. */
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);

@@ -352,6 +352,7 @@ TEST(several_neighbours)
 	scene.suspects[2].sleeps = 0;
 	EXPECT("neighbour", "/app", "/one", "", NULL, NULL);
 	scene.runq.nr_blame = 1;
+	scene.groups[1].sum_ns = scene.groups[2].sum_ns = 100 * MS;
 	EXPECT("neighbour", "/app", "/one", "", NULL, NULL);
 	cpuset_del(&scene.suspects[2].allowed, 0);
 	cpuset_del(&scene.suspects[0].allowed, 1);

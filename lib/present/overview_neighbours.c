@@ -97,11 +97,14 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 	char rate[96], by[FINDING_NAME] = "";
 
 	finding_set(f.culprit, "%s: %s", of, gone->name);
-	set_yield(v, crew->path, f.setting);
 	if (parent)
-		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
-	if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
-	    strcmp(v->path, "/") && v->o->mounts.cpu[0])
+		snprintf(by, sizeof(by), ", started by %s (PID %u%s),", parent->name, parent->pid,
+			 crew->parents > 1 ? " and others" : "");
+	set_yield(v, crew->path, f.setting);
+	if (!crew->top && !f.setting[0])
+		f.next = "start them in one cgroup, and set its cpu.idle to 1";
+	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
+		 strcmp(v->path, "/") && v->o->mounts.cpu[0])
 		move_parent(v, parent->pid, &f);
 	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
@@ -152,12 +155,14 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 			continue;
 		if (j == nr)
 			rivals[nr++] = (struct rival){.party = &row->culprit, .len = len};
-		/* New cgroups for each process need not be below one cgroup. */
-		if (rivals[j].len != len || strncmp(runq_party_path(rivals[j].party), path, len))
-			rivals[j].len = 0;
 		rivals[j].nr++;
 		rivals[j].wait_ns += wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
 		crew_add(&rivals[j].crew, &crew);
+		/* New cgroups for each process need not be below one cgroup. */
+		if (rivals[j].len != len || strncmp(runq_party_path(rivals[j].party), path, len)) {
+			rivals[j].len = 0;
+			rivals[j].crew.path = "/";
+		}
 	}
 	qsort(rivals, nr, sizeof(*rivals), by_wait);
 	return nr;

@@ -46,7 +46,12 @@ struct crew {
 	/* Most CPU time with a real-time or deadline policy, or NULL. */
 	const struct suspect *realtime;
 	const struct suspect *exited; /* processes of one name that exited, or NULL */
-	const struct suspect *parent; /* task of this cgroup that started all of them, or NULL */
+	/*
+	 * Task that started all of them, or NULL. It is in the same cgroup, unless the cgroup has no
+	 * live task. @parents counts changes of the task, whose name stays the same.
+	 */
+	const struct suspect *parent;
+	unsigned int parents;
 	/* CPU time of live, exited and real-time tasks, and of subtick. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
 	uint64_t top_ns, top_count; /* of all tasks with the name of @top */

@@ -90,11 +90,6 @@ bool suspect_in(const struct suspect *s, const struct runq_group *group)
 	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
 }
 
-static bool has_pid(const struct suspect *s, const void *pid)
-{
-	return s->pid == *(const uint32_t *)pid;
-}
-
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg)
 {
@@ -160,8 +155,10 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 			crew.top_count++;
 		}
 	}
-	if (crew.exited)
-		crew.parent = find_task(o, crew.path, has_pid, &crew.exited->parent);
+	for (size_t i = 0; crew.exited && i < o->suspects.nr && !crew.parent; i++)
+		if (o->suspects.list[i].pid && o->suspects.list[i].pid == crew.exited->parent &&
+		    (!crew.top || !strcmp(o->suspects.list[i].cgroup, crew.path)))
+			crew.parent = &o->suspects.list[i];
 	*ret_crew = crew;
 }
 
@@ -181,7 +178,11 @@ void crew_add(struct crew *crew, const struct crew *other)
 		crew->top = same_top ? crew->top : other->top;
 	}
 	crew->realtime = crew->realtime ?: other->realtime;
-	crew->parent = first || crew->parent == other->parent ? other->parent : NULL;
+	crew->parents += other->parent && crew->parent != other->parent;
+	if (first)
+		crew->parent = other->parent;
+	else if (crew->parent && !(other->parent && has_name(other->parent, crew->parent->name)))
+		crew->parent = NULL;
 	crew->exited = crew->exited ?: other->exited;
 	if (other->exited && has_name(other->exited, crew->exited->name))
 		crew->exited_count += other->exited_count;

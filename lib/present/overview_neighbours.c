@@ -265,8 +265,8 @@ static void advise(const struct victim *v, const struct rival *r, struct finding
 	const struct suspect *top = r->crew.top;
 
 	if (yields(v, r))
-		f->next = "the culprit yields already (cpu.idle or SCHED_IDLE): limit it with cpu.max, "
-			  "or give it other CPUs with cpuset.cpus";
+		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
+			  "taskset or cpuset.cpus, or run less of it";
 	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
 	else if (top && top->policy == SCHED_OTHER &&
 		 (double)r->crew.top_ns >= RULE_MOST / 2 * (double)(r->crew.ns + r->crew.exited_ns))
@@ -290,8 +290,7 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 		crew_add(&crew, &rivals[i].crew);
 	}
 	lost = (uint64_t)((double)wait_ns * v->weight *
-			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)) *
-			  (yields(v, &rivals[0]) ? RULE_LIGHT : 1.0));
+			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
 	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
 	name_rival(v, &rivals[0], name);
 	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns || is_modest(v, &rivals[0], &crew) ||
@@ -316,8 +315,11 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 		advise(v, &rivals[0], &f);
 	if (!rivals[0].len && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);
+	wait_text(v, report, &f, rate, sizeof(rate));
+	if (yields(v, &rivals[0]))
+		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)lost);
 	findings_add(report, &f, "%s%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "", name, more,
-		     root || nr > 1 ? "" : "s", v->who, wait_text(v, report, &f, rate, sizeof(rate)),
+		     root || nr > 1 ? "" : "s", v->who, rate,
 		     crew_text(v->o, &crew, busy, sizeof(busy)),
 		     heavier_text(v, path, heavier, sizeof(heavier)));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The one object of load, noise, wake-ups without points, and runq: user space chooses the programs. */
+/* BPF object of load, noise, runq and passive wake-ups. User space selects the programs to load. */
 #include "load.bpf.c"
 #include "runq.bpf.c"
 

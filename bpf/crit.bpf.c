@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Times pairs of kfuncs that disable and enable interrupts or preemption, on the current CPU. */
 #include "kernel.bpf.h"
-
+#include "map.bpf.h"
 #include "abi/crit.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -23,13 +23,7 @@ extern void bpf_preempt_enable(void) __weak __ksym;
 extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __weak __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __weak __ksym;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* resized to the number of CPUs measured */
-	__type(key, u32);
-	__type(value, struct crit_slot);
-} slots SEC(".maps");
+MAPPED_ARRAY(slots, struct crit_slot);
 
 struct run {
 	struct crit_slot *slot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sums the time of each CPU by context: two partitions in a mapped array. */
+/* Sums the time of each CPU by context, in memory that user space maps. */
 #include "load_slot.bpf.h"
 #include "load_delay.bpf.h"
 #include "load_lines.bpf.h"
@@ -7,19 +7,19 @@
 #include "load_switch.bpf.h"
 #include "vectors.bpf.h"
 
-/* Not inlined: a rare option must not cost a register in the common case. */
+/* Rare options at idle entry. Out of line, so that the common case needs no register for them. */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* By the stamp of the change, also if the clock stepped back: readers compare the two. */
+	/* Readers compare this stamp with the stamp of the base partition. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
 }
 
-/* Idle exit or softirq entry. In LOAD_TAIL the CPU did not halt again, and @now is unused. */
+/* Idle exit or softirq entry. In LOAD_TAIL the CPU was awake since the last interrupt, and @now is unused. */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
 	struct load_smt *own = smt_of(s);
@@ -35,7 +35,7 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* Out of line: only the first event of a core reads the constant. */
+/* Out of line, because only the first event of a core reads the constant. */
 static __noinline int base_first_idle(struct load_slot *s)
 {
 	s->base = first_idle;
@@ -47,16 +47,16 @@ static __always_inline int idle_exit(struct load_slot *s)
 	u64 now;
 
 	if (base_ctx(s) == LOAD_TAIL) {
-		/* If the interrupt had no tracepoint, the core is awake now. */
+		/* An interrupt without a tracepoint woke the core: its first event is this one. */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
 		if (FILLED_FLAG(LOAD_FILLED_CORES))
 			smt_awake(s, 0);
-		/* The open interval becomes the idle loop, and no clock is read. */
+		/* The open interval changes its context, which needs no clock. */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
 	}
-	/* The stamp comes early: what this program does before it counts as idle. */
+	/* Work of this program before the stamp counts as idle time, so the stamp comes early. */
 	now = bpf_ktime_get_ns();
 	if (FILLED_FLAG(LOAD_FILLED_WAKE))
 		passive_exit(&s->wake, now);
@@ -67,18 +67,17 @@ static __always_inline int idle_exit(struct load_slot *s)
 	burst_begin(s, now);
 	if (FILLED_FLAG(LOAD_FILLED_CORES))
 		smt_awake(s, now);
-	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
 }
 
-/* Not inlined: most idle periods end without their own timer. */
+/* Out of line, because most idle periods end without a timer of their own. */
 static __noinline int idle_timer(struct core_block *core)
 {
 	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
 			     FILLED(LOAD_FILLED_ONE_STATE));
 }
 
-/* The event is about the CPU that it comes from. Its 32-bit arguments are zero-extended. */
+/* @cpu is the current CPU. The kernel zero-extends the 32-bit arguments. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u64 state, u64 cpu)
 {
@@ -88,7 +87,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 
 	if ((u32)state == PWR_EVENT_EXIT)
 		return idle_exit(s);
-	/* The stamp comes last: what this program does before it is work, and counts as such. */
+	/* Work of this program before the stamp counts as busy time, so the stamp comes last. */
 	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
 	asm volatile("" : "+r"(to));
 	if (FILLED_FLAG(LOAD_FILLED_WAKE)) {
@@ -120,7 +119,7 @@ int load_switch(u64 *ctx)
 	return switch_load(ctx);
 }
 
-/* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
+/* False if the softirq interrupted an update of the base partition, which it must not change. */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	if (!edge(ret_slot, ret_now))
@@ -131,13 +130,13 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 	return false;
 }
 
-/* The context below the open softirq, which on top of a task is not noted. */
+/* Context below the open softirq. Softirqs on top of a task do not store it. */
 static __always_inline u32 softirq_under(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_SOFTIRQ_TASK ? LOAD_TASK : s->under;
 }
 
-/* Anything but a softirq on top of a task. Corrects the context below it first. */
+/* Entry of a softirq that is not on top of a task. First corrects the context below. */
 static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
@@ -155,7 +154,7 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 		base_enter(s, now, LOAD_TAIL);
 		burst_begin(s, now);
 	} else {
-		/* An exit was lost: goes on in the open softirq. */
+		/* The exit of the previous softirq was lost. */
 		s->odd_edges++;
 		base_enter(s, now, softirq_under(s));
 	}
@@ -179,14 +178,14 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
-	/* Hardirqs change only idle contexts: @base is still right. */
+	/* Hardirqs change only idle contexts, so @base is up to date. */
 	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;
 	vec_begin(s, now);
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay_open(s) : 0;
 }
 
-/* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */
+/* Exit of a softirq that began before the measurement, or of another vector than the open one. */
 static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 {
 	if (!s->base) {
@@ -205,7 +204,7 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
-/* Back to idle, or nothing to go back from, as in ksoftirqd. */
+/* Exit of a softirq on top of idle or in ksoftirqd. */
 static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 {
 	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
@@ -213,7 +212,6 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
-/* 64 bits: an index of 32 would have to be extended. */
 static __always_inline int softirq_exit(u64 vec, bool with_noise)
 {
 	struct load_slot *s;
@@ -222,7 +220,7 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	if (!softirq_edge(&s, &now))
 		return 0;
 	open = (u64)s->vec - 1;
-	/* Otherwise clang compares vec + 1, and the verifier of 6.12 loses the bound of vec. */
+	/* Without the barrier clang compares vec + 1, and the verifier of 6.12 loses the bound of vec. */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);
@@ -230,7 +228,6 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	s->vec_count[vec]++;
 	s->vec = 0;
 	base = s->base;
-	/* That context is on top of a task and of nothing else. */
 	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
 		softirq_end_under(s, now);
 	else
@@ -244,14 +241,14 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	return softirq_exit(vec, false);
 }
 
-/* Noise keeps values in registers across calls, which costs the other one 14 instructions. */
+/* A separate program, because the registers that noise needs cost load 14 instructions. */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit_noise, u64 vec)
 {
 	return softirq_exit(vec, true);
 }
 
-/* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */
+/* x86 only, for noise: one event for each handler that an NMI calls. */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 {
@@ -263,7 +260,7 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	return 0;
 }
 
-/* Two variants of each program. The second is loaded with --irq and for `noise`. */
+/* Each program has a second variant with the name of the interrupt, for --irq and noise. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
@@ -306,7 +303,7 @@ int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 	return line_enter((u64)action->name, irq, action, false);
 }
 
-/* With LOAD_FILLED_WAKE. */
+/* Loaded with LOAD_FILLED_WAKE. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 {
@@ -332,7 +329,7 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* Elsewhere, since Linux 6.4. */
+/* Other architectures, since Linux 6.4. */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
@@ -347,7 +344,7 @@ int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long c
 			 callback ? LOAD_LINE_CALL_FUNCTION : LOAD_LINE_RESCHEDULE);
 }
 
-/* Since Linux 6.5. The verifier lets no program take a pointer to a function from the arguments. */
+/* Since Linux 6.5. The verifier refuses to load a function pointer from the arguments, so a helper reads it. */
 SEC("tp_btf/csd_queue_cpu")
 int load_call_senders(u64 *ctx)
 {
@@ -372,12 +369,12 @@ int BPF_PROG(load_hotplug_enter, u32 target)
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
-	/* The online mask changes between the two: count both, or a reader could miss the change. */
+	/* The online mask changes between cpuhp_enter and cpuhp_exit. Both count, so that a reader misses no change. */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;
 }
 
-/* A NO_HZ core may have no event for seconds: until then it runs the task found here, or is idle. */
+/* Records the running task of each core, because a NO_HZ core may have no event for seconds. */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hardirq entry and exit: the hirq partition of a core's time, and the end of idle by a hardirq. */
+/* Hardirq entry and exit. */
 #ifndef SUBTICK_BPF_LOAD_HIRQ_H
 #define SUBTICK_BPF_LOAD_HIRQ_H
 
 #include "load_smt.bpf.h"
 #include "wake_passive.bpf.h"
 
-/* A task switch cannot happen inside a handler: if one seems open, its exit was lost; close it. */
+/* Closes a handler whose exit was lost: a task switch cannot happen inside a handler. */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -22,13 +22,13 @@ static __noinline int hirq_notes(struct load_slot *s, u64 now)
 {
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, true);
-	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
+	/* The tick is a hardirq, so the counter value of a busy core is at most one tick old. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }
 
-/* The first event of this core: it was idle, or the idle exit would have come first. */
+/* Hardirq as the first event of a core. If the current task is idle, the core was halted. */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {
 	u32 ctx = current_ctx();
@@ -39,7 +39,7 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	return FILLED(LOAD_FILLED_CORES) || FILLED(LOAD_FILLED_PMU) ? hirq_notes(s, now) : 0;
 }
 
-/* @now is CLOCK_MONOTONIC. @action: of no use for vectors. */
+/* @now is CLOCK_MONOTONIC. @action is unused for vectors. */
 static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqaction *action, bool vector)
 {
 	u64 hirq, base;
@@ -60,7 +60,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	s->hirq = now << 8 | 1;
 
 	base = s->base;
-	/* An update in progress has left idle already, or sets the context itself. */
+	/* An interrupted update sets the context itself. */
 	if ((base & 0xff) <= LOAD_TAIL && !s->moving) {
 		if (!base)
 			return hirq_first(s, now);
@@ -69,7 +69,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
-			/* Interrupted again without leaving idle: it was halted since the last change. */
+			/* A second interrupt without idle exit: the core was halted since the last change. */
 			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
 			if (since <= now) {
@@ -84,7 +84,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	return 0;
 }
 
-/* The end of a nested handler, or an exit without its entry. */
+/* Exit of a nested handler, or of a handler whose entry was not seen. */
 static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -106,7 +106,7 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += now;
 		s->hirq_in_ns += now;
 	} else {
-		/* Base changes came first, so the handler began after the start, and its entry was lost. */
+		/* Events came before the handler, so its entry was lost. */
 		s->hirq_out_ns += now;
 		s->odd_edges++;
 	}
@@ -127,10 +127,7 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 		return hirq_leave_other(s, now);
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
-	/*
-	 * The interrupted program has already taken its timestamp, so this handler interrupts the
-	 * new context.
-	 */
+	/* A program that was interrupted in an update has taken its timestamp, so the new context counts. */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	s->hirq_in_ns += ns;

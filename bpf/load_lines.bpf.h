@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hardirq time by line, for --irq and `noise`: the programs of load_hirq.bpf.h, with a name. */
+/* Hardirq time by interrupt line, for --irq and noise. */
 #ifndef SUBTICK_BPF_LOAD_LINES_H
 #define SUBTICK_BPF_LOAD_LINES_H
 
@@ -8,7 +8,7 @@
 
 MAP(lines, HASH, 0, 1, struct load_line_key, struct load_line_sum);
 
-/* Handlers that found no room in `lines`, and their time. */
+/* Count and time of handlers that did not fit into the map. */
 __u64 lines_lost SEC(".data");
 __u64 lines_lost_ns SEC(".data");
 
@@ -16,7 +16,7 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 {
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
-	/* Names of vectors are known to the reader; all others are strings of the kernel. */
+	/* User space has the names of vectors. Other names are strings of the kernel. */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
 	if (bpf_map_update_elem(&lines, key, &sum, BPF_NOEXIST)) {
@@ -26,13 +26,13 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	return 0;
 }
 
-/* @ns of the handler that ends on this core, as the line that is open. */
+/* Adds @ns to the line of the handler that ends. */
 static __noinline int line_add(struct core_block *core, u64 ns)
 {
 	struct load_line_key key = core->line;
 	struct load_line_sum *sum;
 
-	/* The next one, should its entry be lost, is not this one. */
+	/* If the entry of the next handler is lost, its line is unknown. */
 	core->line.name = LOAD_LINE_UNKNOWN;
 	core->line.irq = 0;
 	key.cpu = bpf_get_smp_processor_id();
@@ -41,7 +41,7 @@ static __noinline int line_add(struct core_block *core, u64 ns)
 	sum = bpf_map_lookup_elem(&lines, &key);
 	if (!sum)
 		return line_new(&key, ns);
-	/* Only this core has this key, and a handler is not interrupted by another. */
+	/* No atomics: the key contains the CPU, and handlers do not nest. */
 	sum->ns += ns;
 	sum->count++;
 	return 0;
@@ -53,7 +53,7 @@ static __always_inline void line_name(struct core_block *core, u64 name, u32 irq
 	core->line.irq = irq;
 }
 
-/* A handler inside a handler is part of the outer one. */
+/* A nested handler counts as part of the outer handler. */
 static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -64,7 +64,7 @@ static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *actio
 	return hirq_enter(&core->load, now, action, vector);
 }
 
-/* Whatever hirq_leave() counts belongs to a line, so that the lines sum up to the hardirq part. */
+/* Adds the same time to a line that hirq_leave() adds to the slot, so that the sums agree. */
 static __always_inline int line_leave(void)
 {
 	u64 now = bpf_ktime_get_ns(), before;

@@ -95,11 +95,6 @@ static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
 	}
 }
 
-static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
-{
-	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
-}
-
 /* The helper for it knows v2 only. */
 static __noinline u64 current_cgroup_v1(void)
 {

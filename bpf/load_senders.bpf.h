@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * IPIs by sending and receiving core, and the functions they call: see abi/noise.h. Only with
- * `noise --senders`.
- */
+/* IPIs by sending and receiving core, and the functions they call, for noise --senders (abi/noise.h). */
 #ifndef SUBTICK_BPF_LOAD_SENDERS_H
 #define SUBTICK_BPF_LOAD_SENDERS_H
 
@@ -10,10 +7,10 @@
 
 MAPPED_ARRAY(sends, struct noise_sends);
 
-/* Words of a cpumask that can have a core. */
+/* Number of 64-bit words of a cpumask. */
 const volatile __u32 send_words = 1;
 
-/* The counter of @program for @target and @key, or NULL. Each program has a table: IPIs can nest. */
+/* Counter of @program for @target and @key, or NULL. Each program has its own table, because IPIs can nest. */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
 	u32 sender = bpf_get_smp_processor_id();
@@ -29,13 +26,13 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	return (struct noise_send *)sum;
 }
 
-/* The name belongs to another key, or is empty. */
+/* True if the entry has another key, or none. */
 static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
 {
 	return send->sum.key != key || send->sum.id != target;
 }
 
-/* Majority vote on the process that sends; an interrupt's current task is no sender. */
+/* Majority vote on the sending process. In an interrupt the current task is not the sender. */
 static __always_inline void send_vote(struct noise_send *send)
 {
 	const struct load_slot *s = &core_at(cpu_number())->load;
@@ -61,7 +58,7 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 	send_vote(send);
 }
 
-/* Not static: the verifier walks it once, not for each bit of a mask. */
+/* Global, so that the verifier checks it once and not for each bit of a mask. */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {
 	struct noise_send *send = send_entry(program, target, reason);
@@ -88,7 +85,7 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/* Only a reschedule has no callback. An IPI to the own core is irq_work: own calls need none. */
+/* A reschedule has no callback. An IPI to the own core is irq_work. */
 static __always_inline u64 send_kind(u32 target, const void *callback)
 {
 	if (!callback)
@@ -96,7 +93,7 @@ static __always_inline u64 send_kind(u32 target, const void *callback)
 	return target == bpf_get_smp_processor_id() ? LOAD_LINE_IRQ_WORK : LOAD_LINE_CALL_FUNCTION;
 }
 
-/* A function that @target runs. The kernel looks up its symbol, once per entry. */
+/* Counts a function that @target runs. bpf_snprintf() looks up the symbol once per entry. */
 static __always_inline int send_call(u32 target, u64 function)
 {
 	struct noise_send *send = send_entry(NOISE_SEND_CALL, target, function);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The slot of a core: the arrays, and the changes of its base partition; see abi/load.h. */
+/* Memory of a core, and changes of its base partition (abi/load.h). */
 #ifndef SUBTICK_BPF_LOAD_SLOT_H
 #define SUBTICK_BPF_LOAD_SLOT_H
 
@@ -8,16 +8,16 @@
 #include "map.bpf.h"
 #include "abi/core.h"
 
-/* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
-/* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
+/* Constants that user space sets before loading. Type names are those of the skeleton. */
+/* sched_switch has prev_state before prev, as in Linux 5.18. */
 const volatile bool switch_state_first;
-/* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
+/* Idle context before the first event of a core: LOAD_POLL with idle=poll or nohlt. */
 const volatile __u32 first_idle = LOAD_HALT;
 
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
 __u64 hotplug_steps SEC(".data");
 
-/* Needs no map lookup. The only variable in .bss, which user space shrinks to the number of CPUs. */
+/* The only variable in .bss. User space shrinks .bss to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -30,12 +30,12 @@ MAPPED_ARRAY(notes, struct load_cpu_note);
 
 MAP(counters, PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
-/* @cpu is masked already. */
+/* @cpu must be below the number of blocks. */
 static __always_inline struct core_block *core_masked(u64 cpu)
 {
 	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	/* Keeps clang from computing the address again for each field. */
+	/* Without the barrier clang computes the address again for each field. */
 	asm volatile("" : "+r"(core));
 	return core;
 }
@@ -51,7 +51,7 @@ static __always_inline struct load_slot *slot_at(u64 cpu)
 	return &core_at(cpu)->load;
 }
 
-/* True if @now, ns since the start, is negative: not started, or started after the clock was read. */
+/* @now is the time since the start of the measurement. */
 static __always_inline bool before_start(u64 now)
 {
 	return (s64)now < 0;
@@ -67,12 +67,12 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 	return !before_start(*ret_now);
 }
 
-/* The stamp of a change: never before the previous one, so that no interval is negative. */
+/* @now, but not before the previous stamp in @word, so that no interval is negative. */
 static __always_inline u64 after(u64 now, u64 word)
 {
 	u64 since = word >> 8;
 
-	/* In a branch that is not taken. */
+	/* A branch that is normally not taken is cheaper than a conditional move. */
 	if (now < since) {
 		now = since;
 		asm volatile("" : "+r"(now));
@@ -88,21 +88,21 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		s->pmu_errors++;
 		return 0;
 	}
-	/* Another core may see these three stores in any order; the check word reveals a mix. */
+	/* The reader on another core may see these stores in any order. The check word reveals torn reads. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = ~(value.counter ^ now);
 	return 0;
 }
 
-/* At the first event of a core: what it must have been doing for this event to come first. */
+/* Sets the context before the first event of a core. */
 static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
 	if (!s->base)
 		s->base = ctx;
 }
 
-/* Closes the open base context, a constant, and opens @ctx. @base is what was read of it. */
+/* base_move() for a constant context @from. @base is the current value of s->base. */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
 	now = after(now, base);
@@ -137,19 +137,19 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	MOVING(s, ctx, base_move(s, now, ctx));
 }
 
-/* As base_enter() for what may be the first event: an interrupt in between is never the first. */
+/* base_enter() for an event that may be the first of its core. @before: context before the event. */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));
 }
 
-/* The open context, as one byte. Also LOAD_HALT before the first event, where `base` is 0. */
+/* The open context; LOAD_HALT before the first event. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return *(const u8 *)&s->base;
 }
 
-/* How many handlers are open. */
+/* Number of nested hardirq handlers. */
 static __always_inline u32 hirq_depth(const struct load_slot *s)
 {
 	return *(const u8 *)&s->hirq;
@@ -167,45 +167,41 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
-/* Any task can have such a name, so callers check PF_KTHREAD first. */
-static __always_inline u32 comm_ctx(const char *comm)
+/* Context of a kernel thread by the first eight characters of its name, as a little-endian word. */
+static __always_inline u32 thread_ctx(u64 name)
 {
-	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
-	    comm[4] == 't' && comm[5] == 'i')
-		return LOAD_KSOFTIRQD;
-	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
-		return LOAD_KSOFTIRQD;
-	/* backlog_napi/N: handles packets that RPS steers to a core, under PREEMPT_RT */
-	if (comm[0] == 'b' && comm[1] == 'a' && comm[2] == 'c' && comm[3] == 'k' &&
-	    comm[4] == 'l' && comm[5] == 'o' && comm[6] == 'g' && comm[7] == '_')
-		return LOAD_KSOFTIRQD;
-	return LOAD_TASK;
+	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* ksofti */
+	bool napi = name << 24 >> 24 == 0x2f6970616e; /* napi/ */
+	/* backlog_napi/N handles packets that RPS steers to a core, under PREEMPT_RT. */
+	bool backlog = name == 0x5f676f6c6b636162; /* backlog_ */
+
+	return ksoftirqd || napi || backlog ? LOAD_KSOFTIRQD : LOAD_TASK;
 }
 
 static __always_inline u32 task_ctx(struct task_struct *task)
 {
-	char comm[8];
+	u64 name;
 
 	if (!task->pid)
 		return LOAD_LOOP;
 	if (!(task->flags & PF_KTHREAD))
 		return LOAD_TASK;
-	if (bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
+	if (bpf_probe_read_kernel(&name, sizeof(name), task->comm))
 		return LOAD_TASK;
-	return comm_ctx(comm);
+	return thread_ctx(name);
 }
 
-/* The context of the current task, for the first event of a core only. */
+/* Context of the current task, for the first event of a core. */
 static __noinline u32 current_ctx(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	char comm[16];
+	u64 name[2];
 
 	if (!(u32)bpf_get_current_pid_tgid())
 		return LOAD_LOOP;
-	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) || bpf_get_current_comm(comm, sizeof(comm)))
+	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) || bpf_get_current_comm(name, sizeof(name)))
 		return LOAD_TASK;
-	return comm_ctx(comm);
+	return thread_ctx(name[0]);
 }
 
 static __always_inline void burst_begin(struct load_slot *s, u64 now)

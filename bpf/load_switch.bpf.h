@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A task switch as an edge of load and noise. The switch programs of runq include it as well. */
+/* Task switches in load and noise. The switch programs of runq call the same functions. */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
 
@@ -7,7 +7,7 @@
 #include "load_noise.bpf.h"
 #include "load_tasks.bpf.h"
 
-/* PREEMPT_RT preempts softirqs: the vector is saved when its task leaves, and restored later. */
+/* PREEMPT_RT preempts softirqs. The vector is saved with the pid of its task until the task runs again. */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
 	u32 vec = s->vec;
@@ -53,13 +53,13 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 	return ran;
 }
 
-/* The open interval goes on from task to task, unless an exit was lost or a softirq may resume. */
+/* True if a switch between tasks needs no new interval: no lost exit, and no preempted softirq. */
 static __always_inline bool task_goes_on(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
 }
 
-/* The first event of a core, a lost exit of a handler, a preempted softirq, or a counter to read. */
+/* Switch at the first event of a core, after a lost exit, with a preempted softirq, or with a counter to read. */
 static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
 				  struct task_struct *next, u32 to, u64 now)
 {
@@ -96,7 +96,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* Out of line: only PREEMPT_RT preempts softirqs. */
+/* Out of line, because only PREEMPT_RT preempts softirqs. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
@@ -116,7 +116,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	return noise_switch(s, prev, next);
 }
 
-/* True if the open interval goes on. Noise measures kernel threads one by one; idle has their flag. */
+/* True if the switch ends no interval. The idle task has PF_KTHREAD. Noise measures each kernel thread. */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
 					   struct task_struct *next)
 {
@@ -127,7 +127,7 @@ static __always_inline bool switch_goes_on(const struct load_slot *s, struct tas
 	return !(flags & PF_KTHREAD) && task_goes_on(s);
 }
 
-/* To a kernel thread. ksoftirqd has a context of its own; to others the open interval may go on. */
+/* Switch to a kernel thread. Only ksoftirqd has a context of its own. */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
@@ -138,7 +138,7 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* switch_goes_on() is false, and the next task is the idle task. */
+/* Switch to the idle task. */
 static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -147,7 +147,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
-/* switch_goes_on() is false, and the next task is not the idle task. */
+/* Switch to another task if switch_goes_on() is false. */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -158,7 +158,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Takes the tasks from the event again, so that the usual case keeps little in registers. */
+/* Reads the tasks from @ctx again, so that the caller needs fewer registers. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -170,7 +170,7 @@ static __noinline int switch_other(u64 *ctx)
 	return next->pid ? switch_to_task(s, prev, next, mono) : switch_to_idle(s, prev, next, mono);
 }
 
-/* Every switch closes the open interval: prev is charged the task time since it was dispatched. */
+/* With --tasks every switch ends an interval: the previous task is charged its task time. */
 static __noinline int switch_by_task(u64 *ctx)
 {
 	struct task_struct *prev, *next;

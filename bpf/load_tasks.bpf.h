@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The task time of a core by task, for --tasks: what a slot counts between two switches. */
+/* Task time of a core by task, for --tasks. */
 #ifndef SUBTICK_BPF_LOAD_TASKS_H
 #define SUBTICK_BPF_LOAD_TASKS_H
 
 #include "load_noise.bpf.h"
 
-/* Two, so that the reader can empty one while the cores write the other; see task_turn. */
+/* Two maps, so that user space can empty one while the programs write the other. */
 MAP(tasks_even, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
-/* Index of the map to write. The reader increments it at the end of each window. */
+/* Number of the window. Its lowest bit selects the map. */
 __u64 task_turn SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
@@ -27,7 +27,6 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 
 	if (parent)
 		sum.parent = parent->tgid;
-	/* Kernels without cgroups have no noise either. */
 	if (FILLED(LOAD_FILLED_NOISE))
 		sum.cgroup = task_cgroup_id(task, !noise_v1);
 	bpf_probe_read_kernel(sum.comm, sizeof(sum.comm), task->comm);
@@ -51,7 +50,7 @@ static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
 			rc = task_new(&tasks_even, &key, task, ns);
 	}
 	if (sum) {
-		/* Only this core has this key, and the scheduler does not interrupt itself. */
+		/* No atomics: the key contains the CPU, and sched_switch does not nest. */
 		sum->ns += ns;
 		sum->count++;
 		sum->sleeps += !task_runnable(task);
@@ -60,7 +59,7 @@ static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
 	}
 }
 
-/* A core that has not switched yet runs what it ran at the start. */
+/* Records the running task of a core at the start. */
 static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 {
 	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
@@ -71,7 +70,7 @@ static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 	cpu_now->ids = task_ids(task);
 }
 
-/* After the switch is in the slot: what it closed was @prev's. */
+/* Charges the closed interval to @prev. */
 static __always_inline int task_switch(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next)
 {

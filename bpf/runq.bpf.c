@@ -8,7 +8,7 @@ static __always_inline bool sched_info_there(void)
 	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
 }
 
-/* Sampling without causes: only the next dispatch decides; nothing was recorded at the previous one. */
+/* Stores run_delay of the previous task. Sampling without causes needs it only if the next wait is in the sample. */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
 {
@@ -24,7 +24,7 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 	task_at(d->prev->pid)->delay = task_delay(d->prev, d->late_ns);
 }
 
-/* by_wakeup: the same with our own timestamps, also for a task preempted on its way to sleep. */
+/* Source wakeup: stamps the start of the wait of a preempted task, even one that is about to block. */
 static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 {
 	u32 pid = d->prev->pid;
@@ -39,9 +39,8 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * Growth of run_delay since the task's entry was stored: waiting on other cores. Stores what
- * run_delay will be after this dispatch. Added to the tag, not or'ed: a carry into the tag is in
- * both terms of the difference. With another tag the result is too large for a delay.
+ * Growth of run_delay since the last dispatch: waiting on other cores. Stores run_delay as of this dispatch. The tag is
+ * added, so that a carry cancels out. The tag of another task makes the result too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -53,19 +52,19 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Start of the wait, and time waited on other cores before it. False if the start is unknown. */
+/* Sets start and length of the wait, including time on other cores. False if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
 	s64 moved_ns = delay_moves(d, queued ? d->clock - queued : 0);
 
-	if (rarely(!queued))
+	if (unlikely(!queued))
 		return false;
 	d->from = queued;
 	d->wait_ns = d->now - queued;
 	pc->unbooked_ns += d->late_ns;
-	if (rarely(moved_ns < 0)) {
-		/* It had the core longer than by the kernel's clock, by that clock's lag. */
+	if (unlikely(moved_ns < 0)) {
+		/* The task kept its last core longer than run_delay tells, by the clock's lag. */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
 			d->wait_ns += moved_ns;
@@ -97,7 +96,7 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }
 
-/* The time of the switch, by the clock that starts of waits are in, and the kernel clock's lag. */
+/* Sets the time of the switch, by the clock of enqueue times, and the lag of the run queue's clock. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	bool fresh = false;
@@ -106,10 +105,10 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (sched_info_there()) {
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
-		/* A wake-up that requests the switch skips the clock's update: not if prev goes to sleep. */
+		/* The kernel skips the clock's update only if a wake-up requested the switch, not if prev blocks. */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* With sampling, every wait in the sample: there are few. */
+	/* A sample is small, so each of its waits reads CLOCK_MONOTONIC. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -117,32 +116,25 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->now = d->mono;
 	if (!sched_info_there())
 		return;
-	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
-	if (!mode.by_wakeup) {
-		/* For the quick path, in the next milliseconds. */
-		pc->off = d->now - d->clock - d->late_ns;
-		pc->until = d->now + QUICK_UNTIL_NS;
-		/* At wake-ups on an idle core the clock always lags, so now and then the switch to idle must look. */
-		if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
-			pc->off = d->now;
-			pc->until = 0;
-		}
-	}
-	/* Measured only to learn: what is above the least is the way here, which others lack. */
+	if (mode.by_wakeup)
+		d->late_ns = clock_late(&pc->clock, d->now, d->clock);
+	else
+		d->late_ns = clock_look(pc, d->now, d->clock);
+	/* Calibration only: an excess over the minimum is our own path length, not lag. */
 	if (fresh)
 		d->late_ns = 0;
 	if (!mode.by_wakeup)
 		d->now = d->clock + d->late_ns;
 }
 
-/* All look-ups come first: each clobbers registers like a call. */
+/* The wait of the next task ends. Look-ups come first, because each clobbers registers like a call. */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
 	void *slot;
 	bool known;
 
-	/* Before the wait is charged: the values then need no registers. */
+	/* Stored before the wait is charged, to free registers. */
 	if (mode.causes)
 		pc->next = (struct runq_seg){
 			.start_ns = d->now,
@@ -150,36 +142,35 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
 		return;
 	slot = slot_get(d->place);
-	/* In 64 bits: from 32 bits on the stack the verifiers of 5.10 and 6.1 have no bounds. */
+	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
 	asm volatile("" : "+r"(cpu));
-	if (rarely(!slot || cpu >= layout.cpus)) {
+	if (unlikely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
 		return;
 	}
 	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);
-	if (rarely(!known)) {
+	if (unlikely(!known)) {
 		pc->unknown_start++;
 		return;
 	}
-	if (rarely(d->now < d->from)) {
+	if (unlikely(d->now < d->from)) {
 		pc->negative++;
 		return;
 	}
 	pc->switches++;
-	/* Otherwise user space reads it from the slot, as on the fast path. */
-	if (rarely(d->place >= RUNQ_FAR || !d->sampled))
+	/* User space reads other waits from the slot. */
+	if (unlikely(d->place >= RUNQ_FAR || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
-	/* Read back from memory: with 64 bytes of stack, newer kernels add a private stack. */
+	/* Values are read back from memory: with a stack of 64 bytes, newer kernels add a private stack. */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Every case; also learns from the clock and notes who runs. @mono is CLOCK_MONOTONIC, read by every
- * caller at about the same distance from the tracepoint: what one learns is of use to the others.
- * @preempt, the tracepoint's argument, is only for by_wakeup.
+ * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC, read at about the same distance from the tracepoint by
+ * all callers, so that they share the measured offset. @preempt is the tracepoint's argument, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -188,10 +179,9 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	u64 cpu = bpf_get_smp_processor_id();
 	struct runq_cpu *pc = cpu_at(cpu);
 
-	if (rarely(pc->skip))
+	if (unlikely(pc->skip))
 		return 0;
 	d.leaves_asleep = !task_runnable(d.prev);
-	/* The segment that ends goes to the ring, where the walk looks. */
 	if (mode.causes)
 		pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS] = pc->now;
 	switch_now(mode, pc, &d);
@@ -200,7 +190,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	else
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
-	/* Without sched_info a task's dispatches have no numbers; then nothing is saved either. */
+	/* Source wakeup saves nothing by sampling, so a random number per wait will do. */
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
@@ -211,7 +201,6 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	barrier();
 	if (!mode.causes)
 		return 0;
-	/* Idle waits for nothing, and runs at once. */
 	if (!d.pid)
 		pc->now = (struct runq_seg){.start_ns = d.now, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
 	else
@@ -220,13 +209,13 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/* Before the programs for sched_switch, so that they are attached first and see the starts. */
+/* Programs on wake-ups precede those on sched_switch, so that they are attached first. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
 	u64 *word = stamp_word(pid);
 
-	/* Woken again while it waits: the wait goes on. */
+	/* A task that is woken again while it waits keeps its start. */
 	if (word && (*word & ~WORD_MASK) != TAG_OF(pid))
 		*word = TAG_OF(pid) | (bpf_ktime_get_ns() & WORD_MASK);
 	return 0;
@@ -243,64 +232,64 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word;
 
-	/* run_delay is 0 still: if the task is moved before it first runs, the difference shows. */
+	/* run_delay is still 0. A migration before the first run shows in the difference. */
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* The entry belongs to an earlier task with that pid. */
+	/* The stamp may be of an earlier task with this pid. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
 	return task_wakes(task);
 }
 
-/* The slow path of the programs with a quick path: cgroups by sched_info. */
-static __noinline int rest_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
+/* Slow path of the programs that have a fast path: waits by cgroup, from sched_info. */
+static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
 			  mono);
 }
 
-static __noinline int rest_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
+static __noinline int slow_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame,
 					.sample = want_sample},
 			  prev, next, false, mono);
 }
 
-static __always_inline int switch_rest(struct mode mode, struct task_struct *prev,
+static __always_inline int slow_switch(struct mode mode, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
-	return mode.causes ? rest_causes(prev, next, mono) : rest_plain(prev, next, mono);
+	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/* After a switch that took the core from a task: the quick path has read the clock. */
-static __noinline int late_plain(struct task_struct *prev, struct task_struct *next)
+/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC. */
+static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
+	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/* Includes switches to idle; few of them need the slow path. */
-static __noinline int odd_plain(struct task_struct *prev, struct task_struct *next)
+/* Slow path after the previous task blocked. Most switches to idle need no more than the fast path. */
+static __noinline int slow_blocked_plain(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
 
 	if (!next->pid && quick_to_idle((struct mode){}, prev, core_at(task_cpu(next)), mono))
 		return 0;
-	return rest_plain(prev, next, mono);
+	return slow_plain(prev, next, mono);
 }
 
-static __noinline int odd_causes(struct task_struct *prev, struct task_struct *next)
+static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
 	struct mode mode = {.causes = true};
 
 	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
 		return 0;
-	return rest_causes(prev, next, mono);
+	return slow_causes(prev, next, mono);
 }
 
-/* Every switch, whatever was asked for. */
+/* Counts every kind of switch, for options without a program of their own. */
 SEC("tp_btf/sched_switch")
 int runq_general(u64 *ctx)
 {
@@ -313,7 +302,7 @@ int runq_general(u64 *ctx)
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-/* A filter or a sample without causes: most switches have neither end of a wait that counts. */
+/* A filter or sample without causes. Most switches neither begin nor end a counted wait. */
 #define RUNQ_SOME(name, ...)                                                                       \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
 	{                                                                                          \
@@ -322,7 +311,7 @@ int runq_general(u64 *ctx)
 		if (!task_ran_or_drawn(next) ||                                                    \
 		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                        \
 			return 0;                                                                  \
-		return rest_plain(prev, next, bpf_ktime_get_ns());                                 \
+		return slow_plain(prev, next, bpf_ktime_get_ns());                                 \
 	}                                                                                          \
                                                                                                    \
 	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,     \
@@ -344,7 +333,7 @@ int runq_general(u64 *ctx)
 		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :       \
 				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))        \
 			return 0;                                                                  \
-		return rest_plain(prev, next, mono);                                               \
+		return slow_plain(prev, next, mono);                                               \
 	}                                                                                          \
                                                                                                    \
 	static __always_inline int name##_switch(u64 *ctx, bool by_sample)                         \
@@ -381,14 +370,14 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Not inlined: @ctx would cost a register in runq without load. */
+/* Out of line, because @ctx would cost a register in runq without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/* One operand for all questions: each takes an instruction. */
+/* One operand selects the variant, because each flag costs an instruction. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -400,12 +389,10 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * All waits of cgroups. The quick path is compiled for a switch whose clock does not lag, for one
- * that takes the core from a task, and for one that ends idling. With load, a switch that closes
- * load's open interval has its own function, so that both read the clock once.
+ * All waits of cgroups. The fast path is compiled three times: after a task that blocks, a preempted task, and the idle
+ * task. Switches that end an interval of load have functions of their own, which read the clock once for both.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
-	/* With load, this closes load's open interval, so that both read the clock once. */ \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -413,10 +400,10 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
 		switch_to_idle(&core->load, prev, next, mono);                                      \
-		/* Quota may hold prev. */                                                        \
+		/* A throttled task is runnable and leaves the core to idle. */                   \
 		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_idle(struct task_struct *prev, struct task_struct *next)     \
@@ -427,19 +414,22 @@ int runq_some(u64 *ctx)
                                                                                                   \
 		if (FILLED_FLAG(CORE_FILLED_LOAD))                                                \
 			switch_to_task(&core->load, prev, next, mono);                              \
+		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_late(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
 		u64 mono = bpf_ktime_get_ns(), cpu = quick_cpu(mode, next);                       \
+		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core_masked(cpu)))       \
+		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
+		if (quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core))                   \
 			return 0;                                                                 \
-		return switch_rest(mode, prev, next, mono);                                       \
+		return slow_switch(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	static __always_inline int name##_any(struct task_struct *prev, struct task_struct *next, \
@@ -449,28 +439,25 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes there are not enough registers to keep it. */              \
+			/* With causes there is no register for it. */                            \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
 				return 0;                                                         \
-			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
+			return mode.causes ? slow_blocked_causes(stack, next) : slow_blocked_plain(prev, next);     \
 		}                                                                                 \
 		if (!prev->pid)                                                                   \
 			return name##_idle(prev, next);                                           \
-		if (!quick_alone(mode))                                                           \
+		if (!quick_one_function(mode))                                                           \
 			return name##_late(prev, next);                                           \
 		cpu = quick_cpu(mode, next);                                                      \
 		core = core_masked(cpu);                                                          \
 		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns(), cpu, core))     \
 			return 0;                                                                 \
-		return late_plain(prev, next);                                                    \
+		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/*                                                                                        \
-	 * A sample: a wait in it ends, other tasks wait, the core becomes idle, or load's open   \
-	 * interval ends.                                                                         \
-	 */                                                                                       \
+	/* A switch that a sample may need, or that ends an interval of load. */                  \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -488,9 +475,9 @@ int runq_some(u64 *ctx)
 		}                                                                                 \
 		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
-		/* 0: the clock must be looked at. */                                             \
+		/* until is 0 if the clock's offset is unknown. */                                \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* Nobody waits. Only a wait that quota held may reach further back. */   \
+			/* No task waits. Only throttled tasks may need earlier segments. */      \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -500,7 +487,7 @@ int runq_some(u64 *ctx)
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	/* With load: kernel threads and rare cases. */                             \
+	/* With load: switches to kernel threads, and rare cases. */                              \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -529,7 +516,6 @@ int runq_some(u64 *ctx)
 				return 0;                                                         \
 			return name##_sampled(prev, next);                                        \
 		}                                                                                 \
-		/* With causes every path needs it. */                                            \
 		if (mode.causes || FILLED(CORE_FILLED_LOAD)) {                                    \
 			cpu = quick_cpu(mode, next);                                              \
 			core = core_masked(cpu);                                                  \
@@ -543,7 +529,7 @@ int runq_some(u64 *ctx)
 
 RUNQ_SWITCH(runq_plain, .modern = true)
 RUNQ_SWITCH(runq_plain_old, .modern = false)
-/* With causes, and blame if asked for. */
+/* With causes, and blame if requested. */
 RUNQ_SWITCH(runq_causes, .modern = true, .causes = true)
 RUNQ_SWITCH(runq_causes_old, .causes = true)
 
@@ -569,16 +555,15 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/* Whether a delay, without the tag of a task, is another's or none. */
+/* True if a delay without its tag belongs to another task, or is unset. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
 }
 
 /*
- * The kernel's own run_delay of all tasks, to compare our sum with. The iterator stops showing a
- * task some time after it exits and before it is freed. So its run_delay is added when it exits,
- * and what it waits after that is added by the iterator, or when it is freed.
+ * run_delay of all tasks, to compare our sum with. The iterator does not show every task between exit and release, so the
+ * run_delay of a task is added at its exit. Later growth is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -588,9 +573,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 }
 
 /*
- * run_delay since the task's exit was noted; notes it if that was not done yet. If another task,
- * such as a zombie, has the entry, the exit is not recorded. Its run_delay counts as that of a live
- * task until the task or the entry is freed.
+ * Growth of run_delay since the exit of the task was recorded; records the exit if necessary. If a zombie has the entry,
+ * the exit is not recorded, and the task counts as a live task.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -624,11 +608,10 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/* If it has not run since the start: its run_delay as of now. */
+	/* A task that has not run since the start gets its current run_delay. */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);
-	/* Includes tasks that exited before the start and are first seen here. */
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
 	if (word)
 		delay_live_ns += exit_rest(task, word);
@@ -646,7 +629,7 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/* It has run or was walked over since the start, so its run_delay was in the sum. */
+		/* The task has an entry, so its run_delay was in the sum. */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

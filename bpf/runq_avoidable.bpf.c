@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Adds up, by cgroup, the time that tasks wait while another core that they may use is idle. */
 #include "runq_avoidable.bpf.h"
-#include "runq_task.bpf.h"
 #include "map.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -40,15 +39,7 @@ static __noinline int avoid_count(struct task_struct *next, u32 cpu, u64 now)
 	avoid_ends(avoid_entry(next->pid), next, cpu, now, &more);
 	if (!more.most_ns && !more.excluded_ns)
 		return 0;
-	waits = bpf_map_lookup_elem(&avoidable_waits, &key);
-	if (!waits) {
-		/*
-		 * If another core adds the entry at the same time, this fails and the look-up
-		 * succeeds.
-		 */
-		bpf_map_update_elem(&avoidable_waits, &key, &none, BPF_NOEXIST);
-		waits = bpf_map_lookup_elem(&avoidable_waits, &key);
-	}
+	waits = MAP_ENTRY(&avoidable_waits, &key, &none);
 	if (!waits) {
 		avoid_core(cpu)->lost++;
 		avoid_core(cpu)->full++;

@@ -7,7 +7,7 @@
 
 static __always_inline struct runq_row *row_at(u32 row)
 {
-	return AREA(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
+	return FIXED(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
 /*
@@ -97,7 +97,7 @@ __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 /* @cpu is masked. */
 static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 {
-	return AREA(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
+	return FIXED(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
 }
 
 /* A pair that is not at its place: it takes it if it is free. */

@@ -8,20 +8,17 @@
 #include "runq_clock.bpf.h"
 #include "runq_walk.bpf.h"
 
-/* For unlikely branches: moved out of line, so that the usual path is fewer cache lines. */
-#define rarely(x) __builtin_expect(!!(x), 0)
-
 struct dispatch {
-	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
-	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
-	u64 mono;		/* CLOCK_MONOTONIC at now */
+	u64 from, now, wait_ns; /* wait_ns exceeds now - from if the wait began on another core */
+	u64 clock, late_ns;	/* clock of the run queue at the switch, and its lag */
+	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
 	u32 place, pid;
 	bool sampled;
-	bool leaves_asleep; /* prev; the idle task never does */
+	bool leaves_asleep; /* prev blocks; false for the idle task */
 };
 
-/* Global, as blame_add(). @first 0 begins the walk; returns 0 after its last part. */
+/* Walks over a part of the segments. @first 0 begins the walk; returns 0 after the last part. Global: verified once. */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
@@ -61,7 +58,7 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 	return 0;
 }
 
-/* Looks its arguments up again, so that the caller need not keep them in registers. */
+/* Quota stopped holding a group. Looks up the slot again, so that the caller needs no register for it. */
 static __noinline int hold_ends(u32 place, u64 total, u64 now)
 {
 	u64 cpu = bpf_get_smp_processor_id();
@@ -72,7 +69,7 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
-	/* First dispatch of the group here: whether it was throttled is unknown if it ever was. */
+	/* At the first dispatch of a group that was ever throttled here, the time of the throttling is unknown. */
 	if (cell->held_clock || total > 1) {
 		slot_cold(books, cpu)->held_ns =
 			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
@@ -84,9 +81,8 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 }
 
 /*
- * The total grows when throttling ends, and the first dispatch after that sees it. So throttling
- * ended before that dispatch by no more than the dispatched task still waited in the queue.
- * Returns whether the last throttling reaches into the wait.
+ * True if throttling overlaps the wait. The kernel's total grows when throttling ends, and the next dispatch sees it, so
+ * throttling ended at most one wait before that dispatch.
  */
 static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
 				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)
@@ -96,7 +92,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
 		return false;
 	total++;
-	if (rarely(cell->held_clock != total))
+	if (unlikely(cell->held_clock != total))
 		hold_ends(d->place, total, pc->to);
 	end = slot_cold(slot, cpu)->held_end;
 	if (end + RUNQ_QUICK_NS < pc->to)
@@ -104,7 +100,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 	return end > pc->from;
 }
 
-/* From when to when in the wait the group was throttled. */
+/* Sets the throttled part of a wait. */
 static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
 	w->held_unknown = cold->held_ns == RUNQ_HELD_UNKNOWN;
@@ -114,7 +110,6 @@ static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_
 		w->held_from = w->from;
 }
 
-/* To a counter that cores may share. */
 static __always_inline void stripe_add(u64 *counter, u64 more)
 {
 	if (layout.kind & RUNQ_SHARED)
@@ -123,7 +118,6 @@ static __always_inline void stripe_add(u64 *counter, u64 more)
 		*counter += more;
 }
 
-/* The kind is read once for both questions: each reading is some instructions. */
 static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 kind)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le;
@@ -138,10 +132,7 @@ static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 
 	stripe_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
 }
 
-/*
- * Boundaries without a histogram: waits in lower buckets are below the boundary, a wait in the same
- * bucket may be.
- */
+/* Counts a wait between two boundaries. A wait in the bucket of a boundary is compared with the boundary. */
 static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le = le_in[bucket];
@@ -149,7 +140,7 @@ static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 
 	if (le && wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		step++;
-	/* In a 64-bit register, or the verifiers of 5.10 and 6.1 forget its bounds. */
+	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit registers. */
 	asm volatile("" : "+r"(step));
 	if (step <= RUNQ_NR_LE)
 		stripe_add(&steps->count[step], 1);
@@ -159,14 +150,14 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 {
 	u32 kind = layout.kind;
 
-	/* Compared, not masked: what the verifier knows then costs nothing. */
+	/* A comparison that the verifier can decide costs nothing, a mask does. */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
 	else
 		hist_count(slot_hist(slot, cpu), wait_ns, kind);
 }
 
-/* Most waits lie within the last segment, or begin exactly with it. */
+/* True if the wait lies within the last segment, as most waits do. */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
 {
@@ -182,7 +173,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
-/* Blame for a wait within one segment. */
+/* Charges a wait within one segment to the group that ran. */
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -191,7 +182,7 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
 }
 
-/* The slow path; looks up everything again. Without @booked the wait is for the stream only. */
+/* Splits a wait by the segments that it overlaps. Without @booked only the event of a long wait needs the result. */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
 				  bool held, bool booked)
 {

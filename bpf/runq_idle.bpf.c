@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Counts what tasks waited for a core to leave its idle state, by their cgroup and by the state. */
-#include "runq_task.bpf.h"
+#include "task.bpf.h"
 #include "map.bpf.h"
 #include "abi/runq_idle.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-#define PWR_EVENT_EXIT ((u32)-1)
 
 /* Set before loading. */
 const volatile bool cgroup_v2;
@@ -36,16 +34,8 @@ static __always_inline void count_wait(struct runq_idle_cpu *here, struct task_s
 				       u64 wait_ns)
 {
 	struct runq_idle_key key = {.group = task_cgroup(next, cgroup_v2), .state = here->state};
-	struct runq_idle_waits none = {}, *waits = bpf_map_lookup_elem(&idle_waits, &key);
+	struct runq_idle_waits none = {}, *waits = MAP_ENTRY(&idle_waits, &key, &none);
 
-	if (!waits) {
-		/*
-		 * If another core adds the entry at the same time, this fails and the look-up
-		 * succeeds.
-		 */
-		bpf_map_update_elem(&idle_waits, &key, &none, BPF_NOEXIST);
-		waits = bpf_map_lookup_elem(&idle_waits, &key);
-	}
 	if (!waits) {
 		here->full++;
 		return;

@@ -61,7 +61,7 @@ static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.near")
 static char near_area[8] SEC(".data.near");
 
 /* The compiler must not know how large it is declared. */
-#define AREA(name)                               \
+#define FIXED(name)                               \
 	({                                       \
 		void *__area = name##_area;      \
 		asm volatile("" : "+r"(__area)); \
@@ -69,7 +69,7 @@ static char near_area[8] SEC(".data.near");
 	})
 
 /* @offset from @base, in the register of @offset: the compiler would copy @base first. */
-#define INTO(base, offset)                                               \
+#define OFFSET(base, offset)                                               \
 	({                                                               \
 		u64 __at = (offset);                                     \
 		asm volatile("%0 += %1" : "+r"(__at) : "r"(base));       \

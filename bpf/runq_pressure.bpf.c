@@ -8,7 +8,7 @@
  * to those of all above. Whoever makes a count leave 0 or return to it adds a stamp to a sum of stamps.
  * All of these are single atomic operations, so that cores need no lock and none of them is lost.
  */
-#include "runq_task.bpf.h"
+#include "task.bpf.h"
 #include "map.bpf.h"
 #include "abi/runq_pressure.h"
 
@@ -46,8 +46,6 @@ enum {
 };
 
 MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
-
-#define rarely(x) __builtin_expect(!!(x), 0)
 
 /* A task, its group and where it counts there, as one word. */
 #define TASK_WORD(pid, group, at) ((u64)(pid) << 32 | (group) << 8 | (at))
@@ -120,7 +118,7 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
 
-	if (rarely(is & RUNQ_PRESSURE_CROWDED))
+	if (unlikely(is & RUNQ_PRESSURE_CROWDED))
 		__sync_fetch_and_add(&crowded, 1);
 	delta = own_unit(is) - own_unit(was);
 	for (int i = 0; delta && i < RUNQ_PRESSURE_DEPTH && group; i++)
@@ -207,7 +205,7 @@ static __always_inline struct change task_turns(struct task_struct *task, u32 at
 	struct change change = {};
 
 	group = TASK_GROUP(was);
-	if (rarely(TASK_PID(was) != pid || group_at(group)->key != task_cgroup(task, cgroup_v2))) {
+	if (unlikely(TASK_PID(was) != pid || group_at(group)->key != task_cgroup(task, cgroup_v2))) {
 		group = group_find(task, CHAIN_OF_SWITCH);
 		if (!group)
 			__sync_fetch_and_add(&full, 1);
@@ -255,7 +253,7 @@ int runq_pressure_switch(u64 *ctx)
 		/* Includes a task preempted on its way to sleep. */
 		if (!preempted && !task_runnable(prev))
 			at = RUNQ_PRESSURE_AT_ASLEEP;
-		else if (rarely(task_throttled(prev)))
+		else if (unlikely(task_throttled(prev)))
 			at = RUNQ_PRESSURE_AT_QUOTA;
 		left = task_turns(prev, at, stamp);
 	}
@@ -271,22 +269,6 @@ int runq_pressure_switch(u64 *ctx)
 	return 0;
 }
 
-/* The core in whose queue the task is. */
-static __always_inline u32 task_queue(struct task_struct *task)
-{
-	u64 cpu;
-
-	/* With a barrier in each case the compiler does not make one load at a computed offset. */
-	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu)) {
-		cpu = ((struct task_struct___cpu *)task)->cpu;
-		asm volatile("" : "+r"(cpu));
-	} else {
-		cpu = task->thread_info.cpu;
-		asm volatile("" : "+r"(cpu));
-	}
-	return cpu % RUNQ_PRESSURE_CPUS;
-}
-
 static __always_inline int task_woken(struct task_struct *task)
 {
 	u64 was = *task_word(task->pid), stamp;
@@ -296,8 +278,8 @@ static __always_inline int task_woken(struct task_struct *task)
 	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
 		return 0;
 	stamp = stamp_now();
-	at = cores[task_queue(task)] ?: RUNQ_PRESSURE_AT_CONTENTION;
-	if (rarely(task_throttled(task)))
+	at = cores[task_cpu(task) % RUNQ_PRESSURE_CPUS] ?: RUNQ_PRESSURE_AT_CONTENTION;
+	if (unlikely(task_throttled(task)))
 		at = RUNQ_PRESSURE_AT_QUOTA;
 	change_apply(task_turns(task, at, stamp), stamp);
 	return 0;

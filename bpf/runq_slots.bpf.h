@@ -4,11 +4,11 @@
 #define SUBTICK_BPF_RUNQ_SLOTS_H
 
 #include "runq_maps.bpf.h"
-#include "runq_task.bpf.h"
+#include "task.bpf.h"
 
 static __always_inline struct runq_task *task_at(u32 pid)
 {
-	return AREA(tasks) + (u64)(pid % RUNQ_NR_TASKS) * sizeof(struct runq_task);
+	return FIXED(tasks) + (u64)(pid % RUNQ_NR_TASKS) * sizeof(struct runq_task);
 }
 
 static __always_inline struct runq_cpu *cpu_at(u64 cpu)
@@ -64,7 +64,7 @@ static __noinline void *slot_far(u32 place)
 
 static __always_inline void *slot_near(u64 at)
 {
-	return AREA(near) + (at & RUNQ_NEAR_MASK);
+	return FIXED(near) + (at & RUNQ_NEAR_MASK);
 }
 
 static __always_inline void *slot_get(u32 place)

@@ -5,6 +5,8 @@
 
 #include "kernel.bpf.h"
 
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 /* A plain load: the verifier knows the type of the tracepoint's argument. */
 static __always_inline bool task_runnable(struct task_struct *task)
 {
@@ -35,6 +37,29 @@ static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *
 	if (v2)
 		return &set->dfl_cgrp->self;
 	subsys = (void *)&set->subsys;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
+}
+
+static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
+{
+	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
+}
+
+/* The key of the task's cgroup. The root of v2 has number 0, which becomes 1, a v1 root's. */
+static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
+{
+	if (!v2)
+		return task_css(task, false)->serial_nr;
+	return task_css(task, true)->serial_nr ?: 1;
+}
+
+/* NULL of a cgroup of another hierarchy. */
+static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgroup, bool v2)
+{
+	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys;
+
+	if (v2)
+		return &cgroup->self;
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Stamps idle entry and exit, the interrupts that end idling and the timers or IPIs behind them. */
 #include "hist.bpf.h"
-#include "kernel.bpf.h"
 #include "wake_passive.bpf.h"
 #include "wake_point.bpf.h"
-#include "wake_slot.bpf.h"
 #include "vectors.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -159,29 +157,29 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /* Source remote: the first of these events in the sender's wake-up of the worker is the launch. */
-static __always_inline void stamp_launch(u32 cpu, u32 how)
+static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
 
-	if (!l || !l->sender || l->launch_ns || l->sender != (u32)bpf_get_current_pid_tgid())
-		return;
+	if (!l || !l->sender || l->launch_ns || l->sender != (u32)bpf_get_current_pid_tgid() ||
+	    (how == WAKE_HOW_WAKING && woken != l->worker))
+		return 0;
 	l->how = how;
 	l->launch_ns = now;
+	return 0;
 }
 
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(wake_ipi_send, u32 cpu)
 {
-	stamp_launch(cpu, WAKE_HOW_IPI);
-	return 0;
+	return stamp_launch(cpu, WAKE_HOW_IPI, 0);
 }
 
 SEC("tp_btf/sched_wake_idle_without_ipi")
 int BPF_PROG(wake_flag, int cpu)
 {
-	stamp_launch(cpu, WAKE_HOW_FLAG);
-	return 0;
+	return stamp_launch(cpu, WAKE_HOW_FLAG, 0);
 }
 
 /* arm64 without ipi_send_cpu (5.10, 6.1): the event has a CPU mask. */
@@ -192,16 +190,12 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 
 	/* As many CPUs as arm64 can be built for. */
 	for (u32 i = 0; i < 4096 / 64; i++) {
-		u32 cpu;
-
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
 		/* A wake-up goes to one CPU only. */
 		if (word & (word - 1))
 			return 0;
-		cpu = 64 * i + hist_msb(word);
-		stamp_launch(cpu, WAKE_HOW_IPI);
-		return 0;
+		return stamp_launch(64 * i + hist_msb(word), WAKE_HOW_IPI, 0);
 	}
 	return 0;
 }
@@ -210,21 +204,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {
-	u64 now = bpf_ktime_get_ns();
-	struct wake_launch *l;
-	u32 cpu;
-
-	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
-		cpu = BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
-	else
-		cpu = BPF_CORE_READ(task, thread_info.cpu);
-	l = bpf_map_lookup_elem(&launches, &cpu);
-	if (!l || !l->sender || (u32)task->pid != l->worker || l->launch_ns ||
-	    l->sender != (u32)bpf_get_current_pid_tgid())
-		return 0;
-	l->how = WAKE_HOW_WAKING;
-	l->launch_ns = now;
-	return 0;
+	return stamp_launch(task_cpu(task), WAKE_HOW_WAKING, task->pid);
 }
 
 SEC("tp_btf/sched_switch")

@@ -3,7 +3,19 @@
 #ifndef SUBTICK_BPF_WAKE_POINT_H
 #define SUBTICK_BPF_WAKE_POINT_H
 
-#include "wake_slot.bpf.h"
+#include "task.bpf.h"
+#include "map.bpf.h"
+#include "abi/wake.h"
+
+/* Set before loading. Points and source passive can run together. */
+const volatile bool want_points;
+const volatile bool want_passive;
+const volatile bool switch_state_first;
+const volatile __u32 nr_states = 1; /* see passive_timer() */
+const volatile bool one_state;
+
+MAPPED_ARRAY(slots, struct wake_slot);
+MAPPED_ARRAY(launches, struct wake_launch);
 
 static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit: how wrong the kernel's own CPU figures are on this machine. */
+/* subtick audit: error of the kernel's own CPU figures on this machine. */
 #include "commands.h"
 
 #include <errno.h>
@@ -9,24 +9,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_paper.h"
-#include "base/array.h"
 #include "audit_rows.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "opts.h"
 #include "output.h"
 #include "present/audit.h"
 #include "run.h"
 #include "host/cpu.h"
-#include "view/svg/audit.h"
+#include "view/svg/plots.h"
 
 struct audit_experiment {
 	const char *name;
-	/* A report can also come with an error: what was measured until then. */
+	/* After an error, *ret_report has the results before the error, or is NULL. */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
-	double share;	   /* the part of the budget that the experiment gets if all run */
-	uint64_t least_ns; /* or this, if that is more: until then it has no result */
+	double share;	   /* share of the budget if all experiments run */
+	uint64_t least_ns; /* minimum time; a shorter experiment has no result */
 };
 
 static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
@@ -47,7 +46,7 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 	struct audit_delays delays;
 	int rc = audit_delays(opts, env, findings, &delays, err);
 
-	/* An error keeps the rows that are finished. */
+	/* Finished rows are reported even after an error. */
 	if (!rc)
 		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
 	else if (delays.nr)
@@ -71,17 +70,13 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 	return rc;
 }
 
-/* In the order in which they run. */
 static const struct audit_experiment experiments[] = {
 	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
 	{"delays", run_delays, 0.18, 0},
 	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-/*
- * The file for the plots of @experiment: --plot itself, or a file per experiment if all run: "x.svg"
- * becomes "x-ticks.svg" and so on.
- */
+/* Copies the path of --plot. If all experiments run, "x.svg" becomes "x-ticks.svg" and so on. */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
 {
@@ -93,7 +88,7 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/* An error should show before a minute of measuring, not after it. */
+/* Checks before the measurement that the files of --plot can be written. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
@@ -104,14 +99,12 @@ static int plots_check(const struct audit_cmd *cmd, struct err *err)
 
 		if (cmd->only && strcmp(cmd->only, experiment))
 			continue;
-		rc = plot_path(cmd, experiment, path, sizeof(path), err);
-		if (!rc)
-			rc = output_check(path, err);
+		rc = plot_path(cmd, experiment, path, sizeof(path), err) ?: output_check(path, err);
 	}
 	return rc;
 }
 
-/* Draws the plots of @experiment, if it has any and --plot is set. */
+/* Draws the plots of @experiment if --plot is set. */
 static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
 		      const struct report *report, struct err *err)
 {
@@ -124,12 +117,10 @@ static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
 		if (strcmp(audit_figures[i].experiment, experiment))
 			continue;
 		audit_drawing_init(&drawing, &audit_figures[i], report);
-		rc = plot_path(cmd, experiment, path, sizeof(path), err);
-		if (!rc)
-			rc = output_open(&file, path, err);
-		if (!rc)
-			rc = output_close(&file, svg_write(file.out, report, drawing.plots, drawing.nr),
-					  err);
+		rc = plot_path(cmd, experiment, path, sizeof(path), err)
+			?: output_open(&file, path, err)
+			?: output_close(&file, svg_write(file.out, report, drawing.plots, drawing.nr),
+					err);
 	}
 	return rc;
 }
@@ -145,17 +136,7 @@ static void clear_progress(const struct audit_env *env)
 		fputs("\r\033[K", stderr);
 }
 
-/* A delay of audit delays is finished. */
-static bool print_row(void *arg, const struct audit_delays *delays)
-{
-	struct audit_cmd *cmd = arg;
-
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
-	return audit_rows_done(&cmd->rows, delays);
-}
-
-/* Prints and frees the report; 0, or the exit code. @ret_gone: the reader closed the pipe; stop. */
+/* Prints and frees the report. @ret_gone is true if the reader closed the pipe. */
 static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 {
 	struct err err = {0};
@@ -164,12 +145,12 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 }
 
-/* Draws, prints and frees the report; 0, or the exit code. */
+/* Draws, prints and frees the report. Returns the exit code. */
 static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
 	struct err err = {0};
-	/* Print the results even if the plot failed. */
+	/* The results are printed even if the plot failed. */
 	int undrawn = plots_draw(cmd, e->name, report, &err) ? opts_fail("audit", &err) : 0;
 	int code = EXIT_SUCCESS;
 
@@ -184,7 +165,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/* An experiment that has too little time is run as well: its report says what was left out. */
+/* An experiment without enough time runs, too: its report lists the skipped parts. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -197,7 +178,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			   bool *ret_lacks)
 {
 	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
-	double shares = 1.0; /* of the experiments that are left */
+	double shares = 1.0; /* sum of the shares of the remaining experiments */
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
@@ -221,7 +202,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/* The other experiments may not need what the machine lacks. */
+		/* The other experiments may work without the missing feature. */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;
@@ -252,8 +233,8 @@ static int run(struct audit_cmd *cmd)
 {
 	struct audit_env env = {.wait = run_wait,
 				.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
-				.row = print_row,
-				.arg = cmd};
+				.row = audit_rows_done,
+				.arg = &cmd->rows};
 	struct report *report;
 	struct cpuset audited = {0};
 	struct audit_precision precision;
@@ -292,7 +273,7 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
-/* audit -- COMMAND. @cpu binds the command; negative: it may use the CPUs of this process. */
+/* Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative. */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
 	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};
@@ -317,7 +298,7 @@ static int audit_command_run(char *const *argv, int cpu, struct view *view)
 		return opts_fail("audit", &err);
 	output_report(view, report, &err);
 	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
-	/* A script that runs its program this way must notice that the program failed. */
+	/* The exit code shows a failure of the command. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",
 			WIFEXITED(command.status) ? "exited with" : "was ended by signal",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses the command line of `subtick audit`; refuses options that its experiments would ignore. */
+/* Parses the command line of `subtick audit` and refuses options that would be ignored. */
 #include "audit_rows.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 	return opt_each(opt, value, base, err, add_slack);
 }
 
-/* The words lack "locked", which --phase selects: loads after it are one bit higher. */
+/* The words lack AUDIT_LOCKED, which --phase selects, so later loads are one bit higher. */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;
@@ -127,7 +127,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* All words after "--" are a command, including its options. */
+/* Takes all words after "--" as a command with its options. */
 static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct err *err)
 {
 	char **command = &state->argv[state->index - 1];
@@ -157,8 +157,8 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 }
 
 /*
- * First option given that no experiment of this run uses, or NULL. Without an operand, only the
- * options of precision are unused.
+ * First option on the command line that no experiment of this run uses, or NULL. Without an operand
+ * only the options of precision are unused.
  */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
@@ -171,7 +171,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/* First option given that audit -- COMMAND would ignore, or NULL. */
+/* First option on the command line that audit -- COMMAND would ignore, or NULL. */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)
@@ -181,7 +181,7 @@ static const struct opt *option_foreign(const struct opts_state *state)
 	return NULL;
 }
 
-/* The default is the last core that this process may use: the first ones handle most interrupts. */
+/* The default is the last allowed CPU, because the first CPUs handle most interrupts. */
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;

@@ -1,46 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit --paper DIR: repeats the paper's experiments and writes its figures and its table. */
-#include "audit_paper.h"
+/* subtick audit --paper DIR: repeats the experiments of the paper and writes its figures and table. */
+#include "audit_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "opts.h"
 #include "output.h"
 #include "view/html/html.h"
-#include "view/svg/audit.h"
+#include "view/svg/plots.h"
 
 #define TICKS_NS  (20 * NSEC_PER_SEC)
 #define DELAYS_NS (54 * NSEC_PER_SEC) /* 1.5 s for each of 18 delays and 2 slacks */
-/* Part of --budget for ticks, as in the run without it. */
+/* Share of --budget for ticks, the same as without --budget. */
 #define TICKS_SHARE 0.27
-/* Timer, switch to idle and back: an estimate, for the time of the whole run only. */
+/* Estimated overhead of one loop: timer, switch to idle and back. */
 #define LOOP_NS 5000
 
 static const uint64_t slacks_ns[] = {AUDIT_DEFAULT_SLACK_NS, 1};
 
-/* A file of the directory that the run writes. */
-static int path_in(const struct audit_cmd *cmd, const char *name, char *buf, size_t size, struct err *err)
+#define PATH_SIZE 4096
+
+static int path_in(const struct audit_cmd *cmd, const char *name, char path[PATH_SIZE],
+		   struct err *err)
 {
-	return snprintf(buf, size, "%s/%s", cmd->paper, name) < (int)size
+	return snprintf(path, PATH_SIZE, "%s/%s", cmd->paper, name) < PATH_SIZE
 		       ? 0
 		       : err_set(err, -ENAMETOOLONG, "--paper: %.80s… is too long", cmd->paper);
 }
 
 static int directory_make(const struct audit_cmd *cmd, struct err *err)
 {
-	char path[4096];
-	int rc = path_in(cmd, "index.html", path, sizeof(path), err);
+	char path[PATH_SIZE];
+	int rc = path_in(cmd, "index.html", path, err);
 
 	if (!rc && mkdir(cmd->paper, 0777) && errno != EEXIST)
 		return err_set(err, -errno, "--paper %.80s: %s", cmd->paper, strerror(errno));
 	return rc ?: output_check(path, err);
 }
 
-uint64_t audit_paper_takes(const struct audit_opts *opts)
+/* Opens a file in the directory. @path must stay valid until output_close(). */
+static int open_in(const struct audit_cmd *cmd, const char *name, char path[PATH_SIZE],
+		   struct output_file *file, struct err *err)
+{
+	return path_in(cmd, name, path, err) ?: output_open(file, path, err);
+}
+
+/* Estimated time of the run. */
+static uint64_t estimate_ns(const struct audit_opts *opts)
 {
 	const uint64_t *us;
 	size_t nr = audit_delays_paper(&us);
@@ -51,7 +61,7 @@ uint64_t audit_paper_takes(const struct audit_opts *opts)
 	if (!opts->iterations)
 		return TICKS_NS + DELAYS_NS;
 	for (size_t i = 0; i < nr; i++)
-		for (size_t k = 0; k < sizeof(slacks_ns) / sizeof(slacks_ns[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(slacks_ns); k++)
 			takes += us[i] ? opts->iterations * (us[i] * NSEC_PER_USEC + slacks_ns[k] + LOOP_NS)
 				       : opts->iterations * 100;
 	return takes;
@@ -59,7 +69,7 @@ uint64_t audit_paper_takes(const struct audit_opts *opts)
 
 static void say_time(const struct audit_cmd *cmd)
 {
-	uint64_t seconds = audit_paper_takes(&cmd->opts) / NSEC_PER_SEC;
+	uint64_t seconds = estimate_ns(&cmd->opts) / NSEC_PER_SEC;
 
 	fprintf(stderr, "subtick audit: takes about %llu h %llu min %llu s; CPU %u is busy meanwhile%s\n",
 		(unsigned long long)seconds / 3600, (unsigned long long)seconds / 60 % 60,
@@ -75,12 +85,10 @@ static int write_figures(const struct audit_cmd *cmd, const struct report *ticks
 	for (size_t i = 0; i < AUDIT_NR_PAPER_FIGURES && !rc; i++) {
 		const struct audit_paper_figure *figure = &audit_paper_figures[i];
 		struct output_file file;
-		char name[32], path[4096];
+		char name[32], path[PATH_SIZE];
 
 		snprintf(name, sizeof(name), "figure-%s.svg", figure->number);
-		rc = path_in(cmd, name, path, sizeof(path), err);
-		if (!rc)
-			rc = output_open(&file, path, err);
+		rc = open_in(cmd, name, path, &file, err);
 		if (!rc)
 			rc = output_close(&file,
 					  svg_write(file.out, figure->of_ticks ? ticks : paper,
@@ -92,24 +100,16 @@ static int write_figures(const struct audit_cmd *cmd, const struct report *ticks
 
 static int write_rest(const struct audit_cmd *cmd, const struct report *paper, struct err *err)
 {
-	struct view view = {.format = VIEW_CSV};
 	struct output_file file;
-	char path[4096];
-	int rc = path_in(cmd, "table-1.csv", path, sizeof(path), err);
+	char path[PATH_SIZE];
+	int rc = path_in(cmd, "table-1.csv", path, err) ?: output_view(path, VIEW_CSV, paper, err);
 
 	if (!rc)
-		rc = output_open(&file, path, err);
-	view.out = file.out;
-	if (!rc)
-		rc = output_close(&file, view_write(&view, paper), err);
-	if (!rc)
-		rc = path_in(cmd, "index.html", path, sizeof(path), err);
-	if (!rc)
-		rc = output_open(&file, path, err);
+		rc = open_in(cmd, "index.html", path, &file, err);
 	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
-/* Writes and frees the reports; prints the last one. */
+/* Writes the files, prints the report of the paper, and frees both reports. */
 static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
 {
 	int rc = write_figures(cmd, ticks, paper, err);
@@ -139,7 +139,7 @@ int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *
 	say_time(cmd);
 	opts->brief = false;
 	opts->slacks_ns = slacks_ns;
-	opts->nr_slacks = sizeof(slacks_ns) / sizeof(slacks_ns[0]);
+	opts->nr_slacks = ARRAY_SIZE(slacks_ns);
 	opts->budget_ns = budget ? (uint64_t)(TICKS_SHARE * (double)budget) : TICKS_NS;
 	rc = audit_ticks(opts, env, &cmd->findings, &ticks, err);
 	if (!rc)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints and saves rows of `subtick audit delays`; reads those of an earlier run, with checks. */
+/* Prints and saves rows of `subtick audit delays`; reads and checks rows of an earlier run. */
 #include "audit_rows.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "output.h"
-#include "report/read_json.h"
 #include "report/report.h"
 
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
@@ -19,7 +20,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 	struct err *err = &rows->failed;
 	int width = rows->view->width, rc;
 
-	/* JSON is one object per experiment: it is written at the end. */
+	/* JSON is one object per experiment and is written at the end. */
 	if (rows->view->format == VIEW_JSON)
 		return 0;
 	rc = rows->view->format == VIEW_CSV
@@ -27,7 +28,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/* Not folded: a row that took two lines would repeat its headings each time. */
+	/* Unlimited width, because a folded row would repeat its headings. */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
@@ -37,18 +38,10 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 
 static int save(struct audit_rows *rows, const struct audit_delays *delays)
 {
-	struct view view = {.format = VIEW_JSON};
-	struct output_file file;
-	struct report *report;
-	int rc;
+	struct report *report = NULL;
+	int rc = audit_delays_report(rows->opts, rows->findings, delays, &report, &rows->failed)
+		?: output_view(rows->save, VIEW_JSON, report, &rows->failed);
 
-	rc = audit_delays_report(rows->opts, rows->findings, delays, &report, &rows->failed);
-	if (rc)
-		return rc;
-	rc = output_open(&file, rows->save, &rows->failed);
-	view.out = file.out;
-	if (!rc)
-		rc = output_close(&file, view_write(&view, report), &rows->failed);
 	report_free(report);
 	return rc;
 }
@@ -56,11 +49,13 @@ static int save(struct audit_rows *rows, const struct audit_delays *delays)
 bool audit_rows_done(void *arg, const struct audit_delays *delays)
 {
 	struct audit_rows *rows = arg;
-	int rc = write_row(rows, delays);
+	int rc;
 
-	if (rows->save && save(rows, delays))
-		return false;
-	return !rc;
+	/* Clear the progress line. */
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	rc = write_row(rows, delays);
+	return !(rows->save && save(rows, delays)) && !rc;
 }
 
 void audit_rows_free(struct audit_rows *rows)
@@ -69,19 +64,16 @@ void audit_rows_free(struct audit_rows *rows)
 	*rows = (struct audit_rows){0};
 }
 
-/* Above this a JSON number read as double is no longer exact; as ns it is 104 days. */
+/* 2^53, the limit of exact integers in a double; as ns it is 104 days. */
 #define EXACT 9007199254740992.0
 
-/* The readings of a row; all else is derived from them. */
+/* Measured values of a row. All other columns are derived from them. */
 static const struct {
 	const char *key;
 	size_t offset;
 	bool optional;
 } readings[] = {
-#define READING(name, member)                                     \
-	{                                                         \
-		name, offsetof(struct audit_delay, member), false \
-	}
+#define READING(name, member) {name, offsetof(struct audit_delay, member), false}
 	READING("delay_ns", delay_ns),
 	READING("slack_ns", slack_ns),
 	READING("iterations_total", iterations),
@@ -100,7 +92,7 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/* UINT64_MAX for null; false if it is not a count. */
+/* Reads a count; UINT64_MAX for null. False if the value is not a count. */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);
@@ -135,7 +127,7 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/* The levels by mode of one delay; unknown ones stay so. */
+/* Reads the levels of a delay by mode. Missing levels are unknown. */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");
@@ -195,13 +187,12 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 		       (unsigned long long)was, (unsigned long long)want);
 }
 
-/* Rows of other settings, or of another machine or kernel, must not be in one table with ours. */
+/* Refuses rows that were measured with other settings or on another machine or kernel. */
 static int check_settings(const struct report *report, const struct audit_opts *opts,
 			  struct err *err)
 {
 	const char *machine = table_str(report->fields, 0, "machine");
 	struct audit_delays plan;
-	int rc;
 
 	audit_delays_plan(opts, &plan);
 	if (!machine)
@@ -209,17 +200,14 @@ static int check_settings(const struct report *report, const struct audit_opts *
 			       "saved by an older subtick, without its machine: measure again");
 	if (strcmp(machine, plan.machine))
 		return err_set(err, -EINVAL, "saved on another machine or kernel: %.80s", machine);
-	rc = check_count(report, "cpu", opts->cpu, "--cpu", err);
-	if (!rc)
-		rc = check_count(report, "asked_iterations_total", plan.asked_iterations,
-				 "--iterations", err);
-	if (!rc)
-		rc = check_count(report, "asked_each_ns", plan.asked_each_ns,
-				 "a time per delay (--budget ÷ number of delays) in ns of", err);
-	return rc;
+	return check_count(report, "cpu", opts->cpu, "--cpu", err)
+		?: check_count(report, "asked_iterations_total", plan.asked_iterations, "--iterations",
+			       err)
+		?: check_count(report, "asked_each_ns", plan.asked_each_ns,
+			       "a time per delay (--budget ÷ number of delays) in ns of", err);
 }
 
-/* The first report of the file that is one of audit delays; NULL with the reason in @err. */
+/* Finds the first report of audit delays in a file. NULL with the reason in @err. */
 static struct report *find_report(const char *text, size_t size, struct err *err)
 {
 	struct report *report;
@@ -256,9 +244,7 @@ int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct e
 	free(text);
 	if (!report)
 		return err_prefix(err, "--resume %s", rows->resume);
-	rc = check_settings(report, opts, err);
-	if (!rc)
-		rc = read_rows(rows, report, &nr, err);
+	rc = check_settings(report, opts, err) ?: read_rows(rows, report, &nr, err);
 	report_free(report);
 	if (rc)
 		return err_prefix(err, "--resume %s", rows->resume);

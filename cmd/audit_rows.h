@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rows of `subtick audit delays`: printed and saved as they are finished, resumed from a file. */
+/* Command line of `subtick audit`; rows of `audit delays`, printed, saved and resumed. */
 #ifndef SUBTICK_CMD_AUDIT_ROWS_H
 #define SUBTICK_CMD_AUDIT_ROWS_H
 
@@ -13,16 +13,16 @@ struct audit_rows {
 	struct view *view;
 	const struct audit_opts *opts;
 	const struct audit_findings *findings;
-	const char *save;   /* a file that has all finished rows at any time; NULL: none */
-	const char *resume; /* the file of an earlier run; NULL: none */
+	const char *save;   /* file for all finished rows, or NULL */
+	const char *resume; /* file of an earlier run, or NULL */
 	struct audit_delay *earlier;
-	bool gone;	   /* nothing more can be written to stdout */
-	struct err failed; /* a row could not be written or saved; not set for a closed pipe */
+	bool gone;	   /* stdout is closed or failed */
+	struct err failed; /* error of a row; not set for a closed pipe */
 };
 
-/* Reads rows->resume and checks that it is from a run like this one. */
+/* Reads rows->resume and checks that the earlier run had the same machine and settings. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
-/* Called by the experiment; @arg is struct audit_rows. */
+/* Prints and saves a finished row. Member row of struct audit_env; @arg is struct audit_rows. */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);
 
@@ -34,18 +34,24 @@ struct audit_cmd {
 	uint64_t delays_ns[AUDIT_MAX_DELAYS];
 	uint64_t slacks_ns[AUDIT_MAX_SLACKS];
 	bool cpu_given;
-	char **command;	  /* after "--"; NULL: an experiment */
-	const char *only; /* ticks, delays, sources, precision; NULL: all */
+	char **command;	  /* command after "--", or NULL for an experiment */
+	const char *only; /* ticks, delays, sources, precision; NULL for all */
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
-	const char *paper; /* directory for the figures of the paper; NULL: none */
+	const char *paper; /* directory for the figures of the paper, or NULL */
 	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;
 };
 
-/* OPTS_PARSED, or the exit code. */
+/* Returns OPTS_PARSED, or the exit code. */
 int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv);
+
+/*
+ * Runs `subtick audit --paper`: figures 1, 2, 4, 5 and table 1 of the paper on this machine, as files
+ * in cmd->paper. Returns -EPIPE without setting @err if the reader closed the pipe.
+ */
+int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The subcommands: argv in, exit code out. */
+/* The list of subcommands. Each gets argv and returns an exit code. */
 #ifndef SUBTICK_CMD_COMMANDS_H
 #define SUBTICK_CMD_COMMANDS_H
 
@@ -8,7 +8,7 @@
 
 #include "base/option.h"
 
-/* The one list of commands: X(name, summary). A build may leave out the exporter. */
+/* All commands, as X(name, summary). The exporter is optional at build time. */
 #ifdef SUBTICK_SERVE
 #define COMMANDS_SERVE(X) X(serve, "Prometheus exporter and live page")
 #else
@@ -39,9 +39,7 @@ extern const struct opt overview_options[];
 extern const char *const command_names[];
 bool command_exists(const char *name);
 
-/* Prints the version, the kernel with its BTF, the libraries, and what was compiled in. */
-void version_print(void);
-/* One line: host, kernel, architecture, CPUs and the version of this program. */
+/* Writes one line with host, kernel, architecture, CPUs and the version of subtick. */
 void version_machine(char *buf, size_t size);
 
 #endif

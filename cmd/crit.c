@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick crit: what disabling and enabling interrupts and preemption costs. */
+/* subtick crit: cost of disabling and enabling interrupts and preemption. */
 #include "commands.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
 	const char *against;
-	struct diff_side earlier; /* windows of --against */
+	struct diff_side earlier; /* windows in the file of --against */
 };
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
 
-/* Keys must be unique: 9.99 and 99.9 have the same key. */
+/* JSON keys of percentiles must be unique: 9.99 and 99.9 have the same key. */
 static int add_percentile(const struct opt *opt, const char *word, void *base, struct err *err)
 {
 	struct crit_opts *crit = &((struct crit_cmd *)base)->crit;
@@ -81,7 +81,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Signals are unblocked only while waiting, so wait as briefly as possible to check for one. */
+/* Waits briefly, because signals are unblocked only in run_wait(). */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
@@ -122,16 +122,12 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	struct crit_engine *engine = NULL;
 	struct report *report = NULL;
 	struct err err = {0}, left = {0};
-	int rc = 0;
+	/* The file is checked before the measurement. */
+	int rc = cmd->against ? input_against(cmd->against, "crit", &cmd->earlier, &err) : 0;
 
-	/* Check the file first: a mistake should show before the measurement, not after it. */
-	if (cmd->against)
-		rc = input_against(cmd->against, "crit", &cmd->earlier, &err);
 	run_signals();
 	if (!rc)
-		rc = crit_open(&cmd->crit, &engine, &err);
-	if (!rc)
-		rc = measure(cmd, engine, &report, &err);
+		rc = crit_open(&cmd->crit, &engine, &err) ?: measure(cmd, engine, &report, &err);
 	crit_close(engine, &left);
 	if (!rc)
 		output_against(view, report, &cmd->earlier, report, &err);

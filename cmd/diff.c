@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick diff: what changed between two files of saved output. */
+/* subtick diff: changes between two files of saved output. */
 #include "commands.h"
 
 #include <errno.h>
@@ -62,9 +62,8 @@ int cmd_diff(int argc, char **argv)
 	for (int i = 0; !rc && i < 2; i++)
 		rc = input_reports(cmd.sides[i].file, &cmd.sides[i].windows, &cmd.sides[i].nr, &err);
 	if (!rc)
-		rc = diff_report(cmd.sides, cmd.view.all || cmd.view.format != VIEW_TEXT, &report, &err);
-	if (!rc)
-		rc = output_report(&cmd.view, report, &err);
+		rc = diff_report(cmd.sides, cmd.view.all || cmd.view.format != VIEW_TEXT, &report, &err)
+			?: output_report(&cmd.view, report, &err);
 	for (int i = 0; i < 2; i++)
 		input_reports_free(cmd.sides[i].windows, cmd.sides[i].nr);
 	return rc && rc != -EPIPE ? opts_fail("diff", &err) : EXIT_SUCCESS;

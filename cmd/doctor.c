@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick doctor: what this machine can measure, and how to fix what it can't. */
+/* subtick doctor: measurements that work on this machine, and fixes for the others. */
 #include "commands.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct doctor_cmd {
 	size_t nr;
 };
 
-/* 77 if one of the commands asked for does not work here at all. */
+/* Exit code 77 if one of the commands does not work on this machine. */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {
@@ -68,7 +68,7 @@ int cmd_doctor(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	/* Only the checks that these commands need. */
+	/* The report has only the checks that these commands need. */
 	if (cmd.nr)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))

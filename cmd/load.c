@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick load: how busy each core is, and with what. */
+/* subtick load: busy time of each core, split by context. */
 #include "commands.h"
 
 #include <errno.h>
@@ -52,6 +52,8 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct load_cmd, load.top, 1, 1000)},
 	{"cores", 0, NULL, "also how many hyperthreads of each physical core are busy at the same time",
 	 OPT_STORE(struct load_cmd, load.cores)},
+	{"cgroups", 0, NULL, "with --cores: also which cgroups share a physical core",
+	 OPT_STORE(struct load_cmd, load.cgroups)},
 	{"by", 0, "LEVEL", "also sums by cpu, core, llc, node or package, instead of CPUs in text",
 	 OPT_CHOICE(struct load_cmd, load.by, topology_names)},
 	{"bursts", 0, NULL, "also the distribution of busy bursts",
@@ -64,7 +66,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses options that would be ignored: an event that no source counts, a drawing of no bursts. */
+/* Refuses --event and --histogram if they would be ignored. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;
@@ -79,6 +81,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       load->event, load->source ? load->source : "auto");
 	if (opts_given(state, "histogram") && !load->bursts)
 		return err_set(err, -EINVAL, "--histogram needs --bursts");
+	if (load->cgroups && !load->cores)
+		return err_set(err, -EINVAL, "--cgroups needs --cores");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the subcommand and runs it. */
+/* Finds and runs the subcommand; prints the general help and the versions. */
 #include "commands.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -16,6 +17,53 @@
 #include "host/bpf.h"
 #include "host/file.h"
 #include "host/journal.h"
+#include "host/kbtf.h"
+
+#define COMMAND_NAME(name, summary) #name,
+const char *const command_names[] = {COMMANDS(COMMAND_NAME) NULL};
+
+bool command_exists(const char *name)
+{
+	return opt_index(command_names, name) >= 0;
+}
+
+static void print_kernel(void)
+{
+	struct utsname name;
+	struct err err = {0};
+	struct btf *btf;
+
+	if (uname(&name))
+		return;
+	printf("kernel: %s %s, %s\n", name.sysname, name.release, name.machine);
+	if (kbtf_open(NULL, &btf, &err)) {
+		printf("BTF: none: %s\n", err.what);
+		return;
+	}
+	printf("BTF: /sys/kernel/btf/vmlinux, %u types\n", kbtf_nr_types(btf));
+	kbtf_close(btf);
+}
+
+static void version_print(void)
+{
+	printf("subtick %s\n", SUBTICK_VERSION);
+	print_kernel();
+	printf("libbpf: %s, compiled with " SUBTICK_LIBBPF "\n", sys_bpf_library());
+	printf("compiled in: " SUBTICK_PARTS "\n");
+	printf("compiled by: " SUBTICK_COMPILERS "\n");
+}
+
+void version_machine(char *buf, size_t size)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		snprintf(buf, size, "unknown machine");
+	else
+		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
+			 name.nodename, name.sysname, name.release, name.machine,
+			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
+}
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
 
@@ -25,7 +73,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/* The option that run() handles; all others without a command are overview_options. */
+/* run() handles --version. All other options without a command are overview_options. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -68,7 +116,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* "help [COMMAND]", and its completions. */
+/* Runs "help [COMMAND]" and prints its completions. */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -86,7 +134,7 @@ static int help_of(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Prints the completions without a command: the commands, --version, the overview's options. */
+/* Prints the completions of "subtick": the commands, --version and the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)
@@ -116,15 +164,15 @@ static int run(int argc, char **argv)
 	command = find(word);
 	if (command)
 		return command->run(argc - 1, argv + 1);
-	/* Without a command, options and an interval are the overview's. */
+	/* Options and an interval without a command belong to the overview. */
 	if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || word[0] == '.')
 		return cmd_overview(argc, argv);
 	return unknown(word);
 }
 
 /*
- * Opens the standard descriptors that are closed. A BPF map would get the number of a closed stdout,
- * and output would go there. The access mode is inverted, so that using them stays an error.
+ * Opens closed standard descriptors, because a BPF map could get the number of a closed stdout. The
+ * access mode is inverted, so that reads of stdin and writes to stdout still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -141,7 +189,7 @@ static void restore_settings(void)
 	if (rc > 0)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
-	/* -EAGAIN: another run holds the lock, so its changes are not left over. */
+	/* -EAGAIN means that a running subtick holds the lock and restores its own changes. */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,
 			"subtick: settings that an earlier run left changed cannot be restored "
@@ -149,7 +197,7 @@ static void restore_settings(void)
 			strerror(-rc));
 }
 
-/* Flushes stdout: write errors may show only now. */
+/* Flushes stdout, which may report an earlier write error. Returns the exit code. */
 static int check_written(int code)
 {
 	bool failed = fflush(stdout);
@@ -164,10 +212,10 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
-	/* Sources of load have up to one descriptor per CPU each, and a shell's limit is 1,024. */
+	/* Each source of load needs up to one descriptor per CPU. The default limit is 1,024. */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
-	/* Commands print errors themselves, with libbpf's warning in them. */
+	/* Commands print the warnings of libbpf as part of their errors. */
 	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));

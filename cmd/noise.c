@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick noise: what takes time from the tasks of each core, and from whom. */
+/* subtick noise: time that interrupts, softirqs and kernel threads take from tasks. */
 #include "commands.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Chooses the isolated CPUs; with -C only those on its list. */
+/* Selects the isolated CPUs; with --cpu only those in its list. */
 static int choose_isolated(struct noise_cmd *cmd, struct err *err)
 {
 	struct cgroup_layout layout = {0};

@@ -15,7 +15,7 @@
 #include "host/cpu.h"
 #include "view/view.h"
 
-/* A parser that printed what was asked for: exit. */
+/* Result of a parser that printed its output; the command exits. */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -51,7 +51,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/* Their parsers get the struct opts_state. */
+/* Options of all commands. Their parsers get the struct opts_state. */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
@@ -62,13 +62,13 @@ static const struct opt common[] = {
 	{0},
 };
 
-/* For packaging/completion/generate, not for people. */
+/* Option of packaging/completion/generate that --help does not show. */
 static const struct opt hidden[] = {
 	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
 
-/* Without a view there is no output to format: only --help is left. */
+/* Commands without a view have only --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -147,28 +147,22 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-static const struct opt *find_letter(const struct opt *table, char letter)
-{
-	for (; table->name; table++)
-		if (table->letter && table->letter == letter)
-			return table;
-	return NULL;
-}
-
-/* Option with that long name of @len bytes, or with the letter *@name if @len is 0. */
+/* Option with the long name of @len bytes, or with the letter *@name if @len is 0. */
 static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
 {
 	const struct opt *const tables[] = {state->own, common_of(state), hidden};
-	const struct opt *opt = NULL;
 
-	for (size_t i = 0; !opt && i < ARRAY_SIZE(tables); i++)
-		opt = len ? opt_find(tables[i], name, len) : find_letter(tables[i], *name);
-	return opt;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct opt *opt = tables[i]; opt->name; opt++)
+			if (len ? strlen(opt->name) == len && !memcmp(opt->name, name, len)
+				: opt->letter == *name)
+				return opt;
+	return NULL;
 }
 
 /*
- * The take_ functions return OPTS_PARSED or an exit code, as opts_walk() does. @inside is the value
- * in the same word, or NULL.
+ * The take_ functions return OPTS_PARSED or an exit code. @inside is the value in the same word, or
+ * NULL.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)
@@ -193,7 +187,7 @@ static int take_option(struct opts_state *state, const struct opt *opt, const ch
 	return rc ? opts_usage(state, "--%s", err.what) : OPTS_PARSED;
 }
 
-/* "abc" of "-abc" */
+/* Parses the letters "abc" of "-abc". */
 static int take_letters(struct opts_state *state, const char *letters, void *base)
 {
 	int code = OPTS_PARSED;
@@ -245,7 +239,7 @@ static int parse_interval(struct opts_interval *at, const char *word, struct err
 	if (at->given == 2)
 		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
 			       word);
-	/* Without a count it runs until stopped, as vmstat and mpstat do. */
+	/* An interval without a count runs until stopped, as in vmstat and mpstat. */
 	at->count = 0;
 	return opt_store(&operands[at->given++], word, at, err);
 }
@@ -262,7 +256,7 @@ static int take_operand(struct opts_state *state, const char *word, void *base)
 	return rc ? opts_usage(state, "%s", err.what) : OPTS_PARSED;
 }
 
-/* A view on stdout that uses what the terminal supports. */
+/* Sets up a view on stdout with the features of the terminal. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;

@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "report/columns.h"
-#include "report/read_json.h"
+#include "report/report.h"
 #include "host/file.h"
 
 int output_report(struct view *view, struct report *report, struct err *err)
@@ -66,7 +66,7 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* A link is no file: the rename would replace the link, such as /dev/stdout, and not its target. */
+/* True for a regular or a missing file. A rename would replace a link, such as /dev/stdout. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -85,21 +85,20 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/* The mode that open() would give; mkostemp() gives the owner access only. */
+		/* mkostemp() uses mode 0600. This is the mode of open(). */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
-	if (out)
-		return out;
-	if (fd >= 0) {
+	if (fd >= 0 && !out) {
 		close(fd);
 		unlink(file->part);
 	}
-	file->part[0] = '\0';
-	return NULL;
+	if (!out)
+		file->part[0] = '\0';
+	return out;
 }
 
-/* A signal ends the wait for the reader of a named pipe. */
+/* Signals are unblocked, because opening a named pipe waits for its reader. */
 static FILE *open_direct(const char *path)
 {
 	sigset_t stop, before;
@@ -128,13 +127,13 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Removes what a failed write left. The target of a link stays, but empty. */
+/* Removes the file after a failed write. The target of a link is truncated. */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])
 		unlink(file->part);
 	else if (file->out != stdout)
-		/* truncate() fails for devices and pipes, which is no error. */
+		/* truncate() fails for devices and pipes. */
 		(void)!truncate(file->path, 0);
 }
 
@@ -151,6 +150,17 @@ int output_close(struct output_file *file, int rc, struct err *err)
 	discard(file);
 	return rc == -EPIPE ? rc
 			    : err_set(err, rc, "cannot write %s: %s", file->path, strerror(-rc));
+}
+
+int output_view(const char *path, enum view_format format, const struct report *report,
+		struct err *err)
+{
+	struct output_file file;
+	int rc = output_open(&file, path, err);
+
+	return rc ?: output_close(&file,
+				  view_write(&(struct view){.format = format, .out = file.out}, report),
+				  err);
 }
 
 char *input_read(const char *path, size_t *ret_size, struct err *err)

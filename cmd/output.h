@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files that commands read and write. */
+/* Output of reports and files; input of saved reports. */
 #ifndef SUBTICK_CMD_OUTPUT_H
 #define SUBTICK_CMD_OUTPUT_H
 
@@ -12,47 +12,47 @@
 #include "view/view.h"
 
 /*
- * Writes and frees a report, which may be NULL. Returns -EPIPE with @err untouched if the reader has
- * closed the pipe: the command then ends without a message.
+ * Writes and frees a report, which may be NULL. Returns -EPIPE without setting @err if the reader
+ * closed the pipe, so that the command ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
 /*
- * Writes and frees @report. If @before has windows, then writes what changed from there to @now,
+ * Writes and frees @report. If @before has windows, also writes the changes from @before to @now,
  * which may be @report.
  */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
- * A file that a command writes. It is written under a temporary name, synced and renamed, so that
- * under its name it is always complete, also after a full disk or a power cut. A link, terminal, device or
- * named pipe is written to directly.
+ * A file that a command writes. It is written under a temporary name, synced and renamed, so that a
+ * full disk or a power failure leaves no incomplete file. Links, terminals, devices and named pipes
+ * are written directly.
  */
 struct output_file {
-	const char *path; /* "-": standard output */
+	const char *path; /* "-" is standard output */
 	FILE *out;
 	char part[4096]; /* temporary name; "" if written directly */
 };
 
-/*
- * Checks before a measurement that @path (NULL: none) can be written. Leaves no file behind, because
- * the measurement may fail.
- */
+/* Checks that @path can be written, before a measurement. Creates no file. @path may be NULL. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
  * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new file.
- * Returns -EPIPE with @err untouched if the reader has closed the pipe.
+ * Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
+/* Writes a report to a file in one of the formats of views. */
+int output_view(const char *path, enum view_format format, const struct report *report,
+		struct err *err);
 
-/* The content of a file or pipe of less than 256 MiB, allocated; NULL with the reason in @err. */
+/* Reads a file or pipe of less than 256 MiB into an allocated string. NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
-/* Reads the first report of a file of JSON. */
+/* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
-/* Reads all reports of a file of JSON, at least one. Free each of them, and the array. */
+/* Reads all reports of a JSON file, at least one. Free them with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
-/* Reads the file of --against, which must have output of @command or its points. */
+/* Reads the file of --against, which must be output of @command or its points. */
 int input_against(const char *path, const char *command, struct diff_side *ret_side,
 		  struct err *err);
 

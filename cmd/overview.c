@@ -12,14 +12,13 @@
 #include "present/overview.h"
 #include "run.h"
 #include "view/screen/screen.h"
-#include "view/screen/terminal.h"
+#include "view/screen/canvas.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
-/* The first window is short, so that the screen shows figures at once. */
+/* The first window is short, so that the screen shows figures early. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
-#define TASKS	 5 /* of each CPU, in the pane of tasks */
+#define TASKS	 5 /* tasks of each CPU in the task pane */
 
-/* Each part has one or more panes. */
 static const char *const commands[OVERVIEW_NR_PARTS] = {
 	[OVERVIEW_LOAD] = "load",
 	[OVERVIEW_RUNQ] = "runq",
@@ -48,7 +47,7 @@ static void live_open(struct live *live, bool pressure, struct err *err)
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* Shows the window of a part, or why there is none. */
+/* Shows the window of a part, or its error. */
 static int live_show(struct live *live, enum overview_part part)
 {
 	const struct overview_window *w = overview_window(live->meter);
@@ -58,10 +57,10 @@ static int live_show(struct live *live, enum overview_part part)
 		return live->screen.slots[part].refused ?
 			       0 :
 			       screen_refuse(&live->screen, part, &w->errs[part]);
-	return overview_part_report(w, part, &report) ?: screen_show(&live->screen, part, report);
+	return overview_part_report(w, part, true, &report) ?: screen_show(&live->screen, part, report);
 }
 
-/* While paused, windows are read but not shown, so that the next one shown is not longer. */
+/* While paused, windows are read but not shown, so that the next window is not longer. */
 static void live_read(struct live *live, struct err *err)
 {
 	if (live->meter->ops->read(live->meter, err))
@@ -88,7 +87,7 @@ static void live_draw(struct live *live, bool again, struct err *err)
 	canvas_free(&canvas);
 }
 
-/* True if it is time to quit. */
+/* Handles pending keys. True if the user quits. */
 static bool live_keys(struct live *live, bool *ret_again)
 {
 	enum screen_action action;
@@ -114,12 +113,10 @@ static void live_loop(struct live *live, struct err *err)
 
 		live_draw(live, again, err);
 		again = false;
-		/* Until a key, a new size, a signal to stop or the end of the window. */
-		if (err->code || run_wait_input(live->next_ns, &input))
-			return;
-		if (input.revents & (POLLHUP | POLLERR | POLLNVAL))
-			return;
-		if ((input.revents & POLLIN) && live_keys(live, &again))
+		/* A key, a resize, a stop signal or the end of the window ends the wait. */
+		if (err->code || run_wait_input(live->next_ns, &input) ||
+		    input.revents & (POLLHUP | POLLERR | POLLNVAL) ||
+		    (input.revents & POLLIN && live_keys(live, &again)))
 			return;
 		if (clock_mono_ns() >= live->next_ns)
 			live_read(live, err);
@@ -127,9 +124,8 @@ static void live_loop(struct live *live, struct err *err)
 }
 
 /*
- * Shows the cores and the other measurements of this machine until q or a signal. @pressure adds
- * the table of pressure, which costs more than the rest of runq. Closes @terminal. Returns the exit
- * code.
+ * Runs the live screen until q or a signal. @pressure adds the pressure table, which costs more than
+ * the rest of runq. Closes @terminal. Returns the exit code.
  */
 static int screen_run(struct terminal *terminal, bool pressure)
 {
@@ -138,14 +134,14 @@ static int screen_run(struct terminal *terminal, bool pressure)
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	live.screen.home = OVERVIEW_RUNQ; /* the bars already show load */
+	live.screen.home = OVERVIEW_RUNQ; /* the bars show load */
 	live_open(&live, pressure, &err);
 	if (!err.code)
 		live_loop(&live, &err);
 	if (live.meter)
 		live.meter->ops->close(live.meter);
 	screen_free(&live.screen);
-	/* First restore the terminal, so that the message is readable. */
+	/* The terminal must be restored before a message is printed. */
 	terminal_close(terminal);
 	return err.code ? opts_fail(NULL, &err) : EXIT_SUCCESS;
 }

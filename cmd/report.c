@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick report: all measurements as one HTML file that can be mailed. */
+/* subtick report: all measurements in one self-contained HTML file. */
 #include "commands.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "output.h"
 #include "opts.h"
-#include "report_history.h"
 #include "report_run.h"
 #include "run.h"
+#include "serve/history_file.h"
 
 #define DEFAULT_FILE "subtick-report.html"
 #define MAX_FROM     64
@@ -24,8 +24,8 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	uint32_t collect; /* bits of report_collectors; 0: the default */
-	uint64_t at_ns, for_ns; /* at_ns 0: measure now */
+	uint32_t collect; /* bits of report_collectors; 0 for the default */
+	uint64_t at_ns, for_ns; /* time span of --at; 0 to measure now */
 	const char *history;
 };
 
@@ -106,11 +106,8 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 {
 	char machine[512];
 	struct output_file file;
-	int rc = output_check(cmd->output, err);
+	int rc = output_check(cmd->output, err) ?: gathered_open(g, err);
 
-	if (rc)
-		return rc;
-	rc = gathered_open(g, err);
 	if (rc)
 		return rc;
 	version_machine(machine, sizeof(machine));
@@ -121,7 +118,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	if (cmd->at_ns)
 		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
 #endif
-	/* After --from: a signal ends the program while it waits for the writer of a named pipe. */
+	/* Not before --from: a signal must end the wait for the writer of a named pipe. */
 	run_signals();
 	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
@@ -130,11 +127,9 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 				     "nothing could be measured: %s",
 				     g->doc.nr_missing ? g->doc.missing[0].why
 						       : "nothing was selected");
-	if (!rc)
-		rc = gathered_finish(g, err);
-	if (rc || (rc = output_open(&file, cmd->output, err)))
-		return rc;
-	return output_close(&file, html_write(file.out, &g->doc), err);
+	return rc ?: gathered_finish(g, err)
+		?: output_open(&file, cmd->output, err)
+		?: output_close(&file, html_write(file.out, &g->doc), err);
 }
 
 static void print_result(const struct report_cmd *cmd, const struct gathered *g)
@@ -176,7 +171,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	/* Everything but doctor was refused. */
+	/* All measurements except doctor were refused. */
 	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the windows of a time from the files of the exporter. */
-#include "report_history.h"
+/* Reads the windows of a time span from the history files of the exporter. */
+#include "report_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/config.h"
 #include "serve/history_file.h"
 
-/* Blocks further apart are two spans of time. */
+/* Blocks that are further apart belong to two time spans. */
 #define GAP_S 60
 #define NR_COLLECTORS CONFIG_NR_COLLECTORS
 
@@ -27,12 +28,12 @@ struct reading {
 	struct err *err;
 };
 
-/* The newest spans of time that have windows, oldest first. */
+/* The two newest time spans with windows, oldest first. */
 struct spans {
 	struct {
 		uint64_t first_s, last_s;
 	} list[2];
-	size_t nr; /* of all spans */
+	size_t nr; /* number of all spans */
 };
 
 int report_history_time(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -40,7 +41,7 @@ int report_history_time(const struct opt *opt, const char *value, void *base, st
 	static const char *const formats[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
 					      "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M"};
 
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct tm tm = {.tm_isdst = -1};
 		const char *end = strptime(value, formats[i], &tm);
 		time_t seconds;
@@ -130,7 +131,7 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 		       s.nr ? list : "none at all", s.nr > 2 ? " and earlier ones" : "");
 }
 
-/* Adds how much of the time has no windows. At each end a part of a window is normal. */
+/* Adds collectors with gaps in the time span. A part of a window at each end is no gap. */
 static int add_missing(struct reading *r)
 {
 	uint64_t all_ns = r->to_ns - r->from_ns;

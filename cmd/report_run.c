@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement as a process of its own. So those that only observe can share one window, a
- * failure does not affect the others, and the report embeds exactly what --json prints.
+ * Runs each measurement of a report as a process. So measurements that only observe run at the same
+ * time, a failure affects no other one, and the report embeds exactly the output of --json.
  */
 #include "report_run.h"
 
@@ -22,29 +22,28 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "report/findings.h"
-#include "report/read_json.h"
+#include "report/report.h"
 #include "run.h"
 #include "host/file.h"
 #include "view/view.h"
 
 #define MAX_ARGS   12
 #define MAX_OUTPUT (256u << 20)
-#define MAX_WINDOWS (64u << 20) /* JSON in one report; a browser reads this much in seconds */
-/* The text for readers without JavaScript; the windows have all figures. */
+#define MAX_WINDOWS (64u << 20) /* bytes of JSON that a browser reads within seconds */
+/* Limits of the text for readers without JavaScript. */
 #define MAX_TEXTS 32
 #define MAX_TEXT_BYTES (1 << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
-#define GRACE_NS   (10 * NSEC_PER_SEC) /* after a stop, to print what was measured */
+#define GRACE_NS   (10 * NSEC_PER_SEC) /* time to print results after a stop signal */
 
 /*
- * "%" is replaced by the seconds. Collectors of one step run at the same time, steps one after
- * another: a collector that puts load on a core would disturb those that observe. Reports are
- * shown in this order.
+ * Commands in the order of the report. Commands of one step run at the same time. A command that
+ * loads a core has its own step, because it would disturb the others.
  */
 static const struct collector {
 	int step;
-	bool on_request;	    /* only if --collect names it: puts load on cores */
-	const char *args[MAX_ARGS]; /* the first is the name of the command */
+	bool on_request;	    /* runs only if --collect names it, because it loads cores */
+	const char *args[MAX_ARGS]; /* the first is the name of the command; "%": the seconds */
 } collectors[] = {
 	{0, false, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
 	{0, false, {"runq", "--blame", "--json", "%", "1"}},
@@ -63,7 +62,7 @@ const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",
 
 struct child {
 	const struct collector *collector;
-	pid_t pid; /* 0: not running */
+	pid_t pid; /* 0 if not running */
 	int out, err;
 	int status;
 };
@@ -97,7 +96,7 @@ int gathered_open(struct gathered *g, struct err *err)
 	return g->windows && g->findings && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
-/* "subtick load, measured 2026-11-18 02:25:43 UTC", and the text view. */
+/* Writes "subtick load, measured 2026-11-18 02:25:43 UTC" and the text view. */
 static void put_text(FILE *out, const struct report *report)
 {
 	struct view view = {.format = VIEW_TEXT, .out = out};
@@ -123,7 +122,7 @@ static void put_findings(FILE *out, const struct report *report)
 	}
 }
 
-/* Embeds what our writer makes of the report: every browser can read it, whatever the input was. */
+/* Embeds the report as written by subtick, because browsers may not read other input. */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
 	struct view view = {.format = VIEW_JSON, .out = g->windows};
@@ -189,7 +188,7 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-/* Only async-signal-safe calls: this is between fork and exec. */
+/* Only async-signal-safe calls are allowed between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
 	const char *args[MAX_ARGS + 2] = {"subtick"};
@@ -212,7 +211,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", seconds);
-	/* Files, not pipes: a child with much output never has to wait for us. */
+	/* Unlike a pipe, a memfd never blocks a child with much output. */
 	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
 	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
 	if (child->out < 0 || child->err < 0)
@@ -226,17 +225,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	return -errno;
 }
 
-/* The content of a file of a child; NULL if out of memory or too large. */
-static char *read_fd(int fd, size_t *ret_size)
-{
-	struct err err = {0};
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return sys_read_all(path, MAX_OUTPUT, ret_size, &err);
-}
-
-/* Strips "subtick load: " and line ends from the command's error message. */
+/* Strips "subtick load: " and line ends from the error message of a command. */
 static void tidy(char *text, const char *name)
 {
 	char prefix[48];
@@ -255,29 +244,28 @@ static int child_collect(struct gathered *g, const struct child *child)
 {
 	const char *name = child->collector->args[0];
 	size_t out_size = 0, err_size = 0, before = g->nr_windows;
-	char *out = read_fd(child->out, &out_size), *words = read_fd(child->err, &err_size);
+	char *out = sys_read_fd(child->out, MAX_OUTPUT, &out_size);
+	char *words = sys_read_fd(child->err, MAX_OUTPUT, &err_size);
 	struct err err = {0};
 	int rc = 0;
 
-	if (!out || !words) {
+	if (words)
+		tidy(words, name);
+	if (!out || !words)
 		rc = -ENOMEM;
-		goto out;
-	}
-	tidy(words, name);
-	if (gathered_read(g, out, out_size, &err))
+	else if (gathered_read(g, out, out_size, &err))
 		rc = gathered_miss(g, name, "its output could not be read: %s", err.what);
 	else if (WIFSIGNALED(child->status))
 		rc = gathered_miss(g, name, "killed by signal %d", WTERMSIG(child->status));
 	else if (WEXITSTATUS(child->status) || g->nr_windows == before)
 		rc = gathered_miss(g, name, "%s",
 				   *words ? words : "it printed neither a result nor an error");
-out:
 	free(out);
 	free(words);
 	return rc;
 }
 
-/* True while a child runs. */
+/* Reaps children that exited. True while a child runs. */
 static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
@@ -300,7 +288,7 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* Expected duration of a step with the collectors of @list, bits. */
+/* Expected duration of a step; @list are bits of collectors. */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
@@ -311,7 +299,7 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
-/* Expected seconds of the present step, and of the later steps. */
+/* Expected seconds of the current step and of all later steps. */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -330,7 +318,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
-/* Waits for all children. A stop is passed on, and children print their results until then. */
+/* Waits for all children. Passes a stop signal on, so that children print their results. */
 static void children_wait(struct child *children, size_t nr, const struct progress *progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;
@@ -346,7 +334,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* After a stop run_wait() returns at once. */
+		/* After a stop signal run_wait() returns at once. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

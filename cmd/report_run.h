@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The measurements of `subtick report`: other commands of this program, run and read back. */
+/* Content of `subtick report`: output of other commands, of files or of the exporter's history. */
 #ifndef SUBTICK_CMD_REPORT_RUN_H
 #define SUBTICK_CMD_REPORT_RUN_H
 
@@ -9,9 +9,10 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/option.h"
 #include "view/html/html.h"
 
-/* The content of a report. Begin with gathered_open(); owns all strings but the machine. */
+/* Content of a report. Owns all strings of @doc except the machine. */
 struct gathered {
 	FILE *windows, *findings, *text; /* closed by gathered_finish() */
 	struct html_doc doc;
@@ -20,23 +21,36 @@ struct gathered {
 };
 
 int gathered_open(struct gathered *g, struct err *err);
-/* Checks every report of a JSON text and adds it. */
+/* Adds all reports of a JSON text. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
-/* Adds a measurement that is not in the report, and why; @command must outlive @g. 0 or -ENOMEM. */
+/* Adds the reason why @command is missing. @command must outlive @g. 0 or -ENOMEM. */
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Completes @g->doc. */
+/* Closes the streams, which completes @g->doc. */
 int gathered_finish(struct gathered *g, struct err *err);
 void gathered_free(struct gathered *g);
 
-/* Names of the measurements, in order; NULL at the end. */
+/* Names of the measurements, NULL-terminated. */
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors of @asked, bits of report_collectors. If @asked is 0, it runs all but audit
- * and crit, which put load on cores. Collectors that only observe run at the same time. A collector that this build lacks
- * or that fails is added to the missing, with its error message. 0 or -ENOMEM.
+ * Runs the measurements of @asked, bits of report_collectors. 0 selects all except audit and crit,
+ * which load cores. Measurements that only observe run at the same time. Failed ones are added by
+ * gathered_miss(). 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);
+
+/*
+ * Parser of "2026-11-17 03:12[:00]" in local time, or in UTC with a Z at the end, to a uint64_t of
+ * Unix time in ns.
+ */
+opt_parse report_history_time;
+/*
+ * Adds all windows of `subtick serve --history` that ended from @at_ns to @at_ns + @for_ns. @dir is
+ * the directory, or NULL for the setting of the exporter. Gaps are added by gathered_miss().
+ * -ENODATA if there is no window; @err then lists the times of windows.
+ */
+int report_history(struct gathered *g, const char *dir, uint64_t at_ns, uint64_t for_ns,
+		   struct err *err);
 
 #endif

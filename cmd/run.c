@@ -20,12 +20,12 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
+/* The signal only has to interrupt the wait. */
 static void on_resize(int number)
 {
-	/* Nothing to do: the signal only has to interrupt the wait. */
 }
 
-/* Blocks a signal outside of run_wait(), also if our parent has blocked it everywhere. */
+/* Blocks a signal except in run_wait(). The parent process may have blocked it, too. */
 static void catch(int number, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
@@ -43,9 +43,9 @@ void run_signals(void)
 	sigprocmask(SIG_BLOCK, NULL, &mask_outside);
 	catch(SIGINT, on_signal);
 	catch(SIGTERM, on_signal);
-	/* A closed pipe then shows as EPIPE on the write, and we end without a message. */
+	/* Without SIGPIPE a write to a closed pipe fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
-	/* The default timer slack of 50 µs is too much for windows of 1 ms. */
+	/* The default timer slack of 50 µs is too large for windows of 1 ms. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
@@ -76,28 +76,19 @@ bool run_stopped(void)
 
 bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 {
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-	struct timespec left;
-	uint64_t now;
+	struct pollfd polled = {.events = POLLIN};
+	bool stop;
 
-	*ret_readable = false;
+	/*
+	 * A window that is already late polls once for signals, which are unblocked only in ppoll().
+	 * It ignores events, because a stream of events would delay its end forever.
+	 */
 	do {
-		if (stop_signal)
-			return true;
-		now = clock_mono_ns();
-		/*
-		 * Signals are unblocked only here, so none is lost between the test and the sleep.
-		 * Poll even if the window is already late, or a run that is always late could not
-		 * be stopped. Events then wait for the next window: a stream of them would delay
-		 * the end of this one forever.
-		 */
-		left = clock_timespec(until_ns > now ? until_ns - now : 0);
-		*ret_readable = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left,
-				      &mask_outside) > 0;
-		if (*ret_readable)
-			return false;
-	} while (clock_mono_ns() < until_ns);
-	return stop_signal != 0;
+		polled.fd = clock_mono_ns() < until_ns ? fd : -1;
+		stop = run_wait_input(until_ns, &polled);
+		*ret_readable = polled.revents;
+	} while (!stop && !*ret_readable && clock_mono_ns() < until_ns);
+	return stop && !*ret_readable;
 }
 
 bool run_wait(uint64_t until_ns)
@@ -120,7 +111,7 @@ void run_avoid(const struct cpuset *measured)
 		affinity_set(0, &rest);
 }
 
-/* Waits until the window ends. Shows the meter's events meanwhile. */
+/* Waits until the window ends and prints the meter's events during the wait. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
 {
@@ -133,11 +124,8 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 		*ret_stop = run_wait_fd(until_ns, fd, &readable);
 		if (!readable)
 			return 0;
-		rc = meter->ops->event(meter, err);
-		if (!rc)
-			rc = present_events(command, meter, &report, err);
-		if (!rc)
-			rc = output_report(view, report, err);
+		rc = meter->ops->event(meter, err) ?: present_events(command, meter, &report, err)
+			?: output_report(view, report, err);
 		if (rc)
 			return rc;
 	}
@@ -157,14 +145,11 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 	for (uint64_t done = 0; !rc && !stop && (!interval->count || done < interval->count);
 	     done++) {
 		next += interval->interval_ns;
-		rc = wait_window(command, meter, next, view, &err, &stop);
-		if (!rc)
-			rc = meter->ops->read(meter, &err);
-		if (!rc)
-			rc = present_window(command, meter, &report, &err);
-		if (!rc)
-			rc = output_report(view, report, &err);
-		/* A window that ended late must not make the next ones shorter. */
+		rc = wait_window(command, meter, next, view, &err, &stop)
+			?: meter->ops->read(meter, &err)
+			?: present_window(command, meter, &report, &err)
+			?: output_report(view, report, &err);
+		/* A late end of a window must not shorten the next windows. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}

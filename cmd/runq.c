@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick runq: how long tasks wait for a core, per cgroup, and behind whom. */
+/* subtick runq: run-queue latency per cgroup, and who caused it. */
 #include "commands.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
-#define TEXT_TOP    10 /* with findings and notes, a terminal of 24 lines holds them */
+#define TEXT_TOP    10 /* rows that fit a terminal of 24 lines, with findings and notes */
 
 struct runq_cmd {
 	struct runq_opts runq;

@@ -14,10 +14,10 @@ struct serve_cmd {
 	struct opts_state state;
 	int argc;
 	char **argv;
-	struct config first; /* of the command line alone; --config is needed to read the file */
+	struct config first; /* settings of the command line only, with the path of --config */
 };
 
-/* Reads the file, then applies the command line. Called at the start and on SIGHUP. */
+/* Reads the settings file and applies the command line, at the start and on SIGHUP. */
 static int load_settings(void *arg, struct config *ret_config, struct err *err)
 {
 	struct serve_cmd *cmd = arg;
@@ -27,7 +27,7 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 	if (config_init(&config))
 		return err_set(err, -ENOMEM, "out of memory");
 	rc = config_read(&config, cmd->first.file, err);
-	/* The command line replaces the file's addresses rather than adding to them. */
+	/* Addresses on the command line replace those of the file. */
 	if (!rc && cmd->first.nr_listen)
 		config_clear_listen(&config);
 	if (!rc && opts_walk(&cmd->state, cmd->argc, cmd->argv, &config) != OPTS_PARSED)
@@ -60,7 +60,7 @@ static int serve(struct serve_cmd *cmd)
 	if (!server)
 		return EXIT_ERROR;
 	rc = load_settings(cmd, &server->config, &err);
-	/* A bad setting is a usage error, on the command line and in the file. */
+	/* An invalid setting in the file is a usage error, too. */
 	if (rc) {
 		fprintf(stderr, "subtick serve: %s\n", err.what);
 		code = rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;

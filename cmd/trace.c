@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: every context change of a core, until something happens. */
+/* subtick trace: every context change of a core, for a time or until an event. */
 #include "commands.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "output.h"
 #include "present/trace.h"
 #include "run.h"
-#include "view/timeline.h"
+#include "view/view.h"
 
-/* A page of some 3 MB, which a phone still draws at once. */
+/* Limits of the HTML page, which keep it near 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -27,12 +27,12 @@ struct trace_cmd {
 	const char *file;
 };
 
-/* Events with a time, in the order of events[], then the percentile with any number. */
+/* Words of --on in the order of events[], then a percentile. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
 #define NR_EVENTS (ARRAY_SIZE(events))
 
-/* "wait=5ms" */
+/* Parses "wait=5ms". */
 static bool parse_time(const char *value, struct trace_opts *trace)
 {
 	for (size_t i = 0; i < NR_EVENTS; i++) {
@@ -47,7 +47,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/* "p99=5ms:/web". The largest of all waits is --on wait. */
+/* Parses "p99=5ms:/web". Refuses p100, which is --on wait. */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;
@@ -137,16 +137,12 @@ static int write_file(const struct trace_window *window, const char *path, struc
 		return err_set(err, rc, "out of memory");
 	version_machine(machine, sizeof(machine));
 	timeline.machine = machine;
-	if (write == timeline_html)
-		rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline);
-	if (rc) {
+	if (write == timeline_html &&
+	    (rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline)))
 		err_set(err, rc, "out of memory");
-		goto out;
-	}
-	rc = output_open(&file, path, err);
 	if (!rc)
-		rc = output_close(&file, write(file.out, &timeline), err);
-out:
+		rc = output_open(&file, path, err)
+			?: output_close(&file, write(file.out, &timeline), err);
 	trace_timeline_free(&timeline);
 	return rc;
 }
@@ -173,28 +169,18 @@ static int run(const struct trace_cmd *cmd, struct view *view)
 	struct report *report;
 	struct trace *trace = NULL;
 	struct err err = {0};
-	int rc;
+	int rc = output_check(cmd->file, &err) ?: trace_open(&cmd->trace, &trace, &err);
 
-	rc = output_check(cmd->file, &err);
-	if (!rc)
-		rc = trace_open(&cmd->trace, &trace, &err);
-	if (rc)
-		goto out;
-	trace_start(trace);
-	rc = record(cmd, trace, &err);
-	if (!rc)
-		rc = trace_stop(trace, &window, &err);
+	if (!rc) {
+		trace_start(trace);
+		rc = record(cmd, trace, &err) ?: trace_stop(trace, &window, &err);
+	}
 	if (!rc && cmd->file)
 		rc = write_file(window, cmd->file, &err);
-	if (rc)
-		goto out;
-	rc = trace_report(window, cmd->top, &report);
-	if (rc) {
+	if (!rc && (rc = trace_report(window, cmd->top, &report)))
 		err_set(&err, rc, "out of memory");
-		goto out;
-	}
-	output_report(view, report, &err);
-out:
+	if (!rc)
+		output_report(view, report, &err);
 	trace_close(trace);
 	return err.code ? opts_fail("trace", &err) : EXIT_SUCCESS;
 }

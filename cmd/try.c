@@ -89,7 +89,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	return cmd->finding ? 0 : try_opts_check(&cmd->try, err);
 }
 
-/* One window of the overview. */
+/* Measures one window of the overview. */
 static int overview_report(struct report **ret_report, struct err *err)
 {
 	struct meter *meter;
@@ -101,14 +101,13 @@ static int overview_report(struct report **ret_report, struct err *err)
 	if (!rc && run_wait(clock_mono_ns() + OVERVIEW_NS))
 		rc = err_set(err, -EINTR, "stopped");
 	if (!rc)
-		rc = meter->ops->read(meter, err);
-	if (!rc)
-		rc = present_window("overview", meter, ret_report, err);
+		rc = meter->ops->read(meter, err)
+			?: present_window("overview", meter, ret_report, err);
 	meter->ops->close(meter);
 	return rc;
 }
 
-/* Takes setting and victim from a finding of @report, which must outlive the run. */
+/* Takes setting and victim of a finding. @report must outlive the run. */
 static int take_finding(struct try_cmd *cmd, const struct report *report, struct err *err)
 {
 	const struct table *findings = findings_of(report);
@@ -152,7 +151,7 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 			 .mark = SVG_LINE},            \
 	}
 
-/* Two plots for each watched cgroup: mean wait and p99 by pair. */
+/* Draws two plots for each watched cgroup: mean wait and p99 by pair. */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {
 	struct svg_series series[2 * TRY_MAX_WATCHED][2];
@@ -220,7 +219,6 @@ static int run(struct try_cmd *cmd, struct view *view, struct err *err)
 static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 {
 	struct report *report = NULL;
-	/* Before the experiment: a mistake should show now. */
 	int rc = output_check(cmd->plot, err);
 
 	if (!rc && cmd->finding)
@@ -236,7 +234,7 @@ static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 
 int cmd_try(int argc, char **argv)
 {
-	struct try_cmd *cmd = calloc(1, sizeof(*cmd)); /* large: contents of files */
+	struct try_cmd *cmd = calloc(1, sizeof(*cmd)); /* too large for the stack */
 	struct view view;
 	struct err err = {0};
 	struct opts_state state = {

@@ -13,50 +13,39 @@
 #include "present/present.h"
 #include "present/wake.h"
 #include "run.h"
-#include "view/svg/wake.h"
+#include "view/svg/plots.h"
 #include "view/view.h"
 
-/* The report of every point, see wake_report_points(). */
-static int wake_file_list(struct meter *meter, bool distribution, struct report **ret_points,
-			  struct err *err)
+/* Builds the report of all single points. */
+static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
+		       struct err *err)
 {
 	int rc = wake_report_points(wake_window(meter), distribution, ret_points);
 
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
-/* Writes every point of @meter as CSV, or as JSON if the name ends in .json. */
-static int wake_file_points(struct meter *meter, const char *path, struct err *err)
+/* Writes all points as CSV, or as JSON if the name ends in .json. */
+static int write_points(struct meter *meter, const char *path, struct err *err)
 {
 	const char *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct output_file file;
-	struct report *points;
-	int rc = wake_file_list(meter, false, &points, err);
+	enum view_format format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV;
+	struct report *points = NULL;
+	int rc = list_points(meter, false, &points, err) ?: output_view(path, format, points, err);
 
-	if (rc)
-		return rc;
-	rc = output_open(&file, path, err);
-	view.out = file.out;
-	if (!rc)
-		rc = output_close(&file, view_write(&view, points), err);
 	report_free(points);
 	return rc;
 }
 
-/* Plots the points, beside the points of an earlier run unless @earlier is NULL. */
-static int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
-		   struct err *err)
+/* Plots the points, together with the points of an earlier run unless @earlier is NULL. */
+static int write_plot(struct meter *meter, const char *path, const struct report *earlier,
+		      struct err *err)
 {
 	struct output_file file;
-	struct report *points;
-	int rc = wake_file_list(meter, true, &points, err);
+	struct report *points = NULL;
+	int rc = list_points(meter, true, &points, err) ?: output_open(&file, path, err)
+		?: output_close(&file, wake_plot(file.out, points, earlier), err);
 
-	if (rc)
-		return rc;
-	rc = output_open(&file, path, err);
-	if (!rc)
-		rc = output_close(&file, wake_plot(file.out, points, earlier), err);
 	report_free(points);
 	return rc;
 }
@@ -65,7 +54,7 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct diff_side earlier; /* reports of --against */
+	struct diff_side earlier; /* reports in the file of --against */
 	const char *fail_on; /* "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
@@ -82,7 +71,7 @@ struct wake_cmd {
 
 static const char *const fail_words[] = {"exceeds", NULL};
 
-/* A list for --sources, which excludes passive; one word for --source. */
+/* --sources takes a list without passive, --source one word. */
 static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	const struct wake_cmd *cmd = base;
@@ -94,7 +83,7 @@ static int set_sources(const struct opt *opt, const char *value, void *base, str
 	return 0;
 }
 
-/* A number is points per step, anything else a file. */
+/* --points takes a number of points per step, or a file name. */
 static int set_points(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -175,7 +164,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses options that exclude each other; computes the points of --quick. */
+/* Refuses options that exclude each other, and computes the points of --quick. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -209,9 +198,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (cmd->quick && !cmd->points_given) {
 		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 
-		sweep->points = budget / wake_sweep_total_ns(sweep);
-		if (!sweep->points)
-			sweep->points = 1;
+		sweep->points = budget / wake_sweep_total_ns(sweep) ?: 1;
 	}
 	return 0;
 }
@@ -235,7 +222,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
-/* Reads the file of --against before the measurement: a mistake in it shows at once. */
+/* Reads the file of --against. */
 static int read_earlier(struct wake_cmd *cmd, struct err *err)
 {
 	int rc;
@@ -249,13 +236,13 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 		       cmd->against_file);
 }
 
-/* The report, then what changed: from points to points, or from states to states. */
+/* Prints the report and the changes since the earlier run, by points or by idle states. */
 static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
 			struct err *err)
 {
 	bool by_points = cmd->earlier.nr && strcmp(cmd->earlier.windows[0]->command, "wake");
 	struct report *points = NULL;
-	int rc = by_points ? wake_file_list(meter, false, &points, err) : 0;
+	int rc = by_points ? list_points(meter, false, &points, err) : 0;
 
 	if (rc)
 		report_free(report);
@@ -282,23 +269,20 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	}
 	show_progress(&progress, began, true);
 	if (!rc)
-		rc = meter->ops->read(meter, &err);
-	if (!rc)
-		rc = present_window("wake", meter, &report, &err);
-	if (!rc)
-		rc = write_report(meter, cmd, report, &err);
-	/* The files are complete even if the reader has closed the pipe. */
+		rc = meter->ops->read(meter, &err) ?: present_window("wake", meter, &report, &err)
+			?: write_report(meter, cmd, report, &err);
+	/* The files are written even if the reader closed the pipe. */
 	if (rc == -EPIPE)
 		rc = 0;
 	if (!rc && cmd->points_file)
-		rc = wake_file_points(meter, cmd->points_file, &err);
+		rc = write_points(meter, cmd->points_file, &err);
 	if (!rc && cmd->plot_file)
-		rc = wake_file_plot(meter, cmd->plot_file,
-				    cmd->earlier.nr ? cmd->earlier.windows[0] : NULL, &err);
+		rc = write_plot(meter, cmd->plot_file,
+				cmd->earlier.nr ? cmd->earlier.windows[0] : NULL, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/* Settings left changed outweigh a verdict. */
+/* Settings that were not restored have precedence over a verdict. */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {
@@ -310,6 +294,27 @@ static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_win
 	}
 	if (code == EXIT_SUCCESS && ((cmd->fail_on && window->exceeded) || window->over_budget))
 		return EXIT_VERDICT;
+	return code;
+}
+
+static int run(struct wake_cmd *cmd)
+{
+	struct meter *meter;
+	struct err err = {0};
+	int code;
+
+	if (output_check(cmd->points_file, &err) || output_check(cmd->plot_file, &err) ||
+	    read_earlier(cmd, &err))
+		return opts_fail("wake", &err);
+	run_signals();
+	if (wake_open(&cmd->wake, &meter, &err))
+		return opts_fail("wake", &err);
+	code = wake_has(cmd->wake.sources, WAKE_PASSIVE)
+		       ? run_windows("wake", meter, &cmd->interval, &cmd->view)
+		       : run_experiment(meter, cmd);
+	wake_restore(meter);
+	code = exit_code(code, cmd, wake_window(meter));
+	meter->ops->close(meter);
 	return code;
 }
 
@@ -333,30 +338,10 @@ int cmd_wake(int argc, char **argv)
 		.interval = &cmd.interval,
 		.check = check,
 	};
-	struct meter *meter;
-	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
-	if (code != OPTS_PARSED)
-		return code;
-	if (output_check(cmd.points_file, &err) || output_check(cmd.plot_file, &err) ||
-	    read_earlier(&cmd, &err)) {
-		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
-		return opts_fail("wake", &err);
-	}
-	run_signals();
-	if (wake_open(&cmd.wake, &meter, &err)) {
-		input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
-		return opts_fail("wake", &err);
-	}
-	if (wake_has(cmd.wake.sources, WAKE_PASSIVE))
-		code = run_windows("wake", meter, &cmd.interval, &cmd.view);
-	else
-		code = run_experiment(meter, &cmd);
-	wake_restore(meter);
-	code = exit_code(code, &cmd, wake_window(meter));
-	meter->ops->close(meter);
+	if (code == OPTS_PARSED)
+		code = run(&cmd);
 	input_reports_free(cmd.earlier.windows, cmd.earlier.nr);
 	return code;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "serve/http/address.h"
 #include "base/clock.h"
 #include "measure/runq/programs.h"
 #include "stats/hist.h"
@@ -28,8 +27,8 @@ static int add_listen(const struct opt *opt, const char *value, void *base, stru
 	struct config *config = base;
 	struct address address;
 
-	if (config->nr_listen == CONFIG_MAX_LISTEN)
-		return err_set(err, -E2BIG, "at most %d addresses", CONFIG_MAX_LISTEN);
+	if (config->nr_listen == ADDRESS_MAX_LISTEN)
+		return err_set(err, -E2BIG, "at most %d addresses", ADDRESS_MAX_LISTEN);
 	if (address_parse(value, &address))
 		return -EINVAL;
 	config->listen[config->nr_listen] = strdup(value);
@@ -92,7 +91,7 @@ static bool same_rules(const void *a, const void *b)
 	return runq_rules_same(&old->rules, &fresh->rules);
 }
 
-/* A limit of age or of size. */
+/* Parses one word of --keep: an age such as 7d, or a size such as 4G. */
 static int set_limit(const struct opt *opt, const char *word, void *base, struct err *err)
 {
 	struct history_keep *keep = &((struct config *)base)->keep;
@@ -112,7 +111,7 @@ static int set_keep(const struct opt *opt, const char *value, void *base, struct
 	return opt_each(opt, value, base, err, set_limit);
 }
 
-/* Programs that charge culprits are not loaded if the limit was 0 at the start. */
+/* With a blame limit of 0 at the start, the BPF programs that record culprits are not loaded. */
 static bool same_blame(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -128,8 +127,8 @@ static bool same_sample(const void *a, const void *b)
 }
 
 /*
- * The programs count at the boundaries that were set at the start; SIGHUP can only show or hide
- * these.
+ * The BPF programs count at the histogram boundaries of the start. SIGHUP can only show or hide
+ * these boundaries.
  */
 static bool same_le(const void *a, const void *b)
 {
@@ -147,7 +146,10 @@ static bool same_le(const void *a, const void *b)
 #define LIVE .when = OPT_LIVE
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
-/* native-histograms is before le, which it sets: config_needs_restart() returns the first change. */
+/*
+ * native-histograms precedes le because it sets le, and config_needs_restart() returns the first
+ * changed option.
+ */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),
 	 .when = OPT_ARGV},
@@ -173,10 +175,10 @@ const struct opt config_settings[] = {
 	{"depth", 0, "N", "run-queue series for cgroups whose paths share the first N names",
 	 COUNT(depth, 1, RUNQ_DEPTH - 1)},
 	{"labels", 0, "LIST",
-	 "labels besides cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image, "
-	 "or none (default namespace,pod,container)",
+	 "labels besides cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image,vm, "
+	 "or none (default namespace,pod,container,vm)",
 	 .parse = set_labels, OPT_AT(struct config, labels), .words = config_label_names, LIVE,
-	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos and image, or "
+	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos, image and vm, or "
 		     "none"},
 	{"include", 0, "RULE",
 	 "series for these cgroups: cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or "
@@ -243,7 +245,7 @@ int config_init(struct config *config)
 		.interval_ns = NSEC_PER_SEC,
 		.collect = (1u << CONFIG_NR_COLLECTORS) - 1,
 		.labels = 1u << CONFIG_LABEL_namespace | 1u << CONFIG_LABEL_pod |
-			  1u << CONFIG_LABEL_container,
+			  1u << CONFIG_LABEL_container | 1u << CONFIG_LABEL_vm,
 		.cgroup_limit = 1000,
 		.blame_limit = 1000,
 		.sample_ratio = 1.0,
@@ -336,7 +338,7 @@ int config_read(struct config *config, const char *file, struct err *err)
 	size_t len;
 	int rc;
 
-	/* Opening a FIFO would wait for its writer, and the server with it. */
+	/* open() of a FIFO blocks until a writer opens it. */
 	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
 		return err_set(err, -EINVAL, "%s is not a regular file", path);
 	text = sys_read_all(path, FILE_MAX, &len, err);
@@ -369,7 +371,10 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.idle_states = config->idle_states,
 		.avoidable = config->avoidable,
 		.pressure = config->pressure,
-		/* One file for each cgroup and window would cost more than all the rest. */
+		/*
+		 * Reading cpu.pressure of each cgroup in each window would cost more than the
+		 * measurement.
+		 */
 		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,

@@ -10,19 +10,22 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "serve/history_file.h"
+#include "serve/http/address.h"
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
 #define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
-#define CONFIG_MAX_LISTEN 16
 
-/* Collectors, X(name); the default is all of them. load is the first: others share its programs. */
+/*
+ * List of collectors, X(name). All are enabled by default. load is first because other collectors
+ * share its BPF programs.
+ */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
 #define CONFIG_COLLECT_ENUM(name) CONFIG_COLLECT_##name,
 enum config_collect { COLLECTORS(CONFIG_COLLECT_ENUM) CONFIG_NR_COLLECTORS };
 #undef CONFIG_COLLECT_ENUM
 
-/* Group of run-queue series. */
+/* Grouping of run-queue series (--per). */
 enum config_per {
 	CONFIG_PER_CGROUP,
 	CONFIG_PER_POD,
@@ -30,50 +33,54 @@ enum config_per {
 	CONFIG_PER_QOS,
 };
 
-/* Labels of run-queue series beside the group, X(name). */
-#define CONFIG_LABELS(X) X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos) X(image)
+/* Labels that --labels can add to run-queue series, X(name). */
+#define CONFIG_LABELS(X) \
+	X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos) X(image) X(vm)
 #define CONFIG_LABEL_ENUM(name) CONFIG_LABEL_##name,
 enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 #undef CONFIG_LABEL_ENUM
 extern const char *const config_label_names[];
 
-/* Options of `subtick serve`, ended by a NULL name. All but OPT_ARGV are settings of the file. */
+/*
+ * Options of `subtick serve`, ended by a NULL name. Options other than OPT_ARGV can also be in the
+ * settings file.
+ */
 extern const struct opt config_settings[];
 
 struct config {
-	char *listen[CONFIG_MAX_LISTEN];
+	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
 	char *token_file; /* NULL: no token is required */
-	char *hosts;	  /* "a,b": names of this server; NULL for none */
+	char *hosts;	  /* accepted Host headers, "a,b"; NULL for none */
 	char *traces;	  /* directory of recordings; NULL for none */
-	char *history;	  /* directory of windows; NULL for none */
+	char *history;	  /* directory of the history; NULL for none */
 	struct history_keep keep;
 	char *user;
 	uint32_t collect;  /* bits of enum config_collect */
-	uint32_t no_room;  /* those of collect that do not fit into the memory */
+	uint32_t no_room;  /* collectors that do not fit into the memory */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le;
-	bool own_le; /* boundaries were given */
+	bool own_le; /* --le was given */
 	uint64_t interval_ns;
 	enum config_per per;
-	uint32_t depth;	 /* names of a path that make a series; 0: all */
+	uint32_t depth;	 /* path components that identify a series; 0: all */
 	uint32_t labels; /* bits of enum config_label */
 	struct runq_rules rules; /* which cgroups have series */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
 	uint64_t max_connections;
 	uint64_t timeout_ns;
-	double sample_ratio; /* of waits for a core; 1: every one */
+	double sample_ratio; /* share of run-queue waits that are counted; 1: all */
 	bool no_causes;
-	bool no_blame; /* blame_limit was 0 at the start: culprits are not charged */
-	bool fine; /* histograms of waits, not only counts at le_ns */
+	bool no_blame; /* blame_limit was 0 at the start */
+	bool fine; /* keep fine histograms of waits instead of counts at le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;
 	bool pressure;
 	bool keep_bpf;
 	bool no_sandbox;
-	/* Command line only. */
+	/* Options without a setting in the file. */
 	char *file; /* NULL: CONFIG_FILE, which may be missing */
 	bool check;
 };
@@ -86,22 +93,28 @@ static inline bool config_collects(const struct config *config, enum config_coll
 int config_init(struct config *config);
 void config_free(struct config *config);
 
-/* Sets one value of the file. @err has what is accepted. listen, host, include, exclude add. */
+/*
+ * Sets one setting by name. listen, host, include and exclude append to a list. @err describes
+ * accepted values.
+ */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
-/* Parses lines "name = value"; # begins a comment. @label names the text in errors. */
+/* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
-/* Reads a file; NULL: CONFIG_FILE, which may be missing. */
+/* Reads a settings file. NULL reads CONFIG_FILE if it exists. */
 int config_read(struct config *config, const char *path, struct err *err);
-/* Checks the settings together, once all are set, and derives those that depend on others. */
+/*
+ * Checks combinations of settings and computes dependent settings. Call it after all settings are
+ * set.
+ */
 int config_complete(struct config *config, struct err *err);
 /* Removes the listen addresses. */
 void config_clear_listen(struct config *config);
-/* First changed setting that needs a restart; NULL if there is none. */
+/* Name of the first changed setting that needs a restart, or NULL. */
 const char *config_needs_restart(const struct config *old, const struct config *fresh);
 /* Swaps the settings that can change without a restart. */
 void config_swap_live(struct config *now, struct config *fresh);
-/* Options of the run-queue measurement, without those that depend on the machine. */
+/* Fills the options of the run-queue meter that follow from the settings. */
 void config_runq(const struct config *config, struct runq_opts *ret_opts);
 
 #endif

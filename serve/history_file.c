@@ -12,7 +12,7 @@
 
 #include "serve/history_format.h"
 
-/* A block has HISTORY_BLOCK_RAW bytes, or one window that may be larger. */
+/* Limit for damaged files. A block is larger than HISTORY_BLOCK_RAW if it has one large window. */
 #define MAX_RAW (256u << 20)
 
 bool history_member_read(int fd, uint64_t at, struct history_member *ret)
@@ -50,7 +50,10 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(from_s > HISTORY_OVERLAP_S ? from_s - HISTORY_OVERLAP_S : 0, from);
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
-		/* The name is the time of the first block. The next name ends the file. */
+		/*
+		 * A file name is the time of the first block. The file ends before the time of the
+		 * next file name.
+		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
 		int fd = within && !rc ? openat(dir, names[i]->d_name,
@@ -72,34 +75,39 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	return rc;
 }
 
-char *history_unpack(int fd, const struct history_member *member, size_t *ret_len)
+char *history_inflate(const char *packed, size_t size, size_t *ret_len)
 {
-	unsigned char *packed = malloc(member->size);
-	uint32_t raw = 0;
-	z_stream z = {0};
-	char *text = NULL;
+	z_stream z = {.next_in = (unsigned char *)packed, .avail_in = (uInt)size};
+	uint32_t raw;
+	char *text;
+	bool complete;
 
-	if (!packed || pread(fd, packed, member->size, (off_t)member->at) != (ssize_t)member->size)
-		goto out;
-	memcpy(&raw, packed + member->size - sizeof(raw), sizeof(raw));
+	/* A gzip member ends with the size of its text. */
+	memcpy(&raw, packed + size - sizeof(raw), sizeof(raw));
 	raw = le32toh(raw);
 	text = raw <= MAX_RAW ? malloc((size_t)raw + 1) : NULL;
 	if (!text)
-		goto out;
-	z.next_in = packed;
-	z.avail_in = member->size;
+		return NULL;
 	z.next_out = (unsigned char *)text;
 	z.avail_out = raw;
-	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END ||
-	    z.avail_in || z.avail_out) {
-		free(text);
-		text = NULL;
-	} else {
-		text[raw] = '\0';
-		*ret_len = raw;
-	}
+	complete = inflateInit2(&z, 16 + MAX_WBITS) == Z_OK &&
+		   inflate(&z, Z_FINISH) == Z_STREAM_END && !z.avail_in && !z.avail_out;
 	inflateEnd(&z);
-out:
+	if (!complete) {
+		free(text);
+		return NULL;
+	}
+	text[raw] = '\0';
+	*ret_len = raw;
+	return text;
+}
+
+char *history_unpack(int fd, const struct history_member *member, size_t *ret_len)
+{
+	char *packed = malloc(member->size), *text = NULL;
+
+	if (packed && pread(fd, packed, member->size, (off_t)member->at) == (ssize_t)member->size)
+		text = history_inflate(packed, member->size, ret_len);
 	free(packed);
 	return text;
 }

@@ -17,11 +17,14 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/* Writing may use 1 % of a core, in bursts of up to this CPU time. */
+/* The history may use 1 % of a CPU, in bursts of up to DEBT_NS. */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
-/* End of the last complete block. Only the last one can be torn by a crash, so only it is unpacked. */
+/*
+ * Offset after the last complete block. Only the last block is verified, because a crash damages no
+ * other.
+ */
 static uint64_t complete_end(int fd, uint64_t size)
 {
 	struct history_member member, last;
@@ -48,7 +51,7 @@ static void file_close(struct history_files *f)
 	f->fd = -1;
 }
 
-/* Opens or makes f->name, and cuts an incomplete block. */
+/* Opens or creates f->name, and truncates an incomplete block. */
 static int file_open(struct history_files *f)
 {
 	struct stat st;
@@ -66,8 +69,8 @@ static int file_open(struct history_files *f)
 }
 
 /*
- * Deletes the oldest files until all others have at most @most bytes and windows of the last age_ns
- * only. The newest file stays. Sets f->total, and f->name to the newest file.
+ * Deletes the oldest files until the rest has at most @most bytes and is not older than age_ns. The
+ * newest file is never deleted. Sets f->total, and sets f->name to the newest file.
  */
 static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 {
@@ -99,7 +102,10 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 	return nr && !sizes ? -ENOMEM : 0;
 }
 
-/* Opens a file of the hour of @first_s that has room. The open one may have been removed or changed. */
+/*
+ * Opens a file for the hour of @first_s. Reopens the current file if another process removed or
+ * changed it.
+ */
 static int file_ready(struct history_files *f, uint32_t first_s)
 {
 	uint64_t most = f->keep->bytes / HISTORY_FILES;
@@ -139,19 +145,18 @@ static int append(struct history_files *f, const struct history_block *b, const 
 		return 0;
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
-	/* The next block must follow a complete one. If this fails, file_ready() sees the size and cuts. */
+	/*
+	 * Remove the incomplete block. If this fails, file_ready() notices the size and truncates
+	 * the file.
+	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
 
 static void block_write(struct history_files *f, struct history_block *b)
 {
-	struct body *gz = body_new(true, b->raw->len / 8);
-	int rc = -ENOMEM;
+	struct body *gz = b->raw->failed ? NULL : body_of(true, b->raw->data, b->raw->len);
+	int rc = gz ? append(f, b, gz) : -ENOMEM;
 
-	if (gz) {
-		body_append(gz, b->raw->data, b->raw->len);
-		rc = b->raw->failed || body_finish(gz) ? -ENOMEM : append(f, b, gz);
-	}
 	body_put(gz);
 	body_put(b->raw);
 	if (rc)
@@ -184,7 +189,7 @@ void history_files_add(struct history_files *f, unsigned int index, const struct
 		return;
 	}
 	body_append(b->raw, line->json, line->len);
-	/* The clock may have been set back. */
+	/* The system clock may have been set back. */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;
 	b->windows++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes log lines, and notifies systemd without its library. */
+/* Writes log lines, and sends notifications to systemd without libsystemd. */
 #include "serve/log.h"
 
 #include <stdarg.h>
@@ -35,7 +35,7 @@ void notify_open(struct notify *notify)
 		return;
 	strcpy(sun.sun_path, path);
 	len = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-	/* @ is written for the NUL that begins an abstract name. */
+	/* In the environment, @ stands for the leading NUL of an abstract socket name. */
 	if (path[0] == '@')
 		sun.sun_path[0] = '\0';
 	notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

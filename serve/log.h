@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* To stderr, one line. */
+/* Writes one line to stderr. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 struct notify {
@@ -13,9 +13,12 @@ struct notify {
 	uint64_t watchdog_ns; /* 0: no watchdog */
 };
 
-/* Reads NOTIFY_SOCKET and WATCHDOG_USEC; connects while that is still allowed. */
+/*
+ * Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call it before the seccomp filter is
+ * installed.
+ */
 void notify_open(struct notify *notify);
-/* "READY=1", "STOPPING=1", "WATCHDOG=1", "RELOADING=1", "STATUS=…". */
+/* Sends a state of sd_notify(3), such as "READY=1". Does nothing without a service manager. */
 void notify_send(const struct notify *notify, const char *state);
 void notify_close(struct notify *notify);
 

@@ -53,7 +53,7 @@ def evaluate(text, scope):
 
 
 def template(text, scope):
-    """Expands range … end and values. The chart has no deeper nesting."""
+    """Expands range … end, with … end and values. The chart has no deeper nesting."""
     out, at, loop = [], 0, None
     for tag in TAG.finditer(text):
         before = text[at:tag.start()]
@@ -61,10 +61,11 @@ def template(text, scope):
         at = tag.end()
         if tag[3]:
             at += len(text[at:]) - len(text[at:].lstrip())
-        if tag[2].startswith("range "):
+        if tag[2].startswith(("range ", "with ")):
             if loop:
-                raise ValueError("chart: range inside range")
-            loop = (lookup(tag[2].split()[1], scope), len(out), at)
+                raise ValueError("chart: range or with inside another")
+            value = lookup(tag[2].split()[1], scope)
+            loop = (value if tag[2].startswith("range ") else [value] if value else [], len(out), at)
         elif tag[2] == "end":
             items, mark, start = loop
             body, loop = text[start:tag.start()], None

@@ -20,7 +20,7 @@ SOURCE, CHART = "tests/kubernetes", "packaging/helm/subtick"
 RELEASE = {"Name": "subtick", "Namespace": "subtick"}
 # Values other than the defaults, all valid by the schema.
 OTHER = {"extraArgs": ["--idle-states", "--per=pod"], "port": 9000, "image": {"repository": "r/s", "tag": "x"},
-         "nodeSelector": {"disk": "ssd"}}
+         "nodeSelector": {"disk": "ssd"}, "history": "/data/subtick"}
 
 
 def fetched():

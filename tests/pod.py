@@ -11,8 +11,6 @@ import signal
 import subprocess
 import tempfile
 
-import yaml
-
 # Runs in its own mount and PID namespace; $1 is the root, the rest is the command. The container runtime may
 # change the root directory, the container may not.
 INSIDE = """
@@ -23,18 +21,10 @@ mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount --rbind /sys/fs/cgroup "$root/sys/fs/cgroup"
+[ ! -d "$root/var/lib/subtick" ] || mount -t tmpfs -o mode=755 tmpfs "$root/var/lib/subtick"
 mount -o remount,bind,ro "$root"
 exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root" "$@"
 """
-
-
-def container(path):
-    """The only container of the DaemonSet in this file."""
-    with open(path, encoding="utf-8") as file:
-        for document in yaml.safe_load_all(file):
-            if document["kind"] == "DaemonSet":
-                return document["spec"]["template"]["spec"]["containers"][0]
-    raise LookupError(f"{path}: no DaemonSet")
 
 
 def libraries(program):
@@ -46,15 +36,17 @@ def libraries(program):
 class Pod:
     """Runs the program as in the container, at 127.0.0.1:port, for a with block."""
 
-    def __init__(self, manifest, program, port, token):
-        spec = container(manifest)
+    def __init__(self, spec, program, port, token):
+        """spec: the container of the DaemonSet."""
         self.caps = spec["securityContext"]["capabilities"]["add"]
         self.args = [arg.replace("$(POD_IP):7828", f"127.0.0.1:{port}") for arg in spec["args"]]
         self.program, self.token = program, token
+        # An empty directory of the node, which belongs to root.
+        self.writable = [mount["mountPath"] for mount in spec["volumeMounts"] if not mount.get("readOnly")]
 
     def __enter__(self):
         self.root, self.log = tempfile.mkdtemp(), tempfile.TemporaryFile(mode="w+")
-        for name in ("proc", "sys", "etc/subtick"):
+        for name in ("proc", "sys", "etc/subtick", *(path.strip("/") for path in self.writable)):
             os.makedirs(os.path.join(self.root, name))
         for path in libraries(self.program):
             os.makedirs(self.root + os.path.dirname(path), exist_ok=True)

@@ -351,9 +351,9 @@ CHECKS = [
     ("HTTP: pipelined requests are answered in order", check_order),
     ("HTTP: a body is never parsed as a request", check_framing),
     ("HTTP: 700 clients that read nothing cost bounded memory", check_unread),
-    ("HTTP: clients that vanish lose their places", check_vanished),
+    ("HTTP: connections of clients that disappear are freed", check_vanished),
     ("HTTP: unknown names of collectors are errors", check_unknown),
     ("a reload never removes authentication, and a FIFO does not stop it", check_reload_closed),
-    ("the process that opens runtime files is missed when it ends", check_helper),
+    ("the exit of the helper that opens runtime files is logged", check_helper),
     ("100,000 recordings do not block the exporter", check_many_recordings),
 ]

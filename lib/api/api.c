@@ -119,8 +119,7 @@ static const char *const key_names[] = {
 	[SUBTICK_EXCLUDED_NS] = "excluded_ns",
 };
 
-#define NAME_AT(names, index) \
-	((size_t)(index) < sizeof(names) / sizeof((names)[0]) ? (names)[index] : NULL)
+#define NAME_AT(names, index) ((size_t)(index) < NR(names) ? (names)[index] : NULL)
 
 const char *subtick_list_name(enum subtick_list list)
 {
@@ -148,10 +147,13 @@ const char *subtick_error_fix(void)
 	return last_err.fix;
 }
 
-int api_copy_opts(void *to, size_t size, const void *from, size_t least, struct err *err)
+int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
+		  struct err *err)
 {
 	uint32_t has = size;
 
+	if (!ret)
+		return err_set(err, -EINVAL, "a pointer is NULL");
 	memset(to, 0, size);
 	if (from)
 		memcpy(&has, from, sizeof(has));
@@ -188,8 +190,13 @@ struct subtick *api_new(const struct api_view *view, struct err *err)
 	return ctx;
 }
 
-int api_start(struct subtick *ctx, int rc, struct subtick **ret, struct err *err)
+int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err)
 {
+	if (!ctx)
+		return -ENOMEM;
+	sys_bpf_log_hold();
+	if (!rc)
+		rc = ctx->window.view->open(opts, &ctx->meter, err);
 	if (!rc) {
 		rc = ctx->meter->ops->start(ctx->meter, err);
 		ctx->window.data = ctx->window.view->window(ctx->meter);
@@ -198,6 +205,7 @@ int api_start(struct subtick *ctx, int rc, struct subtick **ret, struct err *err
 		subtick_close(ctx);
 	else
 		*ret = ctx;
+	sys_bpf_log_release();
 	return rc;
 }
 
@@ -254,20 +262,103 @@ void subtick_close(struct subtick *ctx)
 	free(ctx);
 }
 
+static const void *at(const void *base, size_t offset)
+{
+	return (const char *)base + offset;
+}
+
+/* Row @row of the losses that this window counts, or NULL. */
+static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
+{
+	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;
+
+	for (; loss < end; loss++)
+		if ((!loss->when_at || *(const bool *)at(window->data, loss->when_at)) && !row--)
+			return loss;
+	return NULL;
+}
+
+static const struct api_list *list_at(const struct api_view *view, enum subtick_list list)
+{
+	for (size_t i = 0; i < view->nr_lists; i++)
+		if (view->lists[i].list == list)
+			return &view->lists[i];
+	return NULL;
+}
+
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list)
 {
 	bool events = list == SUBTICK_LONG_WAITS || list == SUBTICK_LONG_WAITS_BY;
+	const struct api_list *l;
+	size_t nr = 0;
 
-	return window && (window->ended || events) ? window->view->rows(window->data, list) : 0;
+	if (!window || !(window->ended || events))
+		return 0;
+	if (list == SUBTICK_LOSSES) {
+		while (loss_at(window, nr))
+			nr++;
+		return nr;
+	}
+	l = list_at(window->view, list);
+	if (!l)
+		return 0;
+	return l->row_size ? *(const size_t *)at(window->data, l->nr_at) : 1;
+}
+
+void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
+		enum subtick_key key, struct figure *ret)
+{
+	const struct api_column *column = columns, *end = columns + nr;
+	const void *member;
+	uint64_t value;
+
+	while (column < end && (column->list != list || column->key != key))
+		column++;
+	if (column == end)
+		return;
+	member = at(row, column->offset);
+	switch (column->type) {
+	case COLUMN_CHARS: ret->text = member; return;
+	case COLUMN_STRING: ret->text = *(const char *const *)member; return;
+	case COLUMN_DOUBLE:
+		ret->type = FIGURE_REAL;
+		ret->real = *(const double *)member;
+		return;
+	case COLUMN_BOOL: value = *(const bool *)member; break;
+	case COLUMN_U32:
+		value = *(const uint32_t *)member;
+		value = value == UINT32_MAX ? UINT64_MAX : value;
+		break;
+	default: value = *(const uint64_t *)member;
+	}
+	figure_u64(ret, !value && column->zero_unknown ? UINT64_MAX : value);
 }
 
 static struct figure get(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key)
 {
 	struct figure figure = {0};
+	const struct api_list *l;
+	const void *data;
 
-	if (row < subtick_rows(window, list))
-		window->view->get(window->data, list, row, key, &figure);
+	if (row >= subtick_rows(window, list))
+		return figure;
+	if (list == SUBTICK_LOSSES) {
+		const struct loss_row *loss = loss_at(window, row);
+
+		if (key == SUBTICK_NAME)
+			figure.text = loss->name;
+		else if (key == SUBTICK_COUNT)
+			figure_u64(&figure, *(const uint64_t *)at(window->data, loss->offset));
+		return figure;
+	}
+	l = list_at(window->view, list);
+	data = window->data;
+	if (l->row_size)
+		data = at(*(const void *const *)at(data, l->rows_at), row * l->row_size);
+	api_column(window->view->columns, window->view->nr_columns, data, list, key, &figure);
+	if (l->get)
+		l->get(window->data, data, list, key, &figure);
 	return figure;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_API_H
 #define SUBTICK_API_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,14 +24,68 @@ struct figure {
 	const char *text;
 };
 
+/* A key of a list whose figure is a member of the row. The type of the member decides its type. */
+struct api_column {
+	enum subtick_list list;
+	enum subtick_key key;
+	enum {
+		COLUMN_U64,
+		COLUMN_U32, /* UINT32_MAX means unavailable */
+		COLUMN_BOOL,
+		COLUMN_DOUBLE,
+		COLUMN_CHARS,  /* array of char */
+		COLUMN_STRING, /* pointer to char */
+	} type;
+	size_t offset;
+	bool zero_unknown; /* 0 means unavailable */
+};
+
+#define COLUMN(list_id, row, id, member, ...)                                                     \
+	{.list = list_id, .key = id, .offset = offsetof(row, member),                             \
+	 .type = _Generic(((row *)0)->member, uint64_t: COLUMN_U64, uint32_t: COLUMN_U32,         \
+			  bool: COLUMN_BOOL, double: COLUMN_DOUBLE, char *: COLUMN_CHARS,         \
+			  const char *: COLUMN_STRING), __VA_ARGS__}
+
+/* Sets figures that are not a member of the row, and corrects others. */
+#define API_GET(name)                                                                             \
+	static void name(const void *window, const void *row, enum subtick_list list,             \
+			 enum subtick_key key, struct figure *ret)
+
+/* A list of a window. SUBTICK_WINDOW has one row, which is the window. */
+struct api_list {
+	enum subtick_list list;
+	void (*get)(const void *window, const void *row, enum subtick_list list, enum subtick_key key,
+		    struct figure *ret); /* API_GET, or NULL */
+	size_t rows_at, nr_at; /* offsets in the window: pointer to the rows, and their number */
+	size_t row_size;
+};
+
+#define API_LIST(window, id, rows, nr, list_get)                                             \
+	{id, list_get, offsetof(window, rows), offsetof(window, nr), sizeof(*((window *)0)->rows)}
+
+/* Row of SUBTICK_LOSSES: a uint64_t of the window. UINT64_MAX if not counted. */
+struct loss_row {
+	const char *name;
+	size_t offset;
+	size_t when_at; /* offset of a bool; the row exists if it is true. 0: always */
+};
+
 /* Reads the window type of one measurement. */
 struct api_view {
+	int (*open)(const void *opts, struct meter **ret_meter, struct err *err);
 	const void *(*window)(const struct meter *meter);
-	size_t (*rows)(const void *window, enum subtick_list list);
-	/* Gets one figure. @row is less than rows(). @ret is zeroed by the caller. */
-	void (*get)(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
-		    struct figure *ret);
+	const struct api_column *columns;
+	size_t nr_columns;
+	const struct api_list *lists;
+	size_t nr_lists;
+	const struct loss_row *losses;
+	size_t nr_losses;
 };
+
+/* A view of the arrays columns, lists and losses of a file. */
+#define API_VIEW(open, window) \
+	{open, window, columns, NR(columns), lists, NR(lists), losses, NR(losses)}
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 struct subtick_window {
 	const struct api_view *view;
@@ -49,17 +104,25 @@ struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
  * caller's size are set to 0, and the caller's bytes beyond @size must be 0. Both structs start
- * with their size. @from may be NULL. Returns 0, -EINVAL for a size below @least, or -E2BIG.
+ * with their size. @from may be NULL. Returns 0, -EINVAL for a size below @least or if @ret is NULL,
+ * or -E2BIG.
  */
-int api_copy_opts(void *to, size_t size, const void *from, size_t least, struct err *err);
+int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
+		  struct err *err);
 /* Size of the first version of @opts, whose last member was @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
 /* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 /* Allocates a context without a meter. NULL with @err set if out of memory. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
-/* Ends an open: starts the meter if @rc is 0, and closes @ctx on failure. */
-int api_start(struct subtick *ctx, int rc, struct subtick **ret, struct err *err);
+/*
+ * Ends an open: opens and starts the meter if @rc is 0. Returns @rc if not 0. Closes @ctx on failure,
+ * which may be NULL.
+ */
+int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
+/* Gets the figure of the column with @list and @key, if there is one. */
+void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
+		enum subtick_key key, struct figure *ret);
 
 static inline void figure_u64(struct figure *ret, uint64_t value)
 {
@@ -67,28 +130,12 @@ static inline void figure_u64(struct figure *ret, uint64_t value)
 	ret->u64 = value;
 }
 
-static inline void figure_real(struct figure *ret, double value)
+/* Makes a figure unavailable that has a value. */
+static inline void figure_unavailable(struct figure *ret)
 {
-	ret->type = FIGURE_REAL;
-	ret->real = value;
-}
-
-/*
- * Row of SUBTICK_LOSSES, made by LOSS_ROW from the lists in base/losses.h. UINT64_MAX if not
- * counted.
- */
-struct loss_row {
-	const char *name;
-	size_t offset;
-};
-
-static inline void figure_loss(const void *window, const struct loss_row *row, enum subtick_key key,
-			       struct figure *ret)
-{
-	if (key == SUBTICK_NAME)
-		ret->text = row->name;
-	if (key == SUBTICK_COUNT)
-		figure_u64(ret, *(const uint64_t *)((const char *)window + row->offset));
+	ret->u64 = UINT64_MAX;
+	ret->real = NAN;
+	ret->text = NULL;
 }
 
 #endif

@@ -3,12 +3,10 @@
 #include "subtick/load.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "measure/load/load.h"
-#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_MULTIPLEXED == (int)LOAD_MULTIPLEXED &&
 		       (int)SUBTICK_OFFLINE == (int)LOAD_OFFLINE &&
@@ -21,25 +19,8 @@ _Static_assert(SUBTICK_IDLE_RATIO - SUBTICK_TASK_RATIO == LOAD_PART_IDLE &&
 		       SUBTICK_UNKNOWN_RATIO - SUBTICK_TASK_RATIO == LOAD_PART_UNKNOWN,
 	       "the keys of parts are in the order of enum load_part");
 
-#define LOSS_ROW(member, key, ...) {#key "_total", offsetof(struct load_window, losses.member)},
+#define LOSS_ROW(member, key, ...) {#key "_total", offsetof(struct load_window, losses.member), 0},
 static const struct loss_row losses[] = {LOAD_LOSSES(LOSS_ROW)};
-
-static const void *window_of(const struct meter *meter)
-{
-	return load_window(meter);
-}
-
-static size_t rows(const void *window, enum subtick_list list)
-{
-	const struct load_window *w = window;
-
-	switch (list) {
-	case SUBTICK_WINDOW: return 1;
-	case SUBTICK_LOSSES: return sizeof(losses) / sizeof(losses[0]);
-	case SUBTICK_CPUS: return cpuset_end(&w->cpus);
-	default: return 0;
-	}
-}
 
 static uint64_t source_number(const char *name)
 {
@@ -51,65 +32,67 @@ static uint64_t source_number(const char *name)
 	return UINT64_MAX;
 }
 
-static void get_window(const struct load_window *w, enum subtick_key key, struct figure *ret)
+API_GET(get_window)
 {
-	switch (key) {
-	case SUBTICK_WINDOW_NS: return figure_u64(ret, w->window_ns);
-	case SUBTICK_TIME_UNIX_NS: return figure_u64(ret, w->time_unix_ns);
-	case SUBTICK_SOURCE:
-		ret->text = w->source;
-		return figure_u64(ret, source_number(w->source));
-	default: return;
-	}
+	if (key == SUBTICK_SOURCE)
+		figure_u64(ret, source_number(ret->text));
 }
 
-static void get_cpu(const struct load_window *w, unsigned int cpu, enum subtick_key key,
-		    struct figure *ret)
+API_GET(get_cpu)
 {
-	const struct load_cpu_window *c = &w->cpu[cpu];
-	bool asked = cpuset_has(&w->cpus, cpu);
-	bool figure = asked && !(c->flags & LOAD_NO_FIGURE);
+	const struct load_window *w = window;
+	const struct load_cpu_window *c = row;
+	unsigned int cpu = c - w->cpu, part = key - SUBTICK_TASK_RATIO;
+	bool requested = cpuset_has(&w->cpus, cpu);
 
+	if (key == SUBTICK_CPU)
+		return figure_u64(ret, cpu);
 	if (key >= SUBTICK_TASK_RATIO && key <= SUBTICK_IDLE_RATIO) {
-		enum load_part part = key - SUBTICK_TASK_RATIO;
-
-		return figure_real(ret, figure && w->parts >> part & 1 ? load_part_ratio(c, part) : NAN);
+		ret->type = FIGURE_REAL;
+		ret->real = w->parts >> part & 1 ? load_part_ratio(c, part) : NAN;
 	}
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, cpu);
-	case SUBTICK_FLAGS: return figure_u64(ret, asked ? c->flags : UINT64_MAX);
-	case SUBTICK_WINDOW_NS: return figure_u64(ret, figure ? c->window_ns : UINT64_MAX);
-	case SUBTICK_BUSY_RATIO: return figure_real(ret, figure ? c->busy_ratio : NAN);
-	case SUBTICK_CLOSURE_ERROR_RATIO:
-		return figure_real(ret, figure && w->parts ? c->closure_error_ratio : NAN);
-	default: return;
-	}
+	if (!requested || (c->flags & LOAD_NO_FIGURE && key != SUBTICK_FLAGS) ||
+	    (key == SUBTICK_CLOSURE_ERROR_RATIO && !w->parts))
+		figure_unavailable(ret);
 }
 
-static void get(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
-		struct figure *ret)
+#define WINDOW(key, member) COLUMN(SUBTICK_WINDOW, struct load_window, key, member)
+#define CPU(key, member)    COLUMN(SUBTICK_CPUS, struct load_cpu_window, key, member)
+
+static const struct api_column columns[] = {
+	WINDOW(SUBTICK_WINDOW_NS, window_ns),
+	WINDOW(SUBTICK_TIME_UNIX_NS, time_unix_ns),
+	WINDOW(SUBTICK_SOURCE, source),
+	CPU(SUBTICK_FLAGS, flags),
+	CPU(SUBTICK_WINDOW_NS, window_ns),
+	CPU(SUBTICK_BUSY_RATIO, busy_ratio),
+	CPU(SUBTICK_CLOSURE_ERROR_RATIO, closure_error_ratio),
+};
+
+static const struct api_list lists[] = {
+	{SUBTICK_WINDOW, get_window, 0, 0, 0},
+	API_LIST(struct load_window, SUBTICK_CPUS, cpu, end_cpu, get_cpu),
+};
+
+static int open_meter(const void *opts, struct meter **ret_meter, struct err *err)
 {
-	if (list == SUBTICK_WINDOW)
-		get_window(window, key, ret);
-	else if (list == SUBTICK_LOSSES)
-		figure_loss(window, &losses[row], key, ret);
-	else
-		get_cpu(window, row, key, ret);
+	return load_open(opts, ret_meter, err);
 }
 
-static const struct api_view view = {window_of, rows, get};
+static const void *window_of(const struct meter *meter)
+{
+	return load_window(meter);
+}
+
+static const struct api_view view = API_VIEW(open_meter, window_of);
 
 int subtick_load_open(struct subtick **ret, const struct subtick_load_opts *opts)
 {
 	struct err *err = api_err();
 	struct subtick_load_opts own;
 	struct load_opts load = {0};
-	struct subtick *ctx;
-	int rc;
+	int rc = api_copy_opts(ret, &own, sizeof(own), opts, API_OPTS_LEAST(own, cpus), err);
 
-	if (!ret)
-		return err_set(err, -EINVAL, "a pointer is NULL");
-	rc = api_copy_opts(&own, sizeof(own), opts, API_OPTS_LEAST(own, cpus), err);
 	if (!rc)
 		rc = api_cpus(own.cpus, &load.cpus, err);
 	if (rc)
@@ -118,11 +101,5 @@ int subtick_load_open(struct subtick **ret, const struct subtick_load_opts *opts
 		return err_set(err, -EINVAL, "unknown source %u", own.source);
 	load.source = own.source ? load_sources()[own.source - 1]->name : NULL;
 	load.event = own.event;
-	ctx = api_new(&view, err);
-	if (!ctx)
-		return -ENOMEM;
-	sys_bpf_log_hold();
-	rc = api_start(ctx, load_open(&load, &ctx->meter, err), ret, err);
-	sys_bpf_log_release();
-	return rc;
+	return api_open(api_new(&view, err), 0, &load, ret, err);
 }

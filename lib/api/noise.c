@@ -3,206 +3,167 @@
 #include "subtick/noise.h"
 
 #include <errno.h>
-#include <math.h>
 
 #include "api/api.h"
 #include "measure/noise/noise.h"
-#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_NOISE_NMI == (int)NOISE_KIND_NMI &&
 		       (int)SUBTICK_NOISE_SOFTIRQ == (int)NOISE_KIND_SOFTIRQ,
 	       "the public kinds are the internal kinds");
 
-#define LOAD_LOSS_ROW(member, key, ...) {#key "_total", offsetof(struct noise_window, losses.member)},
-#define LOSS_ROW(member, key, ...) {#key "_total", offsetof(struct noise_window, noise_losses.member)},
-static const struct loss_row losses[] = {LOAD_LOSSES(LOAD_LOSS_ROW) NOISE_LOSSES(LOSS_ROW)
-						 NOISE_SENDER_LOSSES(LOSS_ROW)};
-#define ONE(...) +1
-#define NR_LOSSES (0 LOAD_LOSSES(ONE) NOISE_LOSSES(ONE)) /* losses without --senders */
+#define AT(member) offsetof(struct noise_window, member)
+#define LOAD_ROW(member, key, ...) {#key "_total", AT(losses.member), 0},
+#define NOISE_ROW(member, key, ...) {#key "_total", AT(noise_losses.member), 0},
+#define SENDER_ROW(member, key, ...) \
+	{#key "_total", AT(noise_losses.member), AT(has_senders)},
+static const struct loss_row losses[] = {LOAD_LOSSES(LOAD_ROW) NOISE_LOSSES(NOISE_ROW)
+						 NOISE_SENDER_LOSSES(SENDER_ROW)};
+
+API_GET(get_window)
+{
+	if (key == SUBTICK_SOURCE)
+		ret->text = "bpf";
+	if (key == SUBTICK_HIERARCHY)
+		figure_u64(ret, ret->text[1] - '0');
+}
+
+API_GET(get_cpu)
+{
+	if (((const struct noise_core *)row)->flags & LOAD_NO_FIGURE && key != SUBTICK_CPU &&
+	    key != SUBTICK_FLAGS)
+		figure_unavailable(ret);
+}
+
+API_GET(get_source)
+{
+	if (key == SUBTICK_KIND)
+		ret->text = noise_kind_name(ret->u64);
+}
+
+API_GET(get_victim)
+{
+	const struct noise_hit *hit = row;
+	uint64_t count = 0, ns = 0;
+
+	for (int i = 0; i < NOISE_CLASSES; i++) {
+		count += hit->count[i];
+		ns += hit->ns[i];
+	}
+	if (key == SUBTICK_COUNT || key == SUBTICK_SUM_NS)
+		figure_u64(ret, key == SUBTICK_COUNT ? count : ns);
+	if ((key == SUBTICK_CGROUP_ID && hit->key >= NOISE_ON_THREAD) ||
+	    ((key == SUBTICK_PID || key == SUBTICK_COMM) &&
+	     (hit->key == NOISE_ON_IDLE || !hit->longest_ns)))
+		figure_unavailable(ret);
+}
+
+API_GET(get_delay)
+{
+	if (key == SUBTICK_NAME)
+		ret->text = load_vec_name(((const struct noise_delay *)row)->vec);
+}
+
+API_GET(get_sender)
+{
+	const struct noise_sender *sender = row;
+
+	if ((key == SUBTICK_PID || key == SUBTICK_COMM) &&
+	    (!sender->by_process || sender->pid == NOISE_BY_INTERRUPT))
+		figure_unavailable(ret);
+}
+
+#define WINDOW(key, member)	   COLUMN(SUBTICK_WINDOW, struct noise_window, key, member)
+#define CPU(key, member)	   COLUMN(SUBTICK_CPUS, struct noise_core, key, member)
+#define SOURCE(key, member)	   COLUMN(SUBTICK_SOURCES, struct noise_source, key, member)
+#define VICTIM(key, ...)	   COLUMN(SUBTICK_VICTIMS, struct noise_hit, key, __VA_ARGS__)
+#define DELAY(key, ...)		   COLUMN(SUBTICK_DELAYS, struct noise_delay, key, __VA_ARGS__)
+#define FUNCTION(key, ...)	   COLUMN(SUBTICK_FUNCTIONS, struct noise_function, key, __VA_ARGS__)
+#define SENDER(list, key, member) COLUMN(list, struct noise_sender, key, member)
+#define SENDER_COLUMNS(list)                                                                       \
+	SENDER(list, SUBTICK_CPU, cpu), SENDER(list, SUBTICK_FROM_CPU, from_cpu),                  \
+	SENDER(list, SUBTICK_NAME, name), SENDER(list, SUBTICK_COUNT, count),                      \
+	SENDER(list, SUBTICK_PID, pid), SENDER(list, SUBTICK_COMM, comm)
+
+static const struct api_column columns[] = {
+	WINDOW(SUBTICK_WINDOW_NS, window_ns),
+	WINDOW(SUBTICK_TIME_UNIX_NS, time_unix_ns),
+	WINDOW(SUBTICK_HIERARCHY, hierarchy),
+	CPU(SUBTICK_CPU, cpu),
+	CPU(SUBTICK_FLAGS, flags),
+	CPU(SUBTICK_WINDOW_NS, window_ns),
+	CPU(SUBTICK_HARDIRQ_NS, class_ns[NOISE_HARDIRQ]),
+	CPU(SUBTICK_SOFTIRQ_NS, class_ns[NOISE_SOFTIRQ]),
+	CPU(SUBTICK_KTHREAD_NS, class_ns[NOISE_THREAD]),
+	CPU(SUBTICK_TASK_NS, task_ns),
+	CPU(SUBTICK_STEAL_NS, steal_ns),
+	CPU(SUBTICK_COUNT, events),
+	CPU(SUBTICK_MAX_NS, longest_ns),
+	CPU(SUBTICK_CLOSURE_ERROR_RATIO, closure_error_ratio),
+	SOURCE(SUBTICK_CPU, cpu),
+	SOURCE(SUBTICK_KIND, kind),
+	SOURCE(SUBTICK_NAME, name),
+	SOURCE(SUBTICK_IRQ, irq),
+	SOURCE(SUBTICK_KNOB, knob),
+	SOURCE(SUBTICK_COUNT, count),
+	SOURCE(SUBTICK_SUM_NS, ns),
+	SOURCE(SUBTICK_MAX_NS, longest_ns),
+	SOURCE(SUBTICK_P99_NS, p99_ns),
+	VICTIM(SUBTICK_CGROUP, cgroup),
+	VICTIM(SUBTICK_CGROUP_ID, key),
+	VICTIM(SUBTICK_MAX_NS, longest_ns, .zero_unknown = true),
+	VICTIM(SUBTICK_HARDIRQ_NS, ns[NOISE_HARDIRQ]),
+	VICTIM(SUBTICK_SOFTIRQ_NS, ns[NOISE_SOFTIRQ]),
+	VICTIM(SUBTICK_KTHREAD_NS, ns[NOISE_THREAD]),
+	VICTIM(SUBTICK_PID, pid),
+	VICTIM(SUBTICK_COMM, comm),
+	DELAY(SUBTICK_CPU, cpu),
+	DELAY(SUBTICK_COUNT, times.count),
+	DELAY(SUBTICK_SUM_NS, times.ns),
+	DELAY(SUBTICK_MAX_NS, times.longest_ns, .zero_unknown = true),
+	DELAY(SUBTICK_P99_NS, times.p99_ns),
+	FUNCTION(SUBTICK_CPU, cpu),
+	FUNCTION(SUBTICK_NAME, name),
+	FUNCTION(SUBTICK_COUNT, executions),
+	FUNCTION(SUBTICK_SUM_NS, ns),
+	FUNCTION(SUBTICK_MAX_NS, longest_ns, .zero_unknown = true),
+	FUNCTION(SUBTICK_DELAY_COUNT, delay.count),
+	FUNCTION(SUBTICK_DELAY_SUM_NS, delay.ns),
+	FUNCTION(SUBTICK_DELAY_MAX_NS, delay.longest_ns, .zero_unknown = true),
+	SENDER_COLUMNS(SUBTICK_SENDERS),
+	SENDER_COLUMNS(SUBTICK_CALLS),
+};
+
+#define LIST(...) API_LIST(struct noise_window, __VA_ARGS__)
+static const struct api_list lists[] = {
+	{SUBTICK_WINDOW, get_window, 0, 0, 0},
+	LIST(SUBTICK_CPUS, cores, nr_cores, get_cpu),
+	LIST(SUBTICK_SOURCES, sources, nr_sources, get_source),
+	LIST(SUBTICK_VICTIMS, hits, nr_hits, get_victim),
+	LIST(SUBTICK_DELAYS, delays, nr_delays, get_delay),
+	LIST(SUBTICK_FUNCTIONS, functions, nr_functions, NULL),
+	LIST(SUBTICK_SENDERS, senders.list, senders.nr, get_sender),
+	LIST(SUBTICK_CALLS, calls.list, calls.nr, get_sender),
+};
+
+static int open_meter(const void *opts, struct meter **ret_meter, struct err *err)
+{
+	return noise_open(opts, ret_meter, err);
+}
 
 static const void *window_of(const struct meter *meter)
 {
 	return noise_window(meter);
 }
 
-static size_t rows(const void *window, enum subtick_list list)
-{
-	const struct noise_window *w = window;
-
-	switch (list) {
-	case SUBTICK_WINDOW: return 1;
-	case SUBTICK_LOSSES: return w->has_senders ? sizeof(losses) / sizeof(losses[0]) : NR_LOSSES;
-	case SUBTICK_CPUS: return w->nr_cores;
-	case SUBTICK_SOURCES: return w->nr_sources;
-	case SUBTICK_VICTIMS: return w->nr_hits;
-	case SUBTICK_DELAYS: return w->nr_delays;
-	case SUBTICK_FUNCTIONS: return w->nr_functions;
-	case SUBTICK_SENDERS: return w->senders.nr;
-	case SUBTICK_CALLS: return w->calls.nr;
-	default: return 0;
-	}
-}
-
-static void get_window(const struct noise_window *w, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_WINDOW_NS: return figure_u64(ret, w->window_ns);
-	case SUBTICK_TIME_UNIX_NS: return figure_u64(ret, w->time_unix_ns);
-	case SUBTICK_SOURCE: ret->text = "bpf"; return;
-	case SUBTICK_HIERARCHY:
-		ret->text = w->hierarchy;
-		return figure_u64(ret, w->hierarchy[1] - '0');
-	default: return;
-	}
-}
-
-static void get_cpu(const struct noise_core *core, enum subtick_key key, struct figure *ret)
-{
-	bool figure = !(core->flags & LOAD_NO_FIGURE);
-
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, core->cpu);
-	case SUBTICK_FLAGS: return figure_u64(ret, core->flags);
-	case SUBTICK_WINDOW_NS: return figure_u64(ret, figure ? core->window_ns : UINT64_MAX);
-	case SUBTICK_HARDIRQ_NS:
-	case SUBTICK_SOFTIRQ_NS:
-	case SUBTICK_KTHREAD_NS:
-		return figure_u64(ret, figure ? core->class_ns[key - SUBTICK_HARDIRQ_NS] : UINT64_MAX);
-	case SUBTICK_TASK_NS: return figure_u64(ret, figure ? core->task_ns : UINT64_MAX);
-	case SUBTICK_STEAL_NS: return figure_u64(ret, figure ? core->steal_ns : UINT64_MAX);
-	case SUBTICK_COUNT: return figure_u64(ret, figure ? core->events : UINT64_MAX);
-	case SUBTICK_MAX_NS: return figure_u64(ret, figure ? core->longest_ns : UINT64_MAX);
-	case SUBTICK_CLOSURE_ERROR_RATIO:
-		return figure_real(ret, figure ? core->closure_error_ratio : NAN);
-	default: return;
-	}
-}
-
-static void get_source(const struct noise_source *source, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, source->cpu);
-	case SUBTICK_KIND:
-		ret->text = noise_kind_name(source->kind);
-		return figure_u64(ret, source->kind);
-	case SUBTICK_NAME: ret->text = source->name; return;
-	case SUBTICK_IRQ:
-		return figure_u64(ret, source->irq == UINT32_MAX ? UINT64_MAX : source->irq);
-	case SUBTICK_KNOB: ret->text = source->knob; return;
-	case SUBTICK_COUNT: return figure_u64(ret, source->count);
-	case SUBTICK_SUM_NS: return figure_u64(ret, source->ns);
-	case SUBTICK_MAX_NS: return figure_u64(ret, source->longest_ns);
-	case SUBTICK_P99_NS: return figure_u64(ret, source->p99_ns);
-	default: return;
-	}
-}
-
-/* Maps an unknown longest time, stored as 0, to UINT64_MAX. */
-static uint64_t longest(uint64_t ns)
-{
-	return ns ? ns : UINT64_MAX;
-}
-
-static void get_victim(const struct noise_hit *hit, enum subtick_key key, struct figure *ret)
-{
-	bool task = hit->key != NOISE_ON_IDLE && hit->longest_ns;
-	uint64_t sum[2] = {0};
-
-	for (int i = 0; i < NOISE_CLASSES; i++) {
-		sum[0] += hit->count[i];
-		sum[1] += hit->ns[i];
-	}
-	switch (key) {
-	case SUBTICK_CGROUP: ret->text = hit->cgroup; return;
-	case SUBTICK_COUNT: return figure_u64(ret, sum[0]);
-	case SUBTICK_SUM_NS: return figure_u64(ret, sum[1]);
-	case SUBTICK_CGROUP_ID:
-		return figure_u64(ret, hit->key >= NOISE_ON_THREAD ? UINT64_MAX : hit->key);
-	case SUBTICK_MAX_NS: return figure_u64(ret, longest(hit->longest_ns));
-	case SUBTICK_HARDIRQ_NS:
-	case SUBTICK_SOFTIRQ_NS:
-	case SUBTICK_KTHREAD_NS: return figure_u64(ret, hit->ns[key - SUBTICK_HARDIRQ_NS]);
-	case SUBTICK_PID: return figure_u64(ret, task ? hit->pid : UINT64_MAX);
-	case SUBTICK_COMM: ret->text = task ? hit->comm : NULL; return;
-	default: return;
-	}
-}
-
-static void get_delay(const struct noise_delay *delay, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, delay->cpu);
-	case SUBTICK_NAME: ret->text = load_vec_name(delay->vec); return;
-	case SUBTICK_COUNT: return figure_u64(ret, delay->times.count);
-	case SUBTICK_SUM_NS: return figure_u64(ret, delay->times.ns);
-	case SUBTICK_MAX_NS: return figure_u64(ret, longest(delay->times.longest_ns));
-	case SUBTICK_P99_NS: return figure_u64(ret, delay->times.p99_ns);
-	default: return;
-	}
-}
-
-static void get_function(const struct noise_function *f, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, f->cpu);
-	case SUBTICK_NAME: ret->text = f->name; return;
-	case SUBTICK_COUNT: return figure_u64(ret, f->executions);
-	case SUBTICK_SUM_NS: return figure_u64(ret, f->ns);
-	case SUBTICK_MAX_NS: return figure_u64(ret, longest(f->longest_ns));
-	case SUBTICK_DELAY_COUNT: return figure_u64(ret, f->delay.count);
-	case SUBTICK_DELAY_SUM_NS: return figure_u64(ret, f->delay.ns);
-	case SUBTICK_DELAY_MAX_NS: return figure_u64(ret, longest(f->delay.longest_ns));
-	default: return;
-	}
-}
-
-static void get_sender(const struct noise_sender *sender, enum subtick_key key, struct figure *ret)
-{
-	bool process = sender->by_process && sender->pid != NOISE_BY_INTERRUPT;
-
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, sender->cpu);
-	case SUBTICK_FROM_CPU: return figure_u64(ret, sender->from_cpu);
-	case SUBTICK_NAME: ret->text = sender->name; return;
-	case SUBTICK_COUNT: return figure_u64(ret, sender->count);
-	case SUBTICK_PID: return figure_u64(ret, process ? sender->pid : UINT64_MAX);
-	case SUBTICK_COMM: ret->text = process ? sender->comm : NULL; return;
-	default: return;
-	}
-}
-
-static void get(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
-		struct figure *ret)
-{
-	const struct noise_window *w = window;
-
-	switch (list) {
-	case SUBTICK_WINDOW: return get_window(w, key, ret);
-	case SUBTICK_LOSSES: return figure_loss(w, &losses[row], key, ret);
-	case SUBTICK_CPUS: return get_cpu(&w->cores[row], key, ret);
-	case SUBTICK_SOURCES: return get_source(&w->sources[row], key, ret);
-	case SUBTICK_VICTIMS: return get_victim(&w->hits[row], key, ret);
-	case SUBTICK_DELAYS: return get_delay(&w->delays[row], key, ret);
-	case SUBTICK_FUNCTIONS: return get_function(&w->functions[row], key, ret);
-	case SUBTICK_SENDERS: return get_sender(&w->senders.list[row], key, ret);
-	case SUBTICK_CALLS: return get_sender(&w->calls.list[row], key, ret);
-	default: return;
-	}
-}
-
-static const struct api_view view = {window_of, rows, get};
+static const struct api_view view = API_VIEW(open_meter, window_of);
 
 int subtick_noise_open(struct subtick **ret, const struct subtick_noise_opts *opts)
 {
 	struct err *err = api_err();
 	struct subtick_noise_opts own;
 	struct noise_opts noise = {0};
-	struct subtick *ctx;
-	int rc;
+	int rc = api_copy_opts(ret, &own, sizeof(own), opts, API_OPTS_LEAST(own, cpus), err);
 
-	if (!ret)
-		return err_set(err, -EINVAL, "a pointer is NULL");
-	rc = api_copy_opts(&own, sizeof(own), opts, API_OPTS_LEAST(own, cpus), err);
 	if (!rc)
 		rc = api_cpus(own.cpus, &noise.cpus, err);
 	if (rc)
@@ -210,11 +171,5 @@ int subtick_noise_open(struct subtick **ret, const struct subtick_noise_opts *op
 	if (own.flags & ~(uint32_t)SUBTICK_NOISE_SENDERS)
 		return err_set(err, -EINVAL, "unknown flags 0x%x", own.flags);
 	noise.senders = own.flags & SUBTICK_NOISE_SENDERS;
-	ctx = api_new(&view, err);
-	if (!ctx)
-		return -ENOMEM;
-	sys_bpf_log_hold();
-	rc = api_start(ctx, noise_open(&noise, &ctx->meter, err), ret, err);
-	sys_bpf_log_release();
-	return rc;
+	return api_open(api_new(&view, err), 0, &noise, ret, err);
 }

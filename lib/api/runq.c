@@ -3,12 +3,10 @@
 #include "subtick/runq.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "measure/runq/runq.h"
-#include "host/bpf.h"
 
 _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 		       (int)SUBTICK_PER_CPU == (int)RUNQ_PER_CPU &&
@@ -25,208 +23,191 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 
 /* Losses. Counters of disabled options have no row. */
 #define AT(member) offsetof(struct runq_window, member)
-#define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member)},
-#define IDLE_ROW(member, key, ...) {#key "_total", AT(member)},
-#define PRESSURE_ROW(member, key, ...) {#key "_total", AT(pressure_losses.member)},
-static const struct loss_row always_losses[] = {RUNQ_LOSSES(ALWAYS_ROW)};
-static const struct loss_row idle_losses[] = {RUNQ_IDLE_LOSSES(IDLE_ROW)};
-static const struct loss_row pressure_losses[] = {RUNQ_PRESSURE_LOSSES(PRESSURE_ROW)};
+#define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member), 0},
+#define IDLE_ROW(member, key, ...) {#key "_total", AT(member), AT(has_idle_states)},
+#define PRESSURE_ROW(member, key, ...) \
+	{#key "_total", AT(pressure_losses.member), AT(has_pressure)},
+static const struct loss_row losses[] = {RUNQ_LOSSES(ALWAYS_ROW) RUNQ_IDLE_LOSSES(IDLE_ROW)
+						 RUNQ_PRESSURE_LOSSES(PRESSURE_ROW)};
 
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
+API_GET(get_window)
+{
+	if (key == SUBTICK_SOURCE)
+		ret->text = runq_source_names[ret->u64];
+	if (key == SUBTICK_HIERARCHY)
+		ret->text = runq_hierarchy_names[ret->u64];
+}
+
+#define GROUP(key, ...) COLUMN(SUBTICK_GROUPS, struct runq_group, key, __VA_ARGS__)
+static const struct api_column group_columns[] = {
+	GROUP(SUBTICK_CGROUP_ID, cgroup_id, .zero_unknown = true),
+	GROUP(SUBTICK_PID, pid, .zero_unknown = true),
+	GROUP(SUBTICK_TGID, tgid, .zero_unknown = true),
+	GROUP(SUBTICK_POD_UID, pod_uid),
+	GROUP(SUBTICK_CONTAINER_ID, container_id),
+	GROUP(SUBTICK_QOS, qos),
+	GROUP(SUBTICK_COMM, comm),
+};
+
+#define NAMES(key, member) COLUMN(SUBTICK_GROUPS, struct runq_group_names, key, member)
+static const struct api_column names_columns[] = {
+	NAMES(SUBTICK_NAMESPACE, namespace),
+	NAMES(SUBTICK_POD, pod),
+	NAMES(SUBTICK_CONTAINER, container),
+	NAMES(SUBTICK_IMAGE, image),
+};
+
+/* Gets a key of a party, unless the row has this key itself. */
+static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
+{
+	static const struct runq_group_names no_names;
+	static const struct runq_group no_group;
+	const struct runq_group *group = party->group ?: &no_group;
+
+	if (ret->type != FIGURE_NONE || ret->text)
+		return;
+	api_column(group_columns, NR(group_columns), group, SUBTICK_GROUPS, key, ret);
+	api_column(names_columns, NR(names_columns), group->names ?: &no_names, SUBTICK_GROUPS, key,
+		   ret);
+	if (key == SUBTICK_PARTY)
+		figure_u64(ret, party->kind);
+	if (key == SUBTICK_PARTY || key == SUBTICK_CGROUP)
+		ret->text = runq_party_path(party);
+}
+
+API_GET(get_group)
+{
+	const struct runq_window *w = window;
+	const struct runq_group_window *g = row;
+	unsigned int cause = key - SUBTICK_IDLE_EXIT_NS;
+
+	if (key >= SUBTICK_IDLE_EXIT_NS && key <= SUBTICK_UNKNOWN_NS)
+		return figure_u64(ret, w->causes_known >> cause & 1 ? g->cause_ns[cause] : UINT64_MAX);
+	if (key == SUBTICK_CPU)
+		return figure_u64(ret, w->per == RUNQ_PER_CPU && g->party.group ? g->party.group->cpu
+										: UINT64_MAX);
+	if ((key >= SUBTICK_AVOIDABLE_NS && key <= SUBTICK_EXCLUDED_NS && !w->has_avoidable) ||
+	    (key == SUBTICK_MAX_NS && !g->count))
+		figure_unavailable(ret);
+	get_party(&g->party, key, ret);
+}
+
+API_GET(get_pressure)
+{
+	const struct runq_pressed *p = row;
+
+	if (key == SUBTICK_WAITING_NS)
+		figure_u64(ret, runq_pressure_sum(p->times.waiting_ns));
+	if (key == SUBTICK_STALLED_NS)
+		figure_u64(ret, runq_pressure_sum(p->times.stalled_ns));
+	get_party(&(struct runq_party){RUNQ_PARTY_GROUP, p->group}, key, ret);
+}
+
+API_GET(get_blame)
+{
+	const struct runq_blame *b = row;
+
+	get_party(list == SUBTICK_BLAME ? &b->victim : &b->culprit, key, ret);
+}
+
+API_GET(get_idle_state)
+{
+	const struct runq_idle_state *s = row;
+
+	if (key == SUBTICK_STATE)
+		ret->text = s->name;
+	get_party(&s->party, key, ret);
+}
+
+API_GET(get_long_wait)
+{
+	const struct runq_long_wait *wait = row;
+	bool culprit = list == SUBTICK_LONG_WAITS_BY;
+
+	if (culprit && key == SUBTICK_TGID)
+		figure_u64(ret, UINT64_MAX);
+	get_party(culprit ? &wait->culprit : &wait->victim, key, ret);
+}
+
+#define WINDOW(key, member)	COLUMN(SUBTICK_WINDOW, struct runq_window, key, member)
+#define WAITS(key, member)	COLUMN(SUBTICK_GROUPS, struct runq_group_window, key, member)
+#define BLAME(list, key, member) COLUMN(list, struct runq_blame, key, member)
+#define PRESSED(key, member)	COLUMN(SUBTICK_PRESSURE, struct runq_pressed, key, member)
+#define PRESSED_CAUSE(key, cause)                                                     \
+	PRESSED(SUBTICK_WAITING_##key##_NS, times.waiting_ns[RUNQ_PRESSURE_##cause]), \
+	PRESSED(SUBTICK_STALLED_##key##_NS, times.stalled_ns[RUNQ_PRESSURE_##cause])
+#define STATE(key, member)     COLUMN(SUBTICK_IDLE_STATES, struct runq_idle_state, key, member)
+#define LONG_WAIT(key, member) COLUMN(SUBTICK_LONG_WAITS, struct runq_long_wait, key, member)
+#define LONG_WAIT_BY(key, ...) COLUMN(SUBTICK_LONG_WAITS_BY, struct runq_long_wait, key, __VA_ARGS__)
+
+static const struct api_column columns[] = {
+	WINDOW(SUBTICK_WINDOW_NS, window_ns),
+	WINDOW(SUBTICK_TIME_UNIX_NS, time_unix_ns),
+	WINDOW(SUBTICK_SOURCE, source),
+	WINDOW(SUBTICK_HIERARCHY, hierarchy),
+	WINDOW(SUBTICK_SAMPLE_RATIO, sample_ratio),
+	WINDOW(SUBTICK_SCHEDSTAT_RATIO, schedstat_ratio),
+	WAITS(SUBTICK_ENDED, ended),
+	WAITS(SUBTICK_COUNT, count),
+	WAITS(SUBTICK_SUM_NS, sum_ns),
+	WAITS(SUBTICK_AVG_NS, avg_ns),
+	WAITS(SUBTICK_MAX_NS, max_ns),
+	WAITS(SUBTICK_COUNT_STDERR_RATIO, count_stderr_ratio),
+	WAITS(SUBTICK_SUM_STDERR_RATIO, sum_stderr_ratio),
+	WAITS(SUBTICK_AVOIDABLE_NS, avoidable_ns),
+	WAITS(SUBTICK_AVOIDABLE_MOST_NS, avoidable_most_ns),
+	WAITS(SUBTICK_EXCLUDED_NS, excluded_ns),
+	BLAME(SUBTICK_BLAME, SUBTICK_WAIT_NS, wait_ns),
+	BLAME(SUBTICK_BLAME, SUBTICK_COUNT, count),
+	BLAME(SUBTICK_BLAME_BY, SUBTICK_WAIT_NS, wait_ns),
+	BLAME(SUBTICK_BLAME_BY, SUBTICK_COUNT, count),
+	PRESSED_CAUSE(CONTENTION, CONTENTION),
+	PRESSED_CAUSE(KERNEL_THREAD, KTHREAD),
+	PRESSED_CAUSE(IDLE_EXIT, IDLE),
+	PRESSED_CAUSE(QUOTA, QUOTA),
+	PRESSED(SUBTICK_PSI_WAITING_NS, psi_waiting_ns),
+	PRESSED(SUBTICK_PSI_STALLED_NS, psi_stalled_ns),
+	STATE(SUBTICK_STATE, index),
+	STATE(SUBTICK_CLAIMED_NS, claimed_ns),
+	STATE(SUBTICK_COUNT, count),
+	STATE(SUBTICK_WAIT_NS, wait_ns),
+	LONG_WAIT(SUBTICK_CPU, cpu),
+	LONG_WAIT(SUBTICK_PID, pid),
+	LONG_WAIT(SUBTICK_TGID, tgid),
+	LONG_WAIT(SUBTICK_COMM, comm),
+	LONG_WAIT(SUBTICK_WAIT_NS, wait_ns),
+	LONG_WAIT(SUBTICK_END_NS, end_ns),
+	/* The culprit is the previous task, and the group that ran longest during the wait. */
+	LONG_WAIT_BY(SUBTICK_CPU, cpu),
+	LONG_WAIT_BY(SUBTICK_PID, prev_pid),
+	LONG_WAIT_BY(SUBTICK_COMM, prev_comm),
+	LONG_WAIT_BY(SUBTICK_WAIT_NS, culprit_ns, .zero_unknown = true),
+	LONG_WAIT_BY(SUBTICK_END_NS, end_ns),
+};
+
+#define LIST(...) API_LIST(struct runq_window, __VA_ARGS__)
+static const struct api_list lists[] = {
+	{SUBTICK_WINDOW, get_window, 0, 0, 0},
+	LIST(SUBTICK_GROUPS, groups, nr_groups, get_group),
+	LIST(SUBTICK_BLAME, blame, nr_blame, get_blame),
+	LIST(SUBTICK_BLAME_BY, blame, nr_blame, get_blame),
+	LIST(SUBTICK_PRESSURE, pressed, nr_pressed, get_pressure),
+	LIST(SUBTICK_IDLE_STATES, idle_states, nr_idle_states, get_idle_state),
+	LIST(SUBTICK_LONG_WAITS, long_waits, nr_long_waits, get_long_wait),
+	LIST(SUBTICK_LONG_WAITS_BY, long_waits, nr_long_waits, get_long_wait),
+};
+
+static int open_meter(const void *opts, struct meter **ret_meter, struct err *err)
+{
+	return runq_open(opts, ret_meter, err);
+}
 
 static const void *window_of(const struct meter *meter)
 {
 	return runq_window(meter);
 }
 
-static size_t rows(const void *window, enum subtick_list list)
-{
-	const struct runq_window *w = window;
-
-	switch (list) {
-	case SUBTICK_WINDOW: return 1;
-	case SUBTICK_LOSSES:
-		return NR(always_losses) + (w->has_idle_states ? NR(idle_losses) : 0) +
-		       (w->has_pressure ? NR(pressure_losses) : 0);
-	case SUBTICK_GROUPS: return w->nr_groups;
-	case SUBTICK_BLAME:
-	case SUBTICK_BLAME_BY: return w->nr_blame;
-	case SUBTICK_PRESSURE: return w->nr_pressed;
-	case SUBTICK_IDLE_STATES: return w->nr_idle_states;
-	case SUBTICK_LONG_WAITS:
-	case SUBTICK_LONG_WAITS_BY: return w->nr_long_waits;
-	default: return 0;
-	}
-}
-
-static void get_loss(const struct runq_window *w, size_t row, enum subtick_key key,
-		     struct figure *ret)
-{
-	if (row < NR(always_losses))
-		return figure_loss(w, &always_losses[row], key, ret);
-	row -= NR(always_losses);
-	if (w->has_idle_states && row < NR(idle_losses))
-		return figure_loss(w, &idle_losses[row], key, ret);
-	row -= w->has_idle_states ? NR(idle_losses) : 0;
-	figure_loss(w, &pressure_losses[row], key, ret);
-}
-
-static void get_window(const struct runq_window *w, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_WINDOW_NS: return figure_u64(ret, w->window_ns);
-	case SUBTICK_TIME_UNIX_NS: return figure_u64(ret, w->time_unix_ns);
-	case SUBTICK_SOURCE:
-		ret->text = runq_source_names[w->source];
-		return figure_u64(ret, w->source);
-	case SUBTICK_HIERARCHY:
-		ret->text = runq_hierarchy_names[w->hierarchy];
-		return figure_u64(ret, w->hierarchy);
-	case SUBTICK_SAMPLE_RATIO: return figure_real(ret, w->sample_ratio);
-	case SUBTICK_SCHEDSTAT_RATIO: return figure_real(ret, w->schedstat_ratio);
-	default: return;
-	}
-}
-
-static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
-{
-	static const struct runq_group_names no_names;
-	const struct runq_group *group = party->group;
-	const struct runq_group_names *names = group && group->names ? group->names : &no_names;
-
-	if (key == SUBTICK_PARTY)
-		figure_u64(ret, party->kind);
-	if (key == SUBTICK_PARTY || key == SUBTICK_CGROUP)
-		ret->text = runq_party_path(party);
-	switch (key) {
-	case SUBTICK_CGROUP_ID:
-		return figure_u64(ret, group && group->cgroup_id ? group->cgroup_id : UINT64_MAX);
-	case SUBTICK_PID: return figure_u64(ret, group && group->pid ? group->pid : UINT64_MAX);
-	case SUBTICK_TGID: return figure_u64(ret, group && group->tgid ? group->tgid : UINT64_MAX);
-	case SUBTICK_POD_UID: ret->text = group ? group->pod_uid : NULL; return;
-	case SUBTICK_CONTAINER_ID: ret->text = group ? group->container_id : NULL; return;
-	case SUBTICK_QOS: ret->text = group ? group->qos : NULL; return;
-	case SUBTICK_COMM: ret->text = group ? group->comm : NULL; return;
-	case SUBTICK_NAMESPACE: ret->text = names->namespace; return;
-	case SUBTICK_POD: ret->text = names->pod; return;
-	case SUBTICK_CONTAINER: ret->text = names->container; return;
-	case SUBTICK_IMAGE: ret->text = names->image; return;
-	default: return;
-	}
-}
-
-static void get_group(const struct runq_window *w, const struct runq_group_window *g,
-		      enum subtick_key key, struct figure *ret)
-{
-	if (key >= SUBTICK_IDLE_EXIT_NS && key <= SUBTICK_UNKNOWN_NS) {
-		unsigned int cause = key - SUBTICK_IDLE_EXIT_NS;
-
-		return figure_u64(ret, w->causes_known >> cause & 1 ? g->cause_ns[cause] : UINT64_MAX);
-	}
-	switch (key) {
-	case SUBTICK_CPU:
-		return figure_u64(ret, w->per == RUNQ_PER_CPU && g->party.group ? g->party.group->cpu
-										: UINT64_MAX);
-	case SUBTICK_ENDED: return figure_u64(ret, g->ended);
-	case SUBTICK_COUNT: return figure_u64(ret, g->count);
-	case SUBTICK_SUM_NS: return figure_u64(ret, g->sum_ns);
-	case SUBTICK_AVG_NS: return figure_real(ret, g->avg_ns);
-	case SUBTICK_MAX_NS: return figure_u64(ret, g->count ? g->max_ns : UINT64_MAX);
-	case SUBTICK_COUNT_STDERR_RATIO: return figure_real(ret, g->count_stderr_ratio);
-	case SUBTICK_SUM_STDERR_RATIO: return figure_real(ret, g->sum_stderr_ratio);
-	case SUBTICK_AVOIDABLE_NS:
-		return figure_u64(ret, w->has_avoidable ? g->avoidable_ns : UINT64_MAX);
-	case SUBTICK_AVOIDABLE_MOST_NS:
-		return figure_u64(ret, w->has_avoidable ? g->avoidable_most_ns : UINT64_MAX);
-	case SUBTICK_EXCLUDED_NS:
-		return figure_u64(ret, w->has_avoidable ? g->excluded_ns : UINT64_MAX);
-	default: return get_party(&g->party, key, ret);
-	}
-}
-
-static void get_pressure(const struct runq_pressed *p, enum subtick_key key, struct figure *ret)
-{
-	static const enum runq_pressure_cause causes[] = {
-		RUNQ_PRESSURE_CONTENTION, RUNQ_PRESSURE_KTHREAD, RUNQ_PRESSURE_IDLE,
-		RUNQ_PRESSURE_QUOTA};
-
-	if (key > SUBTICK_WAITING_NS && key < SUBTICK_STALLED_NS)
-		return figure_u64(ret, p->times.waiting_ns[causes[key - SUBTICK_WAITING_NS - 1]]);
-	if (key > SUBTICK_STALLED_NS && key < SUBTICK_PSI_WAITING_NS)
-		return figure_u64(ret, p->times.stalled_ns[causes[key - SUBTICK_STALLED_NS - 1]]);
-	switch (key) {
-	case SUBTICK_WAITING_NS: return figure_u64(ret, runq_pressure_sum(p->times.waiting_ns));
-	case SUBTICK_STALLED_NS: return figure_u64(ret, runq_pressure_sum(p->times.stalled_ns));
-	case SUBTICK_PSI_WAITING_NS: return figure_u64(ret, p->psi_waiting_ns);
-	case SUBTICK_PSI_STALLED_NS: return figure_u64(ret, p->psi_stalled_ns);
-	default:
-		return get_party(&(struct runq_party){RUNQ_PARTY_GROUP, p->group}, key, ret);
-	}
-}
-
-static void get_blame(const struct runq_blame *b, bool culprit, enum subtick_key key,
-		      struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_WAIT_NS: return figure_u64(ret, b->wait_ns);
-	case SUBTICK_COUNT: return figure_u64(ret, b->count);
-	default: return get_party(culprit ? &b->culprit : &b->victim, key, ret);
-	}
-}
-
-static void get_idle_state(const struct runq_idle_state *s, enum subtick_key key, struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_STATE: ret->text = s->name; return figure_u64(ret, s->index);
-	case SUBTICK_CLAIMED_NS: return figure_u64(ret, s->claimed_ns);
-	case SUBTICK_COUNT: return figure_u64(ret, s->count);
-	case SUBTICK_WAIT_NS: return figure_u64(ret, s->wait_ns);
-	default: return get_party(&s->party, key, ret);
-	}
-}
-
-/*
- * Gets the victim of a long wait, or its culprit: the previous task, and the group that ran longest
- * during the wait.
- */
-static void get_long_wait(const struct runq_long_wait *wait, bool culprit, enum subtick_key key,
-			  struct figure *ret)
-{
-	switch (key) {
-	case SUBTICK_CPU: return figure_u64(ret, wait->cpu);
-	case SUBTICK_PID: return figure_u64(ret, culprit ? wait->prev_pid : wait->pid);
-	case SUBTICK_TGID: return figure_u64(ret, culprit ? UINT64_MAX : wait->tgid);
-	case SUBTICK_COMM: ret->text = culprit ? wait->prev_comm : wait->comm; return;
-	case SUBTICK_WAIT_NS:
-		return figure_u64(ret, !culprit		 ? wait->wait_ns
-				       : wait->culprit_ns ? wait->culprit_ns
-							  : UINT64_MAX);
-	case SUBTICK_END_NS: return figure_u64(ret, wait->end_ns);
-	default: return get_party(culprit ? &wait->culprit : &wait->victim, key, ret);
-	}
-}
-
-static void get(const void *window, enum subtick_list list, size_t row, enum subtick_key key,
-		struct figure *ret)
-{
-	const struct runq_window *w = window;
-
-	switch (list) {
-	case SUBTICK_WINDOW: return get_window(w, key, ret);
-	case SUBTICK_LOSSES: return get_loss(w, row, key, ret);
-	case SUBTICK_GROUPS: return get_group(w, &w->groups[row], key, ret);
-	case SUBTICK_BLAME:
-	case SUBTICK_BLAME_BY: return get_blame(&w->blame[row], list == SUBTICK_BLAME_BY, key, ret);
-	case SUBTICK_PRESSURE: return get_pressure(&w->pressed[row], key, ret);
-	case SUBTICK_IDLE_STATES: return get_idle_state(&w->idle_states[row], key, ret);
-	case SUBTICK_LONG_WAITS:
-	case SUBTICK_LONG_WAITS_BY:
-		return get_long_wait(&w->long_waits[row], list == SUBTICK_LONG_WAITS_BY, key, ret);
-	default: return;
-	}
-}
-
-static const struct api_view view = {window_of, rows, get};
+static const struct api_view view = API_VIEW(open_meter, window_of);
 
 /* Checks a list of @nr strings. A NULL string is an error. */
 static int check_list(const char *const *list, size_t nr, const char *what, struct err *err)
@@ -298,11 +279,8 @@ int subtick_runq_open(struct subtick **ret, const struct subtick_runq_opts *opts
 	struct subtick_runq_opts own;
 	struct runq_opts runq;
 	struct subtick *ctx;
-	int rc;
+	int rc = api_copy_opts(ret, &own, sizeof(own), opts, API_OPTS_LEAST(own, threshold_ns), err);
 
-	if (!ret)
-		return err_set(err, -EINVAL, "a pointer is NULL");
-	rc = api_copy_opts(&own, sizeof(own), opts, API_OPTS_LEAST(own, threshold_ns), err);
 	if (!rc)
 		rc = convert_opts(&own, &runq, err);
 	if (rc)
@@ -314,11 +292,7 @@ int subtick_runq_open(struct subtick **ret, const struct subtick_runq_opts *opts
 	runq.rules = ctx->rules.nr ? &ctx->rules : NULL;
 	if (!rc)
 		rc = runq_opts_check(&runq, err);
-	sys_bpf_log_hold();
-	if (!rc)
-		rc = runq_open(&runq, &ctx->meter, err);
-	rc = api_start(ctx, rc, ret, err);
-	sys_bpf_log_release();
+	rc = api_open(ctx, rc, &runq, ret, err);
 	if (rc)
 		opt_plain(err);
 	return rc;

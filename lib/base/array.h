@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing arrays, comparison for qsort(), hashes. */
+/* Growing arrays, comparison for qsort(), FNV-1a hash. */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,14 +15,25 @@
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * Grows @array to hold at least @nr + 1 elements. NULL if out of memory; @array is then unchanged.
- * The capacity doubles at powers of two, so callers need no capacity variable. @nr may have
- * decreased since the last call.
+ * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if memory
+ * is exhausted. The capacity doubles at powers of two, so callers need no capacity variable. @nr may
+ * have decreased since the last call.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? array : reallocarray(array, nr ? 2 * nr : 1, size);
 }
+
+/* Appends a value to the growing array @array of @nr elements. Returns 0 or -ENOMEM. */
+#define array_push(array, nr, ...)                                    \
+	({                                                            \
+		void *grown_ = grow((array), (nr), sizeof(*(array))); \
+		if (grown_) {                                         \
+			(array) = grown_;                             \
+			(array)[(nr)++] = __VA_ARGS__;                \
+		}                                                     \
+		grown_ ? 0 : -ENOMEM;                                 \
+	})
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr. The @nr

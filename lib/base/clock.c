@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Offset between two clocks, and the rate correction of the system clock. */
+/* Reads clocks, and parses and formats durations. */
 #include "base/clock.h"
 
 #include <ctype.h>
@@ -49,10 +49,7 @@ double ntp_rate(void)
 
 	if (adjtimex(&timex) < 0 || !timex.tick)
 		return 0.0;
-	/*
-	 * timex.freq is in ppm with 16 fractional bits. timex.tick is in microseconds, nominally
-	 * tick_us.
-	 */
+	/* timex.freq is in ppm with 16 fractional bits. timex.tick is in microseconds. */
 	return (double)timex.freq / 65536.0 / 1e6 +
 	       (double)(timex.tick - tick_us) / (double)tick_us;
 }
@@ -71,18 +68,23 @@ static double unit_ns(const char *unit)
 	return NAN;
 }
 
+bool decimal_parse(const char *text, double *ret_number, char **ret_end)
+{
+	/* strtod() also accepts " 1", "nan" and "0x1p3". */
+	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || strcspn(text, "xX") < 2)
+		return false;
+	*ret_number = strtod(text, ret_end);
+	return *ret_end > text;
+}
+
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
 {
-	char *end = NULL;
 	double ns;
+	char *unit;
 
-	/* Reject " 1", "nan" and "0x1p3", which strtod() accepts. */
-	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+	if (!decimal_parse(text, &ns, &unit))
 		return false;
-	if (text[1] == 'x' || text[1] == 'X')
-		return false;
-	ns = strtod(text, &end);
-	ns *= unit_ns(end);
+	ns *= unit_ns(unit);
 	if (!(ns >= (double)min_ns && ns <= (double)max_ns))
 		return false;
 	*ret_ns = (uint64_t)llround(ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The clocks of the program, in nanoseconds. */
+/* Clocks in nanoseconds, and durations as text. */
 #ifndef SUBTICK_BASE_CLOCK_H
 #define SUBTICK_BASE_CLOCK_H
 
@@ -21,10 +21,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/*
- * CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). Timestamps of user space and BPF are
- * comparable.
- */
+/* CLOCK_MONOTONIC, which bpf_ktime_get_ns() also reads. */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -56,6 +53,8 @@ static inline uint64_t timeval_ns(struct timeval tv)
  */
 double ntp_rate(void);
 
+/* Parses a decimal number of 0 or more, without an exponent in hexadecimal. @ret_end is its end. */
+bool decimal_parse(const char *text, double *ret_number, char **ret_end);
 /*
  * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without
  * a unit. Returns false and leaves @ret_ns unchanged for invalid text and for times outside

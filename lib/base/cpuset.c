@@ -5,22 +5,17 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 unsigned int cpuset_next(const struct cpuset *set, unsigned int from)
 {
 	unsigned int word = from / 64;
-	uint64_t bits;
 
-	if (from >= CPUSET_MAX)
-		return CPUSET_MAX;
-	bits = set->bits[word] & (~0ULL << (from % 64));
-	while (!bits) {
-		if (++word == CPUSET_MAX / 64)
-			return CPUSET_MAX;
-		bits = set->bits[word];
-	}
-	return word * 64 + __builtin_ctzll(bits);
+	for (uint64_t mask = ~0ULL << (from % 64); word < CPUSET_MAX / 64; word++, mask = ~0ULL)
+		if (set->bits[word] & mask)
+			return word * 64 + __builtin_ctzll(set->bits[word] & mask);
+	return CPUSET_MAX;
 }
 
 unsigned int cpuset_count(const struct cpuset *set)
@@ -42,26 +37,20 @@ unsigned int cpuset_end(const struct cpuset *set)
 
 static const char *skip_blanks(const char *p)
 {
-	while (*p == ' ' || *p == '\t' || *p == '\n')
-		p++;
-	return p;
+	return p + strspn(p, " \t\n");
 }
 
 static int parse_number(const char **pos, unsigned int *ret_nr)
 {
-	const char *p = *pos;
-	unsigned int nr = 0;
+	unsigned long nr;
+	char *end;
 
-	if (!isdigit((unsigned char)*p))
+	if (!isdigit((unsigned char)**pos))
 		return -EINVAL;
-	for (; isdigit((unsigned char)*p); p++) {
-		nr = nr * 10 + (*p - '0');
-		if (nr >= CPUSET_MAX)
-			return -ERANGE;
-	}
-	*pos = p;
+	nr = strtoul(*pos, &end, 10);
+	*pos = end;
 	*ret_nr = nr;
-	return 0;
+	return nr < CPUSET_MAX ? 0 : -ERANGE;
 }
 
 int cpuset_parse(const char *text, struct cpuset *ret_set)
@@ -79,20 +68,14 @@ int cpuset_parse(const char *text, struct cpuset *ret_set)
 		if (*p == '-') {
 			p++;
 			rc = parse_number(&p, &last);
-			if (rc)
-				return rc;
-			if (last < first)
-				return -EINVAL;
 		}
+		if (rc || last < first)
+			return rc ?: -EINVAL;
 		for (unsigned int cpu = first; cpu <= last; cpu++)
 			cpuset_add(&set, cpu);
 		p = skip_blanks(p);
-		if (!*p)
-			break;
-		if (*p != ',')
-			return -EINVAL;
-		p = skip_blanks(p + 1);
-		if (!*p)
+		/* Another number must follow a comma. */
+		if (*p && (*p != ',' || !*(p = skip_blanks(p + 1))))
 			return -EINVAL;
 	}
 	*ret_set = set;

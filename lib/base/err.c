@@ -50,12 +50,9 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(err->what, sizeof(err->what), fmt, ap);
 	va_end(ap);
-	if (len < 0 || (size_t)len + 2 >= sizeof(err->what))
+	if (len < 0 || (size_t)len >= sizeof(err->what))
 		return err->code;
-	/* If prefix and sentence do not fit, cut the end of the sentence. The prefix must stay. */
-	memcpy(err->what + len, ": ", 2);
-	len += 2;
-	memcpy(err->what + len, was, sizeof(err->what) - len);
-	err->what[sizeof(err->what) - 1] = '\0';
+	/* Cut the end of a sentence that does not fit behind the prefix. */
+	snprintf(err->what + len, sizeof(err->what) - len, ": %s", was);
 	return err->code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses values by option table, with one set of range checks and messages. */
+/* Parses the values of options, checks their ranges, and suggests names for mistyped words. */
 #include "base/option.h"
 
 #include <ctype.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/clock.h"
 
@@ -34,7 +35,7 @@ int opt_index(const char *const *words, const char *value)
 	return -EINVAL;
 }
 
-/* Sets the error "expected some of a, b and c". */
+/* Sets an error such as "expected some of a, b and c". */
 static int expected_words(const struct opt *opt, const char *some, const char *last,
 			  struct err *err)
 {
@@ -125,13 +126,11 @@ int opt_time(const struct opt *opt, const char *value, void *base, struct err *e
 
 bool opt_decimal(const char *text, const char *unit, double min, double max, double *ret_number)
 {
+	double number;
 	char *end;
-	double number = strtod(text, &end);
 
-	/* Reject " 1", "nan" and "0x1p3", which strtod() accepts. */
-	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || strcspn(text, "xX") < 2)
-		return false;
-	if (end == text || strcmp(end, unit) || !(number >= min && number <= max))
+	if (!decimal_parse(text, &number, &end) || strcmp(end, unit) ||
+	    !(number >= min && number <= max))
 		return false;
 	*ret_number = number;
 	return true;
@@ -212,7 +211,7 @@ bool opt_same(const struct opt *opt, const void *a, const void *b)
 		return !memcmp(x, y, opt->size);
 	old = *(char *const *)x;
 	fresh = *(char *const *)y;
-	return old == fresh || (old && fresh && !strcmp(old, fresh));
+	return old && fresh ? !strcmp(old, fresh) : old == fresh;
 }
 
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len)
@@ -225,10 +224,7 @@ const struct opt *opt_find(const struct opt *table, const char *name, size_t len
 
 #define WORD_MAX 32 /* maximum length of a word that gets a suggestion */
 
-/*
- * Edit distance of two words: the minimum number of inserted, removed, replaced or swapped
- * characters.
- */
+/* Edit distance: the minimum number of inserted, removed, replaced or swapped characters. */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned int rows[WORD_MAX + 1][WORD_MAX + 1];
@@ -237,15 +233,12 @@ static unsigned int distance(const char *a, size_t a_len, const char *b, size_t 
 		for (size_t j = 0; j <= b_len; j++) {
 			unsigned int least = i + j;
 
-			if (i && rows[i - 1][j] + 1 < least)
-				least = rows[i - 1][j] + 1;
-			if (j && rows[i][j - 1] + 1 < least)
-				least = rows[i][j - 1] + 1;
-			if (i && j && rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]) < least)
-				least = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    rows[i - 2][j - 2] + 1 < least)
-				least = rows[i - 2][j - 2] + 1;
+			if (i && j) {
+				least = MIN(rows[i - 1][j], rows[i][j - 1]) + 1;
+				least = MIN(least, rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			}
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				least = MIN(least, rows[i - 2][j - 2] + 1);
 			rows[i][j] = least;
 		}
 	return rows[a_len][b_len];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of the kernel, privileges, BPF and trace events. */
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 
 #include <errno.h>
 #include <limits.h>

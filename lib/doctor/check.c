@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Probes capabilities, BPF and BTF; fills the row of a check. */
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -21,19 +21,12 @@
 #include "host/kbtf.h"
 #include "host/perf.h"
 
-/* Text after "\nKEY:\t" in a status file, or NULL. */
+/* Value of a key such as "\nCapEff:" in a status file, or NULL. */
 static const char *status_find(const char *status, const char *key)
 {
-	size_t len = strlen(key);
-	const char *line = status;
+	const char *line = strstr(status, key);
 
-	while (line) {
-		if (!strncmp(line, key, len) && line[len] == ':')
-			return line + len + 1 + strspn(line + len + 1, " \t");
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	return NULL;
+	return line ? line + strlen(key) + strspn(line + strlen(key), " \t") : NULL;
 }
 
 int caps_read(const char *root, struct caps *ret_caps)
@@ -46,15 +39,15 @@ int caps_read(const char *root, struct caps *ret_caps)
 
 	if (rc < 0)
 		return rc;
-	text = status_find(buf, "CapEff");
+	text = status_find(buf, "\nCapEff:");
 	if (!text)
 		return -EINVAL;
 	caps.effective = strtoull(text, &end, 16);
 	if (end - text != 16)
 		return -EINVAL;
-	text = status_find(buf, "Seccomp");
+	text = status_find(buf, "\nSeccomp:");
 	caps.seccomp = text && *text == '2';
-	text = status_find(buf, "NoNewPrivs");
+	text = status_find(buf, "\nNoNewPrivs:");
 	caps.no_new_privs = text && *text == '1';
 	/*
 	 * The initial user namespace maps every id to itself. The file is missing without
@@ -75,26 +68,21 @@ int caps_read(const char *root, struct caps *ret_caps)
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
 	}
 
-static int probe_map(void)
+/* Closes a descriptor that only shows that a call works. Returns 0 or the -errno of the call. */
+static int probe_close(int fd)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "subtick_probe", 4, 8, 1, NULL);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 static int probe_load(int btf_id, const struct bpf_insn *insns, size_t nr)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
 		    .attach_btf_id = btf_id);
-	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "subtick_probe", "GPL", insns, nr, &opts);
 
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
+	return probe_close(
+		bpf_prog_load(BPF_PROG_TYPE_TRACING, "subtick_probe", "GPL", insns, nr, &opts));
 }
 
 static void probe_programs(struct probe *probe)
@@ -114,21 +102,14 @@ static void probe_programs(struct probe *probe)
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
 	struct btf *btf;
-	int rc, id;
+	int id = kbtf_open(NULL, &btf, NULL);
 
-	rc = kbtf_open(NULL, &btf, NULL);
-	if (rc) {
-		probe->bpf_prog_rc = probe->bpf_read_rc = rc;
-		return;
+	if (!id) {
+		id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+		kbtf_close(btf);
 	}
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	kbtf_close(btf);
-	if (id < 0) {
-		probe->bpf_prog_rc = probe->bpf_read_rc = id;
-		return;
-	}
-	probe->bpf_prog_rc = probe_load(id, empty, ARRAY_SIZE(empty));
-	probe->bpf_read_rc = probe_load(id, reads, ARRAY_SIZE(reads));
+	probe->bpf_prog_rc = id < 0 ? id : probe_load(id, empty, ARRAY_SIZE(empty));
+	probe->bpf_read_rc = id < 0 ? id : probe_load(id, reads, ARRAY_SIZE(reads));
 }
 
 static void probe_event(struct probe *probe)
@@ -166,7 +147,8 @@ void probe_run(struct probe *ret_probe)
 	hz = sysconf(_SC_CLK_TCK);
 	probe.user_hz = hz > 0 ? hz : 0;
 	sys_bpf_log_begin();
-	probe.bpf_map_rc = probe_map();
+	probe.bpf_map_rc =
+		probe_close(bpf_map_create(BPF_MAP_TYPE_ARRAY, "subtick_probe", 4, 8, 1, NULL));
 	probe_programs(&probe);
 	probe_event(&probe);
 	*ret_probe = probe;

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "doctor/check.h"
 #include "report/report.h"
 #include "host/bpf.h"
 #include "host/file.h"

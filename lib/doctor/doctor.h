@@ -1,14 +1,179 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reports the measurements that this machine supports, with reason and fix for each unsupported
- * measurement.
- */
+/* Checks which measurements this machine supports, with the reason and fix for each missing one. */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
 #include "base/err.h"
-#include "doctor/check.h"
+#include "host/kernel.h"
+#include "host/machine.h"
+#include "host/procstat.h"
 #include "report/columns.h"
+
+/* Capability numbers of linux/capability.h. Older headers lack the last entries. */
+enum cap_nr {
+	CAP_NR_NET_ADMIN = 12,
+	CAP_NR_SYS_ADMIN = 21,
+	CAP_NR_PERFMON = 38, /* Linux 5.8 */
+	CAP_NR_BPF = 39,     /* Linux 5.8 */
+};
+
+struct caps {
+	uint64_t effective; /* bit set of effective capabilities, by cap_nr */
+	/* Outside the initial user namespace, where BPF and perf ignore capabilities. */
+	bool user_ns;
+	bool user_ns_known;
+	bool seccomp; /* a filter is installed and may refuse system calls */
+	bool no_new_privs;
+};
+
+int caps_read(const char *root, struct caps *ret_caps);
+
+static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
+{
+	return caps->effective >> nr & 1;
+}
+
+/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, which exist since Linux 5.8. */
+static inline bool caps_bpf(const struct caps *caps)
+{
+	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);
+}
+
+static inline bool caps_perfmon(const struct caps *caps)
+{
+	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_PERFMON);
+}
+
+struct probe {
+	char release[65];
+	char machine[65];
+	unsigned long user_hz;
+	int bpf_map_rc;	      /* result of creating a one-element array map */
+	int bpf_prog_rc;      /* result of loading an empty tp_btf program, never attached */
+	int bpf_read_rc;      /* result of loading a program that calls bpf_probe_read_kernel() */
+	char event[32];	      /* counter of unhalted cycles, or "" if not found */
+	int event_rc;	      /* result of opening and reading the counter on the current CPU */
+	struct err event_err; /* the reason if event_rc is not 0 */
+	bool cycles_vary;     /* the cycle clock is not known to have a constant rate */
+};
+
+void probe_run(struct probe *ret_probe);
+
+enum doctor_status {
+	DOCTOR_OK,
+	DOCTOR_WARN, /* works, with a limitation */
+	DOCTOR_NO,
+};
+
+/* Checks in the order of the output. */
+enum doctor_id {
+	DOC_KERNEL,
+	DOC_CONFIG,
+	DOC_PRIVILEGES,
+	DOC_NET_ADMIN,
+	DOC_LOCKDOWN,
+	DOC_BTF,
+	DOC_BPF,
+	DOC_BPF_READS,
+	DOC_BPF_JIT,
+	DOC_BPF_UNPRIVILEGED,
+	DOC_BPF_STATS,
+	DOC_EV_IDLE,
+	DOC_EV_SWITCH,
+	DOC_EV_IRQ,
+	DOC_EV_VECTORS,
+	DOC_EV_SOFTIRQ,
+	DOC_EV_HOTPLUG,
+	DOC_EV_WAKEUP,
+	DOC_EV_IPI,
+	DOC_EV_TIMER,
+	DOC_EV_NMI,
+	DOC_EV_SENDERS,
+	DOC_EV_CALLS,
+	DOC_EV_PREEMPTIRQ,
+	DOC_CRIT_ENGINE,
+	DOC_PARANOID,
+	DOC_PMU,
+	DOC_TRACEFS,
+	DOC_PROC_STAT,
+	DOC_SCHEDSTAT,
+	DOC_SCHED_INFO,
+	DOC_CGROUP,
+	DOC_CLOCKSOURCE,
+	DOC_ACCOUNTING,
+	DOC_HZ,
+	DOC_USER_HZ,
+	DOC_NOHZ,
+	DOC_PREEMPTION,
+	DOC_CPUIDLE,
+	DOC_VIRT,
+	DOC_STEAL,
+	DOC_CONTAINER,
+	DOC_HRTIMERS,
+	DOC_BANDWIDTH,
+	DOC_SCHED_EXT,
+	DOC_PSI,
+	DOC_VETH,
+	DOC_RPS,
+	DOC_NET_NS,
+	DOC_ETF,
+	DOC_PTP,
+	DOC_MODULES,
+	DOC_OSNOISE,
+	DOC_NR,
+};
+
+struct doctor_row {
+	enum doctor_status status;
+	char detail[320];
+	char fix[224];
+};
+
+struct btf;
+
+/* Facts about the machine, read once, and the row of each check. */
+struct doctor {
+	const char *root;
+	const struct probe *probe;
+	struct kconfig config;
+	int config_rc;
+	struct caps caps;
+	int caps_rc;
+	struct btf *btf;
+	struct err btf_err;
+	struct procstat_cpu stat[CPUSET_MAX]; /* /proc/stat */
+	int stat_rc;
+	struct err stat_err;
+	struct virt virt;
+	char cmdline[4096];
+	char clocksources[256]; /* available clocksources, or "" if unknown */
+	bool x86;
+	bool arm64;
+	struct doctor_row rows[DOC_NR];
+};
+
+/* Fills the row of a check. @fix may be NULL. */
+void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
+		...) __attribute__((format(printf, 4, 5)));
+
+typedef void doctor_check(const struct doctor *doctor, enum doctor_id id, struct doctor_row *row);
+
+/* Checks in bpf.c: kernel, privileges, BPF and trace events. */
+doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
+	doctor_check_net_admin, doctor_check_lockdown, doctor_check_btf, doctor_check_bpf,
+	doctor_check_bpf_reads, doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats,
+	doctor_check_events, doctor_check_crit;
+/* Checks in sources.c: files, counters and kernel options of the sources. */
+doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
+	doctor_check_schedstat, doctor_check_cgroup, doctor_check_sched_ext, doctor_check_feature;
+/* Checks in time.c: clocks, ticks, idle states and guests. */
+doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
+	doctor_check_user_hz, doctor_check_nohz, doctor_check_preemption, doctor_check_cpuidle,
+	doctor_check_virt, doctor_check_steal, doctor_check_container;
 
 struct doctor_opts {
 	const char *root;	     /* root of /proc, /sys, /boot …, or NULL for this machine */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of clock, ticks, idle states and hypervisor. */
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,18 +128,14 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
  * Current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if the file is not
  * readable.
  */
-static bool preempt_now(const struct doctor *d, char *buf, size_t size)
+static bool preempt_now(const struct doctor *d, char mode[16])
 {
-	char text[64], *open, *close;
+	char text[64], *open, close;
 
 	if (sys_read_file(d->root, "/sys/kernel/debug/sched/preempt", text, sizeof(text)) < 0)
 		return false;
 	open = strchr(text, '(');
-	close = open ? strchr(open, ')') : NULL;
-	if (!close)
-		return false;
-	snprintf(buf, size, "%.*s", (int)(close - open - 1), open + 1);
-	return true;
+	return open && sscanf(open, "(%15[^)]%c", mode, &close) == 2;
 }
 
 void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -153,7 +149,7 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 		doctor_set(row, DOCTOR_OK, NULL,
 			   "PREEMPT_RT: interrupt handlers and softirqs run in threads and can be "
 			   "preempted");
-	else if (preempt_now(d, mode, sizeof(mode)))
+	else if (preempt_now(d, mode))
 		doctor_set(row, DOCTOR_OK, NULL, "%s", mode);
 	else if (dynamic && cmdline_get(d->cmdline, "preempt", mode, sizeof(mode)))
 		doctor_set(row, DOCTOR_OK, NULL, "%s, set by the kernel command line", mode);

@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -38,6 +37,9 @@
 /* Documentation addresses (RFC 5737): unassigned, and the packets stay inside the namespace. */
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
+
+/* Locally administered MAC addresses of the two devices. */
+static const uint8_t tx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 1}, rx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 2};
 
 enum stage {
 	STAGE_NEW,
@@ -78,12 +80,11 @@ static uint16_t ip_checksum(const void *header)
 	return ~(sum + (sum >> 16));
 }
 
-static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN],
-		       const uint8_t from[ETH_ALEN])
+static void make_frame(struct frame *frame)
 {
 	memset(frame, 0, sizeof(*frame));
-	memcpy(frame->eth.h_dest, to, ETH_ALEN);
-	memcpy(frame->eth.h_source, from, ETH_ALEN);
+	memcpy(frame->eth.h_dest, rx_mac, ETH_ALEN);
+	memcpy(frame->eth.h_source, tx_mac, ETH_ALEN);
 	frame->eth.h_proto = htons(ETH_P_IP);
 	frame->ip = (struct iphdr){
 		.version = 4,
@@ -137,6 +138,52 @@ static int drop_all(int ifindex)
 	return rc;
 }
 
+static int set_address(int ifindex, uint32_t address)
+{
+	struct ifaddrmsg message = {
+		.ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = ifindex};
+	struct rtnl_request request;
+
+	rtnl_init(&request, RTM_NEWADDR, NLM_F_ACK | NLM_F_CREATE, sizeof(message));
+	memcpy(NLMSG_DATA(&request.head), &message, sizeof(message));
+	address = htonl(address);
+	rtnl_attr(&request, IFA_LOCAL, &address, sizeof(address));
+	return rtnl_talk(&request.head);
+}
+
+int veth_create(const char *name, const char *peer, struct veth *ret_veth)
+{
+	struct rtnl_request request;
+	struct ifinfomsg none = {0};
+	struct rtattr *info, *data, *other;
+	int rc;
+
+	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+		  sizeof(struct ifinfomsg));
+	request.link.ifi_flags = request.link.ifi_change = IFF_UP;
+	rtnl_attr(&request, IFLA_IFNAME, name, strlen(name) + 1);
+	rtnl_attr(&request, IFLA_ADDRESS, tx_mac, ETH_ALEN);
+	info = rtnl_attr(&request, IFLA_LINKINFO, NULL, 0);
+	rtnl_attr(&request, IFLA_INFO_KIND, "veth", 5);
+	data = rtnl_attr(&request, IFLA_INFO_DATA, NULL, 0);
+	other = rtnl_attr(&request, VETH_INFO_PEER, &none, sizeof(none));
+	rtnl_attr(&request, IFLA_IFNAME, peer, strlen(peer) + 1);
+	rtnl_attr(&request, IFLA_ADDRESS, rx_mac, ETH_ALEN);
+	rtnl_nest_end(&request, other);
+	rtnl_nest_end(&request, data);
+	rtnl_nest_end(&request, info);
+	rc = rtnl_talk(&request.head);
+	if (rc)
+		return rc;
+	ret_veth->ifindex = if_nametoindex(name);
+	ret_veth->peer_ifindex = if_nametoindex(peer);
+	/* The kernel cannot bring the peer up while it creates the pair. */
+	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK, sizeof(struct ifinfomsg));
+	request.link = (struct ifinfomsg){
+		.ifi_index = ret_veth->peer_ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
+	return rtnl_talk(&request.head);
+}
+
 static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 {
 	int rc;
@@ -149,19 +196,14 @@ static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 	if (rc)
 		return rc;
 	*ret_what = "cannot bring the veth pair up";
-	rc = veth_up(FLOOD_TX, 0);
-	if (!rc)
-		rc = veth_up(FLOOD_RX, FLOOD_TO);
+	rc = set_address(veth->peer_ifindex, FLOOD_TO);
 	if (rc)
 		return rc;
 	*ret_what = "cannot steer received packets with RPS";
 	return steer(recv_cpu);
 }
 
-/*
- * Opens a socket that is never read: packets pass the whole receive path and are dropped at the
- * socket.
- */
+/* Opens a socket that is never read: packets pass the whole receive path up to the socket. */
 static int open_sink(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};
@@ -205,7 +247,7 @@ static void run(void *memory, void *arg)
 	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return fail(shared, -errno, "cannot open a packet socket");
-	make_frame(&frame, veth.peer_mac, veth.mac);
+	make_frame(&frame);
 	rc = opts->xdp_drop ? drop_all(veth.peer_ifindex) : 0;
 	if (rc)
 		return fail(shared, rc, "cannot attach an XDP program");
@@ -246,84 +288,4 @@ uint64_t flood_sent(const struct gen_child *flood)
 	const struct shared *shared = flood->shared;
 
 	return __atomic_load_n(&shared->sent, __ATOMIC_RELAXED);
-}
-
-static int device_ioctl(unsigned long what, struct ifreq *request)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
-
-	if (fd < 0)
-		return -errno;
-	rc = ioctl(fd, what, request) ? -errno : 0;
-	close(fd);
-	return rc;
-}
-
-static int device_mac(const char *name, uint8_t ret_mac[6])
-{
-	struct ifreq request = {0};
-	int rc;
-
-	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-	rc = device_ioctl(SIOCGIFHWADDR, &request);
-	if (!rc)
-		memcpy(ret_mac, request.ifr_hwaddr.sa_data, 6);
-	return rc;
-}
-
-int veth_create(const char *name, const char *peer, struct veth *ret_veth)
-{
-	struct rtnl_request request;
-	struct ifinfomsg none = {0};
-	struct rtattr *info, *data, *other;
-	struct veth veth;
-	int rc;
-
-	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
-		  sizeof(struct ifinfomsg));
-	rtnl_attr(&request, IFLA_IFNAME, name, strlen(name) + 1);
-	info = rtnl_attr(&request, IFLA_LINKINFO, NULL, 0);
-	rtnl_attr(&request, IFLA_INFO_KIND, "veth", 5);
-	data = rtnl_attr(&request, IFLA_INFO_DATA, NULL, 0);
-	other = rtnl_attr(&request, VETH_INFO_PEER, &none, sizeof(none));
-	rtnl_attr(&request, IFLA_IFNAME, peer, strlen(peer) + 1);
-	rtnl_nest_end(&request, other);
-	rtnl_nest_end(&request, data);
-	rtnl_nest_end(&request, info);
-	rc = rtnl_talk(&request.head);
-	if (rc)
-		return rc;
-	veth.ifindex = if_nametoindex(name);
-	veth.peer_ifindex = if_nametoindex(peer);
-	rc = device_mac(name, veth.mac);
-	if (!rc)
-		rc = device_mac(peer, veth.peer_mac);
-	if (!rc)
-		*ret_veth = veth;
-	return rc;
-}
-
-int veth_up(const char *name, uint32_t address)
-{
-	struct ifreq request = {0};
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
-	int rc;
-
-	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-	if (address) {
-		memcpy(&request.ifr_addr, &in, sizeof(in));
-		rc = device_ioctl(SIOCSIFADDR, &request);
-		if (rc)
-			return rc;
-		in.sin_addr.s_addr = htonl(0xffffff00u);
-		memcpy(&request.ifr_netmask, &in, sizeof(in));
-		rc = device_ioctl(SIOCSIFNETMASK, &request);
-		if (rc)
-			return rc;
-	}
-	rc = device_ioctl(SIOCGIFFLAGS, &request);
-	if (rc)
-		return rc;
-	request.ifr_flags |= IFF_UP | IFF_RUNNING;
-	return device_ioctl(SIOCSIFFLAGS, &request);
 }

@@ -16,7 +16,7 @@ struct flood_opts {
 	int send_cpu;	       /* CPU of the sending task */
 	int recv_cpu;	       /* CPU of the receive softirqs, set with RPS */
 	unsigned int burst;    /* packets per burst */
-	uint64_t pause_ns;     /* sleep between bursts, or 0 to send without pause */
+	uint64_t pause_ns;     /* sleep between bursts, or 0 */
 	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
 };
 
@@ -30,11 +30,9 @@ uint64_t flood_sent(const struct gen_child *flood);
 
 struct veth {
 	int ifindex, peer_ifindex;
-	uint8_t mac[6], peer_mac[6];
 };
 
+/* Creates a pair of virtual Ethernet devices and brings both up. */
 int veth_create(const char *name, const char *peer, struct veth *ret_veth);
-/* Sets the IPv4 address (host order, /24) unless @address is 0, and brings the device up. */
-int veth_up(const char *name, uint32_t address);
 
 #endif

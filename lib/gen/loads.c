@@ -34,8 +34,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * Ignore Ctrl-C, which the kernel sends to the whole process group. The load must not end
-	 * before the parent's last window; PR_SET_PDEATHSIG ends the load with the parent.
+	 * The terminal sends Ctrl-C to the whole process group, but the load must run until the
+	 * end of the parent's last window. PR_SET_PDEATHSIG ends the load with the parent.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -52,7 +52,7 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 	pid_t parent = getpid();
 	int rc;
 
-	child->size = shared_size;
+	*child = (struct gen_child){.size = shared_size};
 	child->shared = mmap(NULL, shared_size, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (child->shared == MAP_FAILED) {
@@ -66,8 +66,7 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 	if (child->pid > 0)
 		return 0;
 	rc = err_set(err, -errno, "cannot start a load generator: %s", strerror(errno));
-	munmap(child->shared, child->size);
-	child->shared = NULL;
+	gen_child_stop(child);
 	return rc;
 }
 
@@ -75,7 +74,7 @@ bool gen_child_alive(const struct gen_child *child)
 {
 	siginfo_t info = {0};
 
-	/* WNOWAIT leaves the child to gen_child_stop(), which reaps the child. */
+	/* WNOWAIT does not reap the child; gen_child_stop() does. */
 	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
 	       !info.si_pid;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What differs between CPU architectures: the cycle clock and the event that matches it. */
+/* Differences between CPU architectures: the cycle clock and the perf event with the same rate. */
 #ifndef SUBTICK_ARCH_H
 #define SUBTICK_ARCH_H
 
@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * ARCH_HAS_CYCLES: user space can read a cycle clock. ARCH_HAS_IPI_RAISE: the tracepoint ipi_raise
- * fires for every IPI and names it. ARCH_IDLE_NAME: idle instruction of a core without a cpuidle
- * driver.
+ * ARCH_HAS_CYCLES: user space can read a cycle clock. ARCH_HAS_IPI_RAISE: tracepoint ipi_raise
+ * fires for every IPI. ARCH_IDLE_NAME: idle instruction of a core without a cpuidle driver.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define ARCH_HAS_CYCLES	   true
@@ -28,20 +27,20 @@
 /* A counter that runs at the cycle clock's rate and stops while the core is halted. */
 struct arch_event {
 	const char *name;
-	const char *pmu; /* name, or prefix of the names, under /sys/bus/event_source/devices */
-	const char *pmu_event; /* must be listed in the PMU's events/; NULL: not required */
-	bool generic;	       /* PERF_TYPE_HARDWARE; pmu is not used */
+	const char *pmu; /* name or prefix of PMU directories in /sys/bus/event_source/devices */
+	const char *pmu_event; /* file in the events directory of the PMU */
+	bool generic;	       /* PERF_TYPE_HARDWARE, without a PMU name */
 	uint64_t config;
 };
 
-/* In order of preference, ended by a NULL name. */
-const struct arch_event *arch_unhalted_events(void);
+/* Events in order of preference. The last one has a NULL name. */
+extern const struct arch_event arch_unhalted_events[];
 
-/* The cycle clock; 0 if there is none. */
+/* Reads the cycle clock; 0 on architectures without one. */
 uint64_t arch_cycles(void);
-/* Whether it is known to have a constant rate in all power states, as loads by cycles need. */
+/* True if the cycle clock has a constant rate in all power states. */
 bool arch_cycles_constant(void);
-/* Its frequency if the hardware reports it; 0 if it has to be measured. */
+/* Cycle clock frequency that the hardware reports, or 0 if it must be measured. */
 uint64_t arch_cycles_hz(void);
 
 #endif

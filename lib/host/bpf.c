@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Wraps libbpf: error messages with a fix, mapped arrays, losses. */
+/* Error messages with a fix for libbpf, mapped arrays, and dropped events. */
 #include "host/bpf.h"
 
 #include <elf.h>
@@ -22,11 +22,10 @@
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
-/* libbpf has one print function per process. Between hold and release it is keep_log(). */
+/* libbpf has one print function per process: keep_log() between hold and release. */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int print_holders;	   /* under print_lock */
-static _Atomic(libbpf_print_fn_t) print_host; /* the function to restore */
-/* Per thread: holds of this thread, and its first warning of libbpf. */
+static unsigned int print_holders; /* protected by print_lock */
+static _Atomic(libbpf_print_fn_t) print_host; /* function to restore */
 static __thread unsigned int holds;
 static __thread char last_log[160];
 
@@ -36,7 +35,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[sizeof(last_log)];
 	size_t len;
 
-	/* A thread of the host program that uses libbpf meanwhile. */
+	/* This thread belongs to the host program. */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)
@@ -44,10 +43,10 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/* Harmless: libbpf before 1.3 warns of a variable that sys_bpf_shrink() made smaller. */
-	if (strstr(line, "Retrying without BTF"))
+	/* Harmless: a variable that sys_bpf_shrink() made smaller (libbpf before 1.3), or no line numbers (bpf/slim.py). */
+	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/* Keep the first warning: it names the program. The verifier's log comes after it. */
+	/* The first warning names the program. The verifier log comes after it. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -61,7 +60,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* A host program that swapped functions during an earlier hold may have put ours back. */
+		/* The host program may have saved and restored keep_log() during an earlier hold. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -75,7 +74,7 @@ void sys_bpf_log_release(void)
 	pthread_mutex_lock(&print_lock);
 	if (!--print_holders) {
 		was = libbpf_set_print(print_host);
-		/* The host program set another function meanwhile. */
+		/* The host program set another function during the hold. */
 		if (was != keep_log)
 			libbpf_set_print(was);
 	}
@@ -87,7 +86,7 @@ const char *sys_bpf_library(void)
 {
 	const char *version = libbpf_version_string();
 
-	/* libbpf 1.1 returns "v1.1", later versions have no v. */
+	/* libbpf 1.1 returns "v1.1", later versions return no "v". */
 	return version[0] == 'v' ? version + 1 : version;
 }
 
@@ -96,7 +95,7 @@ void sys_bpf_log_begin(void)
 	last_log[0] = '\0';
 }
 
-/* No command opens more than this many at once, but for one per CPU or per connection. */
+/* Upper bound of the descriptors of a command, apart from those per CPU and per connection. */
 #define DESCRIPTORS_NEEDED 64
 
 static bool few_descriptors(void)
@@ -114,8 +113,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * Only EPERM means privileges: the verifier returns EACCES. libbpf's own message names
-	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, which is wrong here.
+	 * EPERM means missing privileges; the verifier returns EACCES. The message of libbpf wrongly
+	 * names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,
@@ -161,31 +160,23 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 	return left;
 }
 
-static int map_pages(const struct bpf_map *map, int prot, void **ret_pages, size_t *ret_len,
-		     struct err *err)
-{
-	size_t value = PAGE_UP(bpf_map__value_size(map), 8);
-	size_t len = PAGE_UP(value * bpf_map__max_entries(map), (size_t)getpagesize());
-	void *pages = mmap(NULL, len, prot, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (pages == MAP_FAILED)
-		return err_set(err, -errno, "cannot map BPF array %s: %s", bpf_map__name(map),
-			       strerror(errno));
-	*ret_pages = pages;
-	*ret_len = len;
-	return 0;
-}
-
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err)
 {
-	int rc = 0;
+	for (struct sys_bpf_view *view = views; view < views + nr; view++) {
+		size_t value = view->map ? PAGE_UP(bpf_map__value_size(view->map), 8) : 0;
 
-	for (size_t i = 0; i < nr && !rc; i++)
-		if (views[i].map)
-			rc = map_pages(views[i].map,
-				       views[i].shared ? PROT_READ | PROT_WRITE : PROT_READ,
-				       &views[i].pages, &views[i].len, err);
-	return rc;
+		if (!view->map)
+			continue;
+		view->len = PAGE_UP(value * bpf_map__max_entries(view->map), (size_t)getpagesize());
+		view->pages = mmap(NULL, view->len, view->shared ? PROT_READ | PROT_WRITE : PROT_READ,
+				   MAP_SHARED, bpf_map__fd(view->map), 0);
+		if (view->pages != MAP_FAILED)
+			continue;
+		view->pages = NULL;
+		return err_set(err, -errno, "cannot map BPF array %s: %s", bpf_map__name(view->map),
+			       strerror(errno));
+	}
+	return 0;
 }
 
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr)
@@ -200,7 +191,7 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr)
 int sys_bpf_shrink(struct bpf_map *map, size_t size)
 {
 	size_t page = getpagesize(), was, left = PAGE_UP(size, page), none;
-	char *image = (char *)bpf_map__initial_value(map, &was); /* const in 1.1, not in later ones */
+	char *image = (char *)bpf_map__initial_value(map, &was); /* libbpf 1.1 returns const */
 	int rc;
 
 	if (!image || size > was)
@@ -208,7 +199,7 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size)
 	rc = bpf_map__set_value_size(map, size);
 	if (rc)
 		return rc;
-	/* Before 1.3, libbpf keeps the image as it was, and in the end unmaps only what is left. */
+	/* libbpf before 1.3 keeps the image, and its close unmaps only the new size. */
 	if (bpf_map__initial_value(map, &none) == image && PAGE_UP(was, page) > left)
 		munmap(image + left, PAGE_UP(was, page) - left);
 	return 0;
@@ -245,7 +236,7 @@ int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, con
 	}
 	skeleton->data = elf;
 	rc = bpf_object__open_skeleton(skeleton, NULL);
-	/* libbpf has copied everything. */
+	/* libbpf copied the object. */
 	skeleton->data = (void *)original;
 	free(elf);
 	return rc;

@@ -5,8 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,50 +15,41 @@
 #include "host/file.h"
 #include "host/mountinfo.h"
 
-struct cgroup_search {
-	struct cgroup_layout layout;
-	bool any_v1;
-};
-
-static void cgroup_note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
+/* Only the first mount counts: later ones are bind mounts for services. */
+static void note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
-	/* Use the first mount: later ones are bind mounts for services. */
 	if (point[0])
 		return;
 	strcpy(point, mount->point);
-	if (strcmp(mount->root, "/"))
-		layout->subtree = true;
+	layout->subtree |= strcmp(mount->root, "/") != 0;
 }
 
-static int cgroup_visit(const struct mount *mount, void *arg)
+static int visit_mount(const struct mount *mount, void *arg)
 {
-	struct cgroup_search *search = arg;
+	struct cgroup_layout *layout = arg;
 
-	if (!strcmp(mount->fstype, "cgroup2"))
-		cgroup_note_mount(&search->layout, mount, search->layout.v2);
-	if (!strcmp(mount->fstype, "cgroup")) {
-		search->any_v1 = true;
-		if (mount_has_option(mount->options, "cpu"))
-			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpu);
-		if (mount_has_option(mount->options, "cpuset"))
-			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpuset);
+	if (!strcmp(mount->fstype, "cgroup2")) {
+		layout->mode |= CGROUP_V2;
+		note_mount(layout, mount, layout->v2);
 	}
+	if (strcmp(mount->fstype, "cgroup"))
+		return 0;
+	layout->mode |= CGROUP_V1;
+	if (mount_has_option(mount->options, "cpu"))
+		note_mount(layout, mount, layout->v1_cpu);
+	if (mount_has_option(mount->options, "cpuset"))
+		note_mount(layout, mount, layout->v1_cpuset);
 	return 0;
 }
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 {
-	struct cgroup_search search = {0};
-	int rc = mountinfo_each(root, cgroup_visit, &search);
+	struct cgroup_layout layout = {0};
+	int rc = mountinfo_each(root, visit_mount, &layout);
 
-	if (rc)
-		return rc;
-	if (search.layout.v2[0])
-		search.layout.mode = search.any_v1 ? CGROUP_HYBRID : CGROUP_V2;
-	else
-		search.layout.mode = search.any_v1 ? CGROUP_V1 : CGROUP_NONE;
-	*ret_layout = search.layout;
-	return 0;
+	if (!rc)
+		*ret_layout = layout;
+	return rc;
 }
 
 struct v1_search {
@@ -126,7 +117,7 @@ const char *cgroup_mode_name(enum cgroup_mode mode)
 	return names[mode];
 }
 
-/* FILEID_KERNFS of the kernel's exportfs.h, which is not for user space. */
+/* FILEID_KERNFS in the kernel's include/linux/exportfs.h. */
 #define HANDLE_KERNFS 0xfe
 
 void cgroup_paths_open(struct cgroup_paths *paths, const char *mount)
@@ -170,9 +161,12 @@ int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t
 	return 0;
 }
 
-static int normalize(const char *mount, const char *name, char ret_path[PATH_MAX])
+int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
+		struct err *err)
 {
+	char path[PATH_MAX], full[PATH_MAX];
 	size_t len = strlen(mount);
+	struct stat cgroup;
 
 	if (len && !strncmp(name, mount, len) && (name[len] == '/' || !name[len]))
 		name += len;
@@ -180,21 +174,7 @@ static int normalize(const char *mount, const char *name, char ret_path[PATH_MAX
 	len = strlen(name);
 	while (len && name[len - 1] == '/')
 		len--;
-	if (len + 2 > PATH_MAX)
-		return -ENAMETOOLONG;
-	ret_path[0] = '/';
-	memcpy(ret_path + 1, name, len);
-	ret_path[len + 1] = '\0';
-	return 0;
-}
-
-int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
-		struct err *err)
-{
-	char path[PATH_MAX], full[PATH_MAX];
-	struct stat cgroup;
-
-	if (normalize(mount, name, path))
+	if (snprintf(path, sizeof(path), "/%.*s", (int)len, name) >= (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
 	if (sys_path(mount, path, full, sizeof(full)) || stat(full, &cgroup))
 		return err_set(err, -ENOENT, "no cgroup %s below %s", path,
@@ -205,20 +185,15 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 	return 0;
 }
 
-/* Total of the line that begins with @kind. The file has microseconds. */
+/* Total of the line that begins with @kind; the file is in microseconds. */
 static uint64_t total_ns(const char *text, const char *kind)
 {
-	const char *line = strstr(text, kind), *total;
-	unsigned long long us;
-	char *end;
+	const char *line = strstr(text, kind);
+	uint64_t us;
 
-	if (!line)
-		return UINT64_MAX;
-	total = strstr(line, " total=");
-	if (!total || memchr(line, '\n', (size_t)(total - line)))
-		return UINT64_MAX;
-	us = strtoull(total + strlen(" total="), &end, 10);
-	if (end == total + strlen(" total=") || us > UINT64_MAX / NSEC_PER_USEC - 1)
+	if (!line ||
+	    sscanf(line, "%*s avg10=%*s avg60=%*s avg300=%*s total=%" SCNu64, &us) != 1 ||
+	    us > UINT64_MAX / NSEC_PER_USEC - 1)
 		return UINT64_MAX;
 	return us * NSEC_PER_USEC;
 }
@@ -232,7 +207,7 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 	if (rc < 0)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
-	/* "full" of the whole machine is always 0: a task runs on each CPU where tasks wait. */
+	/* "full" is always 0 for the whole machine: a task runs on each CPU where tasks wait. */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)
 		return -EINVAL;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 struct slot {
 	int fd; /* -1: not open */
 	uint32_t generation;
@@ -26,8 +25,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counters *all;
 
 /*
- * Whether an event really counts is known only from reading it: a pinned one that found no free
- * counter opens all the same, and reads as end of file.
+ * Opens and reads the event. Only reading shows whether a pinned event counts: without a free
+ * counter, opening succeeds and reading returns end of file.
  */
 static int try_open(const struct counters *c, unsigned int cpu, bool pinned, struct perf_count *ret)
 {
@@ -42,37 +41,29 @@ static int try_open(const struct counters *c, unsigned int cpu, bool pinned, str
 	return rc;
 }
 
-/* Pinned if there is a free counter, else in turns with those who hold it. */
+/* Opens the event pinned if a hardware counter is free, else multiplexed. */
 static int open_slot(struct counters *c, unsigned int cpu, struct perf_count *ret)
 {
 	struct slot *slot = &c->slots[cpu];
+	int fd;
 
 	if (slot->fd >= 0)
 		close(slot->fd);
 	slot->generation++;
-	slot->pinned = true;
-	slot->fd = try_open(c, cpu, true, ret);
-	if (slot->fd == -EBUSY) {
-		slot->pinned = false;
-		slot->fd = try_open(c, cpu, false, ret);
-	}
-	if (slot->fd >= 0)
-		return 0;
-	errno = -slot->fd;
-	slot->fd = -1;
-	return -errno;
-}
-
-static bool same_event(const struct perf_event *a, const struct perf_event *b)
-{
-	return a->type == b->type && a->config == b->config && a->nr_more == b->nr_more &&
-	       !memcmp(a->more_types, b->more_types, a->nr_more * sizeof(a->more_types[0]));
+	fd = try_open(c, cpu, true, ret);
+	slot->pinned = fd != -EBUSY;
+	if (!slot->pinned)
+		fd = try_open(c, cpu, false, ret);
+	slot->fd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 static struct counters *find(const struct perf_event *event, unsigned int nr_cpus)
 {
 	for (struct counters *c = all; c; c = c->next)
-		if (c->nr_cpus == nr_cpus && same_event(&c->event, event))
+		if (c->nr_cpus == nr_cpus && c->event.config == event->config &&
+		    c->event.nr_types == event->nr_types &&
+		    !memcmp(c->event.types, event->types, event->nr_types * sizeof(event->types[0])))
 			return c;
 	return NULL;
 }
@@ -92,6 +83,7 @@ static int open_all(const struct perf_event *event, unsigned int nr_cpus,
 	struct counters *c = calloc(1, sizeof(*c));
 	unsigned int opened = 0, failed_cpu = 0;
 	int last = -ENODEV;
+	struct perf_count count;
 
 	if (c)
 		c->slots = calloc(nr_cpus, sizeof(*c->slots));
@@ -102,7 +94,6 @@ static int open_all(const struct perf_event *event, unsigned int nr_cpus,
 	c->event = *event;
 	c->nr_cpus = nr_cpus;
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
-		struct perf_count count;
 		int rc;
 
 		c->slots[cpu].fd = -1;
@@ -110,10 +101,8 @@ static int open_all(const struct perf_event *event, unsigned int nr_cpus,
 			continue;
 		rc = open_slot(c, cpu, &count);
 		opened += !rc;
-		if (rc) {
-			last = rc;
-			failed_cpu = cpu;
-		}
+		last = rc ?: last;
+		failed_cpu = rc ? cpu : failed_cpu;
 	}
 	if (!opened) {
 		release(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One hardware event on every CPU, opened once per process and shared by all who count it. A PMU may
- * have a single counter for the event (Intel: ref-cycles), so a second one could not be scheduled.
+ * A hardware event on every CPU, opened once per process and shared by all its users. Some PMUs have
+ * a single counter for an event (ref-cycles on Intel), so a second one could not be scheduled.
  */
 #ifndef SUBTICK_SYS_COUNTERS_H
 #define SUBTICK_SYS_COUNTERS_H
@@ -17,33 +17,36 @@ struct counters;
 
 struct counter {
 	struct perf_count count;
-	/* Changes when the counter was opened again: values before and after do not belong together. */
+	/* Changes when the counter is reopened. Deltas between two generations are invalid. */
 	uint32_t generation;
-	bool pinned; /* it counts all the time; else it takes turns with others: scale it */
+	bool pinned; /* always counts; otherwise it may be multiplexed and needs scaling */
 };
 
 /*
- * Opens the event on each CPU of @online, or shares what is open. Fails if no CPU can be measured.
- * Safe to call from several threads, as are all functions here.
+ * Opens the event on each CPU of @online, or shares the open one. Fails if no CPU can be measured.
+ * All functions of this file are thread-safe.
  */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
-/* NULL is allowed. */
+/* @counters may be NULL. */
 void counters_close(struct counters *counters);
 
 /*
- * Reads the counter of @cpu; opens it again first if it has an error, so that a counter that another
- * program held comes back. 0 or -errno. Interrupts @cpu.
+ * Reads the counter of @cpu, which interrupts that CPU. If reading fails, reopens the counter,
+ * because another program may have held the hardware counter and released it.
  */
 int counters_read(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 /*
- * Hotplug detaches the events of a CPU for good: opens a new one, unless that was done since
- * @generation was current.
+ * Reopens the counter of @cpu after hotplug, which detaches events for good. Does nothing if the
+ * counter was already reopened since @generation.
  */
 int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generation);
 
-/* Sends no interrupt. The descriptor stays valid until the generation changes; -1 if not open. */
+/*
+ * Descriptor of the counter of @cpu, valid until the generation changes, or -1. Sends no IPI. Sets
+ * all of *@ret_counter except the count.
+ */
 int counters_fd(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 #endif

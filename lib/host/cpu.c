@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads CPU sets, NUMA nodes, affinity masks of any size, isolated CPUs and the cycle rate. */
+/* Reads CPU sets, affinity masks of any size, isolated CPUs and the cycle rate. */
 #include "host/cpu.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *const cpu_files[] = {
 static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
 			 struct err *err)
 {
-	/* Two pages, more than a sysfs file can have, so that one read gets the whole list. */
+	/* A sysfs file has at most one page, so two pages hold it in one read. */
 	return sys_text_need(text, root, cpu_files[kind], 8192, "mount -t sysfs sysfs /sys", err);
 }
 
@@ -35,12 +35,20 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
-	/* At least the CPU that runs this exists, so an empty list is a broken file. */
+	/* An empty list is invalid: the CPU that runs this code is online. */
 	if (!rc && !cpuset_count(&set))
 		rc = -EINVAL;
 	if (!rc)
 		*ret_set = set;
 	return rc;
+}
+
+int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set)
+{
+	char text[4096];
+	int rc = sys_read_file(root, path, text, sizeof(text));
+
+	return rc < 0 ? rc : cpuset_parse(text, ret_set);
 }
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err)
@@ -59,12 +67,10 @@ int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct
 
 int cpu_package(const char *root, unsigned int cpu)
 {
-	char path[96];
+	const char *path = SYS_PATH("/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
 	uint64_t package;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-		 cpu);
-	/* The file contains -1 if the firmware does not report a package. */
+	/* The kernel writes -1 if the firmware does not report a package. */
 	return sys_read_u64(root, path, &package) || package > INT_MAX ? -1 : (int)package;
 }
 
@@ -72,10 +78,9 @@ int cpu_online_open(struct cpu_online *online, const char *root, struct err *err
 {
 	int rc = cpu_file_open(&online->text, root, CPU_ONLINE, err);
 
-	if (rc)
-		return rc;
-	rc = cpu_file_read(&online->text, &online->set);
-	return rc ? err_set(err, rc, "cannot read the online CPUs") : 0;
+	if (!rc && (rc = cpu_file_read(&online->text, &online->set)))
+		err_set(err, rc, "cannot read the online CPUs");
+	return rc;
 }
 
 int cpu_online_read(struct cpu_online *online)
@@ -105,16 +110,17 @@ void node_describe(char *buf, size_t size)
 		snprintf(buf, size, "unknown");
 		return;
 	}
-	/* Possible CPUs, not online ones: hotplug does not make it another machine. */
+	/* Possible CPUs are counted, because hotplug changes the number of online ones. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
 		cpuset_add(&possible, 0);
 	snprintf(buf, size, "%s, %s %s %s, %s, %u CPUs", name.nodename, name.sysname, name.release,
 		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
 }
 
+/* CPU mask that is larger than the cpu_set_t which the affinity calls expect. */
 union mask {
-	cpu_set_t set; /* only for the type that the calls expect; it is smaller */
-	unsigned char room[CPUSET_MAX / 8];
+	cpu_set_t set;
+	unsigned char bytes[CPUSET_MAX / 8];
 };
 
 int affinity_get(pid_t pid, struct cpuset *ret_cpus)
@@ -133,7 +139,7 @@ int affinity_get(pid_t pid, struct cpuset *ret_cpus)
 
 int affinity_set(pid_t pid, const struct cpuset *cpus)
 {
-	union mask mask = {.room = {0}};
+	union mask mask = {.bytes = {0}};
 	unsigned int cpu;
 
 	cpuset_for_each(cpu, cpus)
@@ -151,14 +157,12 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 	return affinity_set(pid, &one);
 }
 
+/* Adds nothing for the "(null)" that the kernel writes without nohz_full=. */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {
-	char text[4096];
-	struct cpuset more;
+	struct cpuset more = {0};
 
-	/* Without nohz_full= the file contains "(null)" or nothing. */
-	if (sys_read_file(root, path, text, sizeof(text)) < 0 || cpuset_parse(text, &more))
-		return;
+	cpu_list_read(root, path, &more);
 	for (size_t i = 0; i < ARRAY_SIZE(set->bits); i++)
 		set->bits[i] |= more.bits[i];
 }
@@ -170,7 +174,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 	*ret_set = (struct cpuset){0};
 	add_list(root, "/sys/devices/system/cpu/nohz_full", ret_set);
 	add_list(root, "/sys/devices/system/cpu/isolated", ret_set);
-	/* CPUs of all isolated partitions; Linux 6.7 and later. */
+	/* This file lists the CPUs of all isolated partitions since Linux 6.7. */
 	if (cgroup2[0] &&
 	    snprintf(path, sizeof(path), "%s/cpuset.cpus.isolated", cgroup2) < (int)sizeof(path))
 		add_list(root, path, ret_set);
@@ -178,7 +182,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/* Reads both clocks together: of three tries, the one with the least time in between. */
+/* Reads both clocks together. Of three attempts the fastest counts. */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;
@@ -205,7 +209,7 @@ uint64_t cycles_hz(void)
 		return arch_cycles_hz();
 	read_both(&ns0, &cycles0);
 	end = clock_timespec(ns0 + CALIBRATE_NS);
-	/* A program with timer signals interrupts the sleep; the rate needs all of it. */
+	/* Signals may interrupt the sleep. */
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
 		;
 	read_both(&ns1, &cycles1);

@@ -19,40 +19,42 @@ enum cpu_kind {
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
 
-/* The package (socket) that a CPU is in, by its number; -1 if unknown. */
+/* Reads a file that contains a CPU list such as "0,2-5". */
+int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set);
+
+/* Number of the package (socket) of @cpu; -1 if unknown. */
 int cpu_package(const char *root, unsigned int cpu);
 
-/* The online set through a file that stays open: one pread() each time, for any number of CPUs. */
+/* Online CPUs. The file stays open, so that each read is one pread(). */
 struct cpu_online {
 	struct sys_text text;
 	struct cpuset set;
-	struct cpuset returned; /* online now, offline at the read before */
+	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Reads the set. A zeroed struct, and one that was not opened, can be closed. */
+/* Opens the file and reads the set. A zeroed struct can be closed without opening it. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
-/* Reads the set again. Keeps it on failure. */
+/* Reads the set again. A failed read leaves the set unchanged. */
 int cpu_online_read(struct cpu_online *online);
 void cpu_online_close(struct cpu_online *online);
 
-/* "host, Linux 6.12.3 #1 SMP ..., aarch64, 4 CPUs"; cut off if @size is too small. */
+/* Writes "host, Linux 6.12.3 #1 SMP ..., aarch64, 4 CPUs", truncated to @size bytes. */
 void node_describe(char *buf, size_t size);
 
-/* @pid 0: the calling thread. Both return 0 or -errno. */
+/* CPU affinity of thread @pid; 0 is the calling thread. */
 int affinity_get(pid_t pid, struct cpuset *ret_cpus);
 int affinity_set(pid_t pid, const struct cpuset *cpus);
-/* Pins to one CPU. */
 int affinity_pin(pid_t pid, unsigned int cpu);
 
 /*
- * All CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is where the unified
- * hierarchy is mounted, "" if it is not. @root as in host/file.h. Empty if there are none.
+ * CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is the mount point of
+ * cgroup v2, or "".
  */
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*
- * The rate that the hardware reports, else measured with CLOCK_MONOTONIC over 20 ms. 0 without a
- * cycle clock. The error of the measurement is two clock reads in 20 ms, below 10 ppm.
+ * Rate of the cycle clock, 0 without one. A rate that the hardware does not report is measured with
+ * CLOCK_MONOTONIC over 20 ms, with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

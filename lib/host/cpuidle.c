@@ -11,48 +11,27 @@
 #include "base/clock.h"
 #include "host/file.h"
 
+#define CPUIDLE_DIR	 "/sys/devices/system/cpu/cpuidle"
+#define STATE_DIR(cpu, state) SYS_PATH("/sys/devices/system/cpu/cpu%u/cpuidle/state%d", cpu, state)
+
 int cpuidle_read(const char *root, struct cpuidle *ret_idle)
 {
 	struct cpuidle idle = {0};
-	int rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_driver", idle.driver,
-			       sizeof(idle.driver));
+	int rc = sys_read_file(root, CPUIDLE_DIR "/current_driver", idle.driver, sizeof(idle.driver));
 
 	if (rc < 0)
 		return rc;
-	/* The first file is in all kernels since 5.10; older ones have the second. */
-	rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_governor", idle.governor,
-			   sizeof(idle.governor));
-	if (rc < 0)
-		rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_governor_ro",
-				   idle.governor, sizeof(idle.governor));
-	if (rc < 0)
+	/* Kernels before 5.10 have current_governor_ro instead of current_governor. */
+	if (sys_read_file(root, CPUIDLE_DIR "/current_governor", idle.governor,
+			  sizeof(idle.governor)) < 0 &&
+	    sys_read_file(root, CPUIDLE_DIR "/current_governor_ro", idle.governor,
+			  sizeof(idle.governor)) < 0)
 		idle.governor[0] = '\0';
 	*ret_idle = idle;
 	return 0;
 }
 
-static void state_dir(unsigned int cpu, int state, char *buf, size_t size)
-{
-	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/cpuidle/state%d", cpu, state);
-}
-
-static int state_text(const char *root, const char *dir, const char *name, char *buf, size_t size)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return sys_read_file(root, path, buf, size);
-}
-
-static int state_u64(const char *root, const char *dir, const char *name, uint64_t *ret_value)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return sys_read_u64(root, path, ret_value);
-}
-
-/* Without a driver the idle loop itself halts (state 1) or, with idle=poll, polls (state 0). */
+/* Without a driver the idle loop halts (state 1), or polls (state 0) if booted with idle=poll. */
 uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -68,57 +47,42 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
 
 static int state_read(const char *root, const char *dir, struct cpuidle_state *state)
 {
-	uint64_t value;
-	int rc;
+#define FILE_OF(name) SYS_PATH("%s/" name, dir)
+	uint64_t latency_us, residency_us = 0, disable;
+	int rc = sys_read_file(root, FILE_OF("name"), state->name, sizeof(state->name));
 
-	memset(state, 0, sizeof(*state));
-	rc = state_text(root, dir, "name", state->name, sizeof(state->name));
-	if (rc < 0)
+	if (rc >= 0)
+		rc = sys_read_u64(root, FILE_OF("latency"), &latency_us);
+	if (!rc)
+		rc = sys_read_u64(root, FILE_OF("disable"), &disable);
+	if (rc)
 		return rc;
-	if (state_text(root, dir, "desc", state->desc, sizeof(state->desc)) < 0)
+	if (sys_read_file(root, FILE_OF("desc"), state->desc, sizeof(state->desc)) < 0)
 		state->desc[0] = '\0';
-	rc = state_u64(root, dir, "latency", &value);
-	if (rc)
-		return rc;
-	state->latency_ns = value * NSEC_PER_USEC;
-	if (!state_u64(root, dir, "residency", &value)) {
-		state->residency_ns = value * NSEC_PER_USEC;
-		state->residency_known = true;
-	}
-	rc = state_u64(root, dir, "disable", &value);
-	if (rc)
-		return rc;
-	state->disabled = value & 1;
-	/* The kernel's only polling state has this fixed name (drivers/cpuidle/poll_state.c). */
+	state->residency_known = !sys_read_u64(root, FILE_OF("residency"), &residency_us);
+	state->residency_ns = residency_us * NSEC_PER_USEC;
+	state->latency_ns = latency_us * NSEC_PER_USEC;
+	state->disabled = disable & 1;
+	/* The only polling state of the kernel has a fixed name (drivers/cpuidle/poll_state.c). */
 	state->polls = !strcmp(state->name, "POLL");
 	return 0;
+#undef FILE_OF
 }
 
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES])
 {
-	char dir[96];
-	int nr, rc;
+	int nr, rc = 0;
 
-	for (nr = 0; nr < CPUIDLE_MAX_STATES; nr++) {
-		state_dir(cpu, nr, dir, sizeof(dir));
-		if (!sys_exists(root, dir))
-			break;
-		rc = state_read(root, dir, &states[nr]);
-		if (rc < 0)
-			return rc;
-	}
-	return nr;
+	for (nr = 0; !rc && nr < CPUIDLE_MAX_STATES && sys_exists(root, STATE_DIR(cpu, nr)); nr++)
+		rc = state_read(root, STATE_DIR(cpu, nr), &states[nr]);
+	return rc ?: nr;
 }
 
-static int open_count(const char *root, unsigned int cpu, int state, const char *name)
+static int open_count(const char *root, const char *path)
 {
-	char dir[96], path[128];
-	int fd;
+	int fd = sys_open(root, path);
 
-	state_dir(cpu, state, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = sys_open(root, path);
 	return fd == -EMFILE && sys_more_descriptors() ? sys_open(root, path) : fd;
 }
 
@@ -140,11 +104,11 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		int *fd = watch->fd[watch->nr];
 
 		for (int i = 0; i < watch->nr_counts; i++)
-			fd[i] = open_count(root, cpu, watch->nr, names[i]);
+			fd[i] = open_count(root, SYS_PATH("%s/%s", STATE_DIR(cpu, watch->nr), names[i]));
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/* The first index without a directory ends the list. Other errors make it useless. */
+		/* ENOENT is the end of the list. Other errors discard all states. */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

@@ -5,12 +5,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(buf, SYS_PATH_SIZE, fmt, ap) >= SYS_PATH_SIZE)
+		buf[0] = '\0';
+	va_end(ap);
+	return buf;
+}
 
 int sys_path(const char *root, const char *path, char *buf, size_t size)
 {
@@ -31,7 +43,7 @@ int sys_open(const char *root, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Not by access(), which the exporter's filter of system calls refuses. */
+/* The seccomp filter of the exporter allows stat(), but not access(). */
 bool sys_exists(const char *root, const char *path)
 {
 	char full[PATH_MAX];
@@ -40,7 +52,6 @@ bool sys_exists(const char *root, const char *path)
 	return !sys_path(root, path, full, sizeof(full)) && !stat(full, &found);
 }
 
-/* Thousands of CPUs need more descriptors than a shell allows by default; the hard limit has room. */
 bool sys_more_descriptors(void)
 {
 	struct rlimit limit;
@@ -64,24 +75,20 @@ static ssize_t pread_retry(int fd, char *buf, size_t size, off_t pos)
 int sys_read_file(const char *root, const char *path, char *buf, size_t size)
 {
 	size_t len = 0;
-	ssize_t got;
-	int fd;
+	ssize_t got = 1;
+	int fd = sys_open(root, path);
 
-	if (!size)
-		return -ENOSPC;
-	fd = sys_open(root, path);
 	if (fd < 0)
 		return fd;
-	/* Read to the end of file: a seq_file can return short reads before its end. */
-	do {
+	/* A seq_file can return short reads before its end. */
+	while (got > 0 && len < size) {
 		got = pread_retry(fd, buf + len, size - len, len);
-		if (got > 0)
-			len += got;
-	} while (got > 0 && len < size);
+		len += got > 0 ? got : 0;
+	}
 	close(fd);
 	if (got < 0)
 		return got;
-	if (len == size || len > INT_MAX)
+	if (len == size)
 		return -ENOSPC;
 	while (len && buf[len - 1] == '\n')
 		len--;
@@ -96,7 +103,7 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 	size_t size = 0;
 	int rc = 0;
 
-	/* Pipes and /proc files have no size, so grow the buffer while reading. */
+	/* Pipes and /proc files have no size, so the buffer grows while reading. */
 	while (file && size <= max && !feof(file) && !ferror(file) &&
 	       (more = realloc(text, size + (1 << 16) + 1))) {
 		text = more;
@@ -134,12 +141,11 @@ char *sys_read_fd(int fd, size_t max, size_t *ret_size)
 		got = pread_retry(fd, text + len, size - len, len);
 		len += got > 0 ? got : 0;
 	}
-	if (got < 0) {
+	if (!text || got < 0) {
 		free(text);
 		return NULL;
 	}
-	if (text)
-		text[len] = '\0';
+	text[len] = '\0';
 	*ret_size = len;
 	return text;
 }
@@ -152,7 +158,7 @@ int sys_write_file(const char *root, const char *path, const char *text)
 
 	if (rc)
 		return rc;
-	/* Some files of the kernel ignore a write of no bytes. */
+	/* Some kernel files ignore a write of no bytes. */
 	if (!text[0])
 		text = "\n";
 	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -174,15 +180,11 @@ int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 
 	if (rc < 0)
 		return rc;
-	/* strtoull() would accept blanks and a sign. */
-	if (buf[0] < '0' || buf[0] > '9')
-		return -EINVAL;
 	errno = 0;
 	value = strtoull(buf, &end, buf[0] == '0' && buf[1] == 'x' ? 16 : 10);
-	if (errno)
-		return -errno;
-	if (*end)
-		return -EINVAL;
+	/* strtoull() also accepts blanks and a sign before the digits. */
+	if (errno || *end || buf[0] < '0' || buf[0] > '9')
+		return errno ? -errno : -EINVAL;
 	*ret_value = value;
 	return 0;
 }
@@ -212,40 +214,29 @@ int sys_text_need(struct sys_text *text, const char *root, const char *path, siz
 	return rc ? err_set(err, rc, "cannot open %s: %s", path, strerror(-rc)) : 0;
 }
 
-static int sys_text_grow(struct sys_text *text)
-{
-	char *buf = realloc(text->buf, text->size * 2);
-
-	if (!buf)
-		return -ENOMEM;
-	text->buf = buf;
-	text->size *= 2;
-	return 0;
-}
-
 int sys_text_read(struct sys_text *text, bool one_read)
 {
 	size_t len = 0, room;
 	ssize_t got;
-	int rc;
+	char *larger;
 
 	text->len = 0;
-	for (;;) {
+	do {
 		room = text->size - 1 - len;
 		got = pread_retry(text->fd, text->buf + len, room, len);
 		if (got < 0)
 			return got;
 		len += got;
-		if ((size_t)got == room) {
-			rc = sys_text_grow(text);
-			if (rc)
-				return rc;
-			/* The rest would be newer than the start: read all again into the larger buffer. */
-			len = 0;
-		} else if (!got || (one_read && text->buf[len - 1] == '\n')) {
-			break;
-		}
-	}
+		if ((size_t)got < room)
+			continue;
+		larger = realloc(text->buf, text->size * 2);
+		if (!larger)
+			return -ENOMEM;
+		text->buf = larger;
+		text->size *= 2;
+		/* A second part would be newer than the first, so all is read again. */
+		len = 0;
+	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
 	text->buf[len] = '\0';
 	text->len = len;
 	return 0;
@@ -253,7 +244,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 
 void sys_text_close(struct sys_text *text)
 {
-	/* Test the buffer: in a cleared struct the descriptor is 0, although never opened. */
+	/* A zeroed struct was never opened: its buffer is NULL and its descriptor is 0. */
 	if (text->buf)
 		close(text->fd);
 	free(text->buf);
@@ -277,7 +268,7 @@ bool watch_open(struct watch *watch, int inotify, const char *root, const char *
 			close(fd);
 		return false;
 	}
-	/* Before the caller looks: what comes between the two is seen twice, not never. */
+	/* Watch before the caller reads the directory, so that no new entry is missed. */
 	if (inotify >= 0)
 		watch->wd = inotify_add_watch(inotify, full, CHANGES);
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small text files of /proc and /sys under a root that tests can change, and their parsing. */
+/* Small text files of /proc and /sys, below a root that tests can change; their parsers. */
 #ifndef SUBTICK_SYS_FILE_H
 #define SUBTICK_SYS_FILE_H
 
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-/* The unread part of a line; @pos == @end at its end. */
+/* Unread part of a text. */
 struct scan {
 	const char *pos;
 	const char *end;
@@ -43,7 +43,7 @@ static inline void scan_blanks(struct scan *scan)
 		scan->pos++;
 }
 
-/* Decimal digits only; -EINVAL if there are none, -ERANGE beyond 64 bits. */
+/* Parses decimal digits. -EINVAL if there are none, -ERANGE beyond 64 bits. */
 static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -61,8 +61,8 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Reads the next line of @text, without its newline. False at the end. @ret_cut: the last line has
- * no newline, so it may be cut off in the middle of a number.
+ * Takes the next line of @text, without its newline. False at the end. @ret_cut is true for a last
+ * line without newline, which may be truncated in the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -79,8 +79,8 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 }
 
 /*
- * Reads the blank-separated numbers up to the end of the line. Stores the first @max; more are
- * checked and counted. Returns how many there are, or -errno.
+ * Parses the blank-separated numbers of a line and stores the first @max. Returns the count of all
+ * numbers, or -errno.
  */
 static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 {
@@ -102,35 +102,42 @@ static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 	}
 }
 
+#define SYS_PATH_SIZE 512
+/* Formats a path into @buf. A path that is too long becomes "". Returns @buf. */
+const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Formats a path into a buffer that lives until the end of the enclosing block. */
+#define SYS_PATH(...) sys_path_format((char[SYS_PATH_SIZE]){0}, __VA_ARGS__)
+
 /*
- * Every function with a @root looks for @path (absolute) below it; NULL is the machine's own root.
- * So a test can simulate another machine with a tree of files.
+ * Joins @root and the absolute @path. All functions with a @root look for @path below it; NULL is
+ * "/". Tests simulate other machines with a directory tree.
  */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
-/* A read-only, close-on-exec descriptor, or -errno. */
+/* Opens a file read-only and close-on-exec. Returns the descriptor or -errno. */
 int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
-/* Raises the limit of open files to the hard one after -EMFILE; false if that is reached. */
+/* Raises RLIMIT_NOFILE to its hard limit. False if the limit could not be raised. */
 bool sys_more_descriptors(void);
 
 /*
- * Reads the whole file into @buf as a string without trailing newlines. Returns the length,
- * -ENOSPC if it does not fit, or another -errno.
+ * Reads a whole file into @buf as a string without trailing newlines. Returns the length, -ENOSPC
+ * if the file does not fit, or another -errno.
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads a file or pipe of at most @max bytes into an allocated string. NULL with the reason in @err:
- * -EFBIG if the file is larger.
+ * Reads a file or pipe of at most @max bytes into an allocated string. Returns NULL with the reason
+ * in @err on failure: -EFBIG if the file is larger.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
-/* Contents of an open regular file from its start, or NULL. */
+/* Reads an open regular file of at most @max bytes from its start. Returns NULL on failure. */
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
-/* Replaces the content of an existing file. Empty text becomes a newline. 0 or -errno. */
+/* Replaces the content of an existing file. Empty text becomes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
-/* Decimal, or hexadecimal after 0x; -EINVAL if the file contains anything else. */
+/* Reads a decimal number, or a hexadecimal one with 0x. -EINVAL for other content. */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
-/* A file that is read repeatedly through one descriptor into a buffer that grows. */
+/* A file that is read repeatedly through one descriptor into a growing buffer. */
 struct sys_text {
 	int fd;
 	char *buf;
@@ -139,31 +146,31 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
-/* The same, with an error for people; without the file the machine lacks something: @fix. */
+/* Opens a file that the caller needs. @fix is the advice in @err if the file is missing. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
 /*
- * Reads from the start. @one_read: the kernel returns the whole file in one read (/proc/stat, any
- * sysfs attribute), so a short read is the end and one system call is enough.
+ * Reads the file from its start. @one_read skips the read that returns end of file. The kernel
+ * returns /proc/stat and sysfs files in one read.
  */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/* Events that end a watch: the directory is deleted or moved. */
+/* Inotify events of a directory that was deleted or moved, and of new directory entries. */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 
 struct watch {
-	DIR *dir; /* NULL: missing */
-	int wd;	  /* -1: not watched */
+	DIR *dir; /* NULL if the directory is missing */
+	int wd;	  /* inotify watch, or -1 */
 };
 
-/* Opens @path below @root; false if it is missing. Without @inotify (-1) it is only opened. */
+/* Opens and watches a directory. False if it is missing. An @inotify of -1 only opens it. */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);
-/* Whether the event is of that directory. */
+/* True if the event belongs to that directory. */
 bool watch_is(const struct watch *watch, const struct inotify_event *event);
-/* Calls @handle for every event that has come; waits for none. -1 is fine. */
+/* Calls @handle for every pending event without blocking. @inotify may be -1. */
 void watch_events(int inotify, void (*handle)(void *arg, const struct inotify_event *event),
 		  void *arg);
 

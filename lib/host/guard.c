@@ -19,12 +19,12 @@ static void close_span(unsigned int first, unsigned int last)
 	if (!syscall(SYS_close_range, first, last, 0))
 		return;
 #endif
-	/* Before Linux 5.9: one by one, up to more than the default limit of descriptors. */
+	/* Linux before 5.9 lacks close_range(). The default limit of descriptors is below 65536. */
 	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
 		close(fd);
 }
 
-/* Closes all descriptors but @a and @b, which may be -1. */
+/* Closes all descriptors except @a and @b. A value of -1 is ignored. */
 static void close_others(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
@@ -38,14 +38,14 @@ static void close_others(int a, int b)
 	close_span(high + 1, ~0U);
 }
 
-/* Waits until the parent dismisses us or dies. */
+/* Runs in the guard process until the parent dismisses it or dies. */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
 	char byte = 0;
 	ssize_t len;
 
-	/* A new session: the terminal's Ctrl-C and hang-up are meant for our parent. */
+	/* In a new session the guard gets no Ctrl-C and no hang-up of the terminal. */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_IGN);
@@ -66,7 +66,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	char ready;
 	pid_t pid;
 
-	/* A socket, not a pipe: writing to a pipe whose reader died would kill us with SIGPIPE. */
+	/* A write to a pipe whose reader died raises SIGPIPE, a socket has MSG_NOSIGNAL. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
@@ -76,7 +76,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 		guard_main(ends[0], fd, undo, arg);
 	}
 	close(ends[0]);
-	/* Until the guard has left our process group, a signal to the group kills both. */
+	/* The guard must have left the process group: a signal to the group would kill both. */
 	do
 		len = rc ? -1 : read(ends[1], &ready, 1);
 	while (!rc && len < 0 && errno == EINTR);

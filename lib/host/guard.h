@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A process that undoes our changes when we die, even by SIGKILL. */
+/* A guard process, which undoes changes of its parent when the parent dies, even by SIGKILL. */
 #ifndef SUBTICK_SYS_GUARD_H
 #define SUBTICK_SYS_GUARD_H
 
 #include <sys/types.h>
 
 struct guard {
-	pid_t pid; /* 0: none */
-	int fd;	   /* our end of a socket; the guard wakes when it is closed or we die */
+	pid_t pid; /* 0 without a guard process */
+	int fd;	   /* socket; the guard wakes up when it is closed */
 };
 
 /*
- * Forks the guard. It keeps @fd (or -1) and no other descriptor: with our BPF links open it would
- * keep our programs running. When we die it calls @undo(@arg), which returns 0 or -errno, in its
- * copy of our memory.
+ * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. The
+ * guard keeps only descriptor @fd, which may be -1: open BPF links would keep programs attached.
  */
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
-/* Ends the guard without undoing anything. */
+/* Ends the guard process without calling undo. */
 void guard_dismiss(struct guard *guard);
-/* Makes the guard undo now, and waits. -EIO if that failed or the guard was killed before. */
+/* Makes the guard call undo now, and waits for it. -EIO if undo failed or the guard was killed. */
 int guard_undo(struct guard *guard);
 
 #endif

@@ -20,13 +20,13 @@
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
-#define JOURNAL_MAX   (16 << 20) /* enough for ten idle states of 20,000 CPUs */
+#define JOURNAL_MAX   (16 << 20) /* ten idle states of 20,000 CPUs */
 #define NETLINK	    "netlink"
 #define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
-/* Sends an rtnetlink message, given in hexadecimal. A missing device is no error. */
+/* Sends an rtnetlink message in hexadecimal. A missing device is no error. */
 static int play_netlink(const char *hex)
 {
 	struct rtnl_request request = {0};
@@ -44,7 +44,7 @@ static int play_netlink(const char *hex)
 	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
 }
 
-/* "eth0 0": how the device stamped what it sends. A missing device is no error. */
+/* Restores the timestamp mode in "eth0 0". A missing device is no error. */
 static int play_txstamp(const char *value)
 {
 	char device[IFNAMSIZ];
@@ -56,14 +56,14 @@ static int play_txstamp(const char *value)
 	return rc == -ENODEV ? 0 : rc;
 }
 
-/* The directories whose files we ever change. */
+/* Files outside these directories are never written. */
 static bool is_allowed(const char *path)
 {
 	return (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/irq/", 10)) &&
 	       !strstr(path, "..");
 }
 
-/* @value is the old value. With a tab and our value after it, it applies only to our value. */
+/* Restores one file. @value is the original value, or "original<TAB>ours" of journal_trial(). */
 static int play_line(const char *root, const char *path, char *value)
 {
 	char now[JOURNAL_VALUE], *ours;
@@ -83,46 +83,44 @@ static int play_line(const char *root, const char *path, char *value)
 			return 0;
 	}
 	rc = sys_write_file(root, path, value);
-	/* The device, driver or cgroup is gone, and our change with it. */
+	/* The device, driver or cgroup was removed, and the changed setting with it. */
 	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
 
 /*
  * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
- * its first value. A line that a crash cut off has no newline, and its file was not changed yet.
- * Leaves the file @keep alone, which may be NULL. The journal stays if something could not be
- * restored, for a person to read. Returns the number of failures.
+ * its original value. A line without newline was truncated by a crash, before its file was changed.
+ * Skips the file @keep. The journal file stays if a file could not be restored. Returns the number
+ * of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {
 	size_t size;
-	char *text = sys_read_fd(fd, JOURNAL_MAX, &size), *end, *line, *tab;
-	unsigned int failed = 0;
+	char *text = sys_read_fd(fd, JOURNAL_MAX, &size), *end, *path, *tab;
+	unsigned int failed = 0, done = 0;
 
-	*ret_done = 0;
 	if (!text)
 		return 1;
-	end = strrchr(text, '\n');
-	while (end) {
+	while ((end = strrchr(text, '\n'))) {
 		*end = '\0';
-		line = strrchr(text, '\n');
-		tab = strchr(line ? line + 1 : text, '\t');
-		if (tab) {
-			const char *path = line ? line + 1 : text;
-
-			*tab = '\0';
-			if (keep && !strcmp(path, keep))
-				;
-			else if (play_line(root, path, tab + 1))
-				failed++;
-			else
-				++*ret_done;
-		}
-		end = line;
+		path = strrchr(text, '\n');
+		path = path ? path + 1 : text;
+		tab = strchr(path, '\t');
+		if (!tab)
+			continue;
+		*tab = '\0';
+		if (keep && !strcmp(path, keep))
+			continue;
+		if (play_line(root, path, tab + 1))
+			failed++;
+		else
+			done++;
 	}
 	free(text);
 	if (!failed && !ftruncate(fd, 0))
 		fsync(fd);
+	if (ret_done)
+		*ret_done = done;
 	return failed;
 }
 
@@ -130,11 +128,9 @@ static int open_file(const char *root, char *path, size_t size)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char dir[PATH_MAX];
-	int rc, fd;
+	int rc = sys_path(root, JOURNAL_DIR, dir, sizeof(dir)) ?: sys_path(root, JOURNAL, path, size);
+	int fd;
 
-	rc = sys_path(root, JOURNAL_DIR, dir, sizeof(dir));
-	if (!rc)
-		rc = sys_path(root, JOURNAL, path, size);
 	if (rc)
 		return rc;
 	if (mkdir(dir, 0755) && errno != EEXIST)
@@ -142,7 +138,7 @@ static int open_file(const char *root, char *path, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	/* A lock of the open file, not of the process: the guard keeps it when we die. */
+	/* The guard inherits a lock of the open file and keeps it when its parent dies. */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
@@ -154,27 +150,25 @@ static int open_file(const char *root, char *path, size_t size)
 static int undo_journal(const void *arg)
 {
 	const struct journal *journal = arg;
-	unsigned int done;
 
-	return play(journal->root, journal->fd, NULL, &done) ? -EIO : 0;
+	return play(journal->root, journal->fd, NULL, NULL) ? -EIO : 0;
 }
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
 {
 	struct timespec delay = clock_timespec(LOCK_RETRY_NS);
-	unsigned int failed, done;
-	int rc = 0;
+	unsigned int failed;
+	int rc = -EAGAIN;
 
 	*journal = (struct journal){.fd = -1};
 	if (root && strlen(root) >= sizeof(journal->root))
 		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
 	snprintf(journal->root, sizeof(journal->root), "%s", root ? root : "");
-	/* The guard of a run that was just killed may still be restoring. */
-	for (int i = 0; i < LOCK_TRIES; i++) {
+	/* The guard of a process that was just killed may still hold the lock. */
+	for (int i = 0; i < LOCK_TRIES && rc == -EAGAIN; i++) {
+		if (i)
+			nanosleep(&delay, NULL);
 		rc = open_file(root, journal->path, sizeof(journal->path));
-		if (rc != -EAGAIN)
-			break;
-		nanosleep(&delay, NULL);
 	}
 	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
 		return err_unsupported(err, rc, "run as root, with " JOURNAL_DIR " writable",
@@ -189,7 +183,7 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		return err_set(err, rc, "cannot write the journal %s: %s", journal->path,
 			       strerror(-rc));
 	journal->fd = rc;
-	failed = play(root, journal->fd, NULL, &done);
+	failed = play(root, journal->fd, NULL, NULL);
 	rc = failed ? -EIO : guard_start(&journal->guard, journal->fd, undo_journal, journal);
 	if (!rc)
 		return 0;
@@ -210,30 +204,24 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/*
- * The line is on disk before the change. After a crash in between, the file is restored to the
- * value that it still has. *@ret_end is the journal's end before the line.
- */
-static int journal_add(struct journal *journal, const char *line, size_t len, off_t *ret_end,
-		       struct err *err)
+/* Appends a line and syncs the journal, which must happen before the change. */
+static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
 
-	if (end < 0 || end + (off_t)len > JOURNAL_MAX ||
-	    write(journal->fd, line, len) != (ssize_t)len || fdatasync(journal->fd)) {
-		if (end >= 0)
-			journal_cut(journal, end);
-		return err_set(err, -EIO, "cannot write the journal %s", journal->path);
-	}
-	*ret_end = end;
-	return 0;
+	if (end >= 0 && end + (off_t)len <= JOURNAL_MAX &&
+	    write(journal->fd, line, len) == (ssize_t)len && !fdatasync(journal->fd))
+		return 0;
+	if (end >= 0)
+		journal_cut(journal, end);
+	return err_set(err, -EIO, "cannot write the journal %s", journal->path);
 }
 
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err)
 {
 	char was[JOURNAL_VALUE], line[PATH_MAX + JOURNAL_VALUE];
+	off_t end = lseek(journal->fd, 0, SEEK_END);
 	int len, rc;
-	off_t end;
 
 	rc = sys_read_file(journal->root, path, was, sizeof(was));
 	if (rc < 0)
@@ -243,35 +231,21 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	len = snprintf(line, sizeof(line), "%s\t%s\n", path, was);
 	if (len >= (int)sizeof(line))
 		return err_set(err, -ENAMETOOLONG, "%s is too long", path);
-	rc = journal_add(journal, line, len, &end, err);
+	rc = journal_add(journal, line, len, err);
 	if (rc)
 		return rc;
 	rc = sys_write_file(journal->root, path, value);
-	if (rc) {
-		/* Drop the line: the file would refuse its old value as well, every time. */
-		journal_cut(journal, end);
-		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
-	}
-	return 0;
-}
-
-static int trial_line(struct journal *journal, const char *path, const char *was,
-		      const char *now, struct err *err)
-{
-	char *line;
-	off_t end;
-	int len = asprintf(&line, "%s\t%s\t%s\n", path, was, now), rc;
-
-	if (len < 0)
-		return err_set(err, -ENOMEM, "out of memory");
-	rc = journal_add(journal, line, len, &end, err);
-	free(line);
-	return rc;
+	if (!rc)
+		return 0;
+	/* The line is dropped, because the file would refuse its old value, too. */
+	journal_cut(journal, end);
+	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 }
 
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err)
 {
+	char line[PATH_MAX + 2 * JOURNAL_VALUE];
 	off_t end = lseek(journal->fd, 0, SEEK_END);
 	int rc;
 
@@ -299,14 +273,14 @@ int journal_trial(struct journal *journal, const char *path, const char *value, 
 	if (!strcmp(ret_was, ret_now))
 		return err_set(err, -EALREADY, "%s is %s already: nothing would change", path,
 			       ret_was);
-	return trial_line(journal, path, ret_was, ret_now, err);
+	rc = snprintf(line, sizeof(line), "%s\t%s\t%s\n", path, ret_was, ret_now);
+	return journal_add(journal, line, rc, err);
 }
 
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err)
 {
 	char line[2 * sizeof(struct rtnl_request) + 16];
 	size_t len = sprintf(line, NETLINK "\t");
-	off_t end;
 
 	if (undo->nlmsg_len > sizeof(struct rtnl_request))
 		return err_set(err, -E2BIG,
@@ -315,26 +289,23 @@ int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct
 	for (size_t i = 0; i < undo->nlmsg_len; i++)
 		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
 	line[len++] = '\n';
-	return journal_add(journal, line, len, &end, err);
+	return journal_add(journal, line, len, err);
 }
 
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err)
 {
 	char line[64];
 	int len = snprintf(line, sizeof(line), TXSTAMP "\t%s %d\n", device, tx_type);
-	off_t end;
 
-	return journal_add(journal, line, len, &end, err);
+	return journal_add(journal, line, len, err);
 }
 
 void journal_close(struct journal *journal)
 {
-	unsigned int done;
-
 	if (journal->fd < 0)
 		return;
-	journal->failed = play(journal->root, journal->fd, journal->keep, &done);
-	/* The guard could not restore the failed ones either: they stay in the journal. */
+	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
+	/* Files that failed stay in the journal. The guard could not restore them either. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;
@@ -347,7 +318,7 @@ int journal_replay(const char *root)
 	struct stat st;
 	int fd;
 
-	/* Nothing to restore: do not create the journal. */
+	/* open_file() would create a missing journal. */
 	if (sys_path(root, JOURNAL, path, sizeof(path)) || stat(path, &st) || !st.st_size)
 		return 0;
 	fd = open_file(root, path, sizeof(path));

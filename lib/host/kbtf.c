@@ -26,10 +26,7 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 		*ret_btf = btf;
 		return 0;
 	}
-	/*
-	 * libbpf tries many paths and reports the last one. This message names the reason for this
-	 * path.
-	 */
+	/* libbpf tries many paths and reports the error of the last one. */
 	rc = sys_open(root, "/sys/kernel/btf/vmlinux");
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
@@ -92,7 +89,7 @@ int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, st
 	return rc;
 }
 
-/* Searches unnamed structs and unions, too. */
+/* Searches also the members of unnamed structs and unions. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)
 {
@@ -100,15 +97,11 @@ static bool find_member(const struct btf *btf, const struct btf_type *type, cons
 
 	for (int i = 0; i < btf_vlen(type); i++, member++) {
 		const char *got = btf__name_by_offset(btf, member->name_off);
-		const struct btf_type *inner;
+		const struct btf_type *inner = btf__type_by_id(btf, member->type);
 
-		if (got && !strcmp(got, name))
-			return true;
-		if (got && *got)
-			continue;
-		inner = btf__type_by_id(btf, member->type);
-		if (inner && btf_is_composite(inner) && depth < 4 &&
-		    find_member(btf, inner, name, depth + 1))
+		if (got && *got ? !strcmp(got, name)
+				: inner && btf_is_composite(inner) && depth < 4 &&
+					  find_member(btf, inner, name, depth + 1))
 			return true;
 	}
 	return false;
@@ -123,19 +116,12 @@ bool kbtf_has_member(const struct btf *btf, const char *type, const char *member
 
 bool kbtf_switch_state_first(const struct btf *btf)
 {
-	const struct btf_type *type;
 	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, id);
 
-	if (id < 0)
-		return false;
-	/* typedef → pointer → prototype: (void *data, bool preempt, X, …), X a task or a state */
-	for (int step = 0; step < 2; step++) {
-		type = btf__type_by_id(btf, id);
-		if (!type)
-			return false;
-		id = type->type;
-	}
-	type = btf__type_by_id(btf, id);
+	/* The typedef is a pointer to a prototype (void *data, bool preempt, task or state, …). */
+	for (int step = 0; step < 2 && type; step++)
+		type = btf__type_by_id(btf, type->type);
 	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)
 		return false;
 	type = btf__type_by_id(btf, btf_params(type)[2].type);

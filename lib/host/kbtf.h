@@ -10,39 +10,27 @@
 
 struct btf;
 
-/*
- * Opens the BTF of this machine, or the file under @root if that is not NULL. If there is none,
- * err->unsupported with the reason and the fix.
- */
+/* Opens the kernel BTF of this machine, or the file below @root. */
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
 /* True if BTF describes tracepoint @name, which tp_btf programs need. */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
-/*
- * False before Linux 5.5: BTF describes no tracepoint there, although the kernel has tracepoints. Every
- * kernel with CONFIG_TRACEPOINTS has sched_switch.
- */
+/* True if BTF describes sched_switch. Before Linux 5.5 BTF describes no tracepoints. */
 bool kbtf_has_tracepoints(const struct btf *btf);
 #define KBTF_NO_TRACEPOINTS  "the kernel's BTF describes no tracepoints"
 #define KBTF_FIX_TRACEPOINTS "use Linux 5.10 or later, built with CONFIG_TRACEPOINTS=y"
-/* 0 if the kernel has all of @names; else err->unsupported with the first that is missing. */
+/* Checks that the kernel has all tracepoints of @names. @err names the first missing one. */
 int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			  struct err *err);
-/* kbtf_open() of this machine, then kbtf_need_tracepoints(). */
+/* Opens the BTF of this machine and checks that the kernel has all tracepoints of @names. */
 int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err);
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
-/*
- * True if sched_switch passes prev_state before prev: only in 5.18. Later versions pass prev_state
- * last.
- */
+/* True if sched_switch passes prev_state before prev, as in 5.18. Later kernels pass it last. */
 bool kbtf_switch_state_first(const struct btf *btf);
-/*
- * Writes the missing ones of the NULL-terminated tracepoints @names to @buf, as "a, b". Returns their
- * number.
- */
+/* Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns their number. */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);
 
 #endif

@@ -15,45 +15,27 @@
 #include "base/array.h"
 #include "host/file.h"
 
-/* A limit, so that a bad file cannot use up the memory; allmodconfig is below 1 MiB. */
+/* Limit of the memory for a configuration; allmodconfig is below 1 MiB. */
 #define KCONFIG_MAX (8U << 20)
 
 static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
 {
-	size_t size = 1U << 16, len = 0;
-	char *text = NULL, *larger;
-	gzFile gz;
-	int got, rc = 0;
+	/* gzread() also reads plain text. The gzFile owns @fd. */
+	gzFile gz = gzdopen(fd, "rb");
+	char *text = malloc(KCONFIG_MAX);
+	int len = gz && text ? gzread(gz, text, KCONFIG_MAX) : -1;
+	int rc = !gz || !text ? -ENOMEM : len < 0 ? -EINVAL : len == KCONFIG_MAX ? -EFBIG : 0;
 
-	/* gzread() reads plain text, too. The gzFile owns fd from here on. */
-	gz = gzdopen(fd, "rb");
-	if (!gz) {
+	if (!gz)
 		close(fd);
-		return -ENOMEM;
-	}
-	do {
-		size *= 2;
-		larger = size <= KCONFIG_MAX ? realloc(text, size) : NULL;
-		if (!larger) {
-			rc = size <= KCONFIG_MAX ? -ENOMEM : -EFBIG;
-			break;
-		}
-		text = larger;
-		got = gzread(gz, text + len, size - len);
-		if (got < 0) {
-			rc = -EINVAL;
-			break;
-		}
-		len += got;
-	} while (len == size);
 	/* Only gzclose() reports that the stream was truncated. */
-	if (gzclose_r(gz) != Z_OK && !rc)
+	else if (gzclose_r(gz) != Z_OK && !rc)
 		rc = -EINVAL;
 	if (rc) {
 		free(text);
 		return rc;
 	}
-	*ret_text = text;
+	*ret_text = realloc(text, len + 1) ?: text;
 	*ret_len = len;
 	return 0;
 }
@@ -84,31 +66,21 @@ static int kconfig_open_file(struct kconfig *config, const char *root, const cha
 
 int kconfig_open(struct kconfig *config, const char *root, const char *release)
 {
-	static const char *const places[] = {
+	const char *const paths[] = {
 		"/proc/config.gz",
-		"/boot/config-%s",
-		"/lib/modules/%s/config",
-		"/usr/lib/modules/%s/config",
-		"/lib/modules/%s/build/.config",
+		SYS_PATH("/boot/config-%s", release),
+		SYS_PATH("/lib/modules/%s/config", release),
+		SYS_PATH("/usr/lib/modules/%s/config", release),
+		SYS_PATH("/lib/modules/%s/build/.config", release),
 	};
-	char path[sizeof(config->source)];
-	int rc, first = -ENOENT;
+	int rc = -ENOENT, first = -ENOENT;
 
 	memset(config, 0, sizeof(*config));
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		const char *mark = strstr(places[i], "%s");
-		int head = mark ? mark - places[i] : (int)strlen(places[i]);
-
-		if (snprintf(path, sizeof(path), "%.*s%s%s", head, places[i], mark ? release : "",
-			     mark ? mark + 2 : "") >= (int)sizeof(path))
-			continue;
-		rc = kconfig_open_file(config, root, path);
-		if (!rc)
-			return 0;
-		if (rc != -ENOENT && first == -ENOENT)
-			first = rc;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && rc; i++) {
+		rc = kconfig_open_file(config, root, paths[i]);
+		first = first == -ENOENT ? rc : first;
 	}
-	return first;
+	return rc ? first : 0;
 }
 
 void kconfig_close(struct kconfig *config)
@@ -119,26 +91,22 @@ void kconfig_close(struct kconfig *config)
 
 static enum kconfig_state kconfig_store(struct scan line, char *buf, size_t size)
 {
-	size_t len;
+	bool letter = line.end - line.pos == 1;
+	int len;
 
-	if (line.end - line.pos == 1 && *line.pos == 'y')
+	if (letter && *line.pos == 'y')
 		return KCONFIG_YES;
-	if (line.end - line.pos == 1 && *line.pos == 'm')
+	if (letter && *line.pos == 'm')
 		return KCONFIG_MODULE;
-	if (line.end - line.pos == 1 && *line.pos == 'n')
+	if (letter && *line.pos == 'n')
 		return KCONFIG_NO;
 	if (line.end - line.pos >= 2 && *line.pos == '"' && line.end[-1] == '"') {
 		line.pos++;
 		line.end--;
 	}
-	len = line.end - line.pos;
-	if (!buf)
-		return KCONFIG_VALUE;
-	if (len >= size)
-		return KCONFIG_UNKNOWN;
-	memcpy(buf, line.pos, len);
-	buf[len] = '\0';
-	return KCONFIG_VALUE;
+	len = (int)(line.end - line.pos);
+	return buf && snprintf(buf, size, "%.*s", len, line.pos) >= (int)size ? KCONFIG_UNKNOWN
+									      : KCONFIG_VALUE;
 }
 
 enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbol, char *buf,
@@ -194,7 +162,7 @@ static bool cmdline_key(struct scan *word, const char *key)
 	return p == word->end || *p == '=';
 }
 
-/* The next blank-separated word; blanks inside double quotes do not end it. */
+/* Takes the next blank-separated word. Blanks inside double quotes belong to the word. */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {
 	const char *p = *pos + strspn(*pos, " \t\n");
@@ -230,23 +198,22 @@ bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size)
 
 int lockdown_read(const char *root, enum lockdown *ret_level)
 {
+	static const char *const levels[] = {
+		[LOCKDOWN_NONE] = "[none]",
+		[LOCKDOWN_INTEGRITY] = "[integrity]",
+		[LOCKDOWN_CONFIDENTIALITY] = "[confidentiality]",
+	};
+	enum lockdown level = LOCKDOWN_NONE;
 	char text[64];
 	int rc = sys_read_file(root, "/sys/kernel/security/lockdown", text, sizeof(text));
 
-	if (rc == -ENOENT) {
-		*ret_level = LOCKDOWN_ABSENT;
-		return 0;
-	}
-	if (rc < 0)
+	if (rc < 0 && rc != -ENOENT)
 		return rc;
-	if (strstr(text, "[none]"))
-		*ret_level = LOCKDOWN_NONE;
-	else if (strstr(text, "[integrity]"))
-		*ret_level = LOCKDOWN_INTEGRITY;
-	else if (strstr(text, "[confidentiality]"))
-		*ret_level = LOCKDOWN_CONFIDENTIALITY;
-	else
+	while (rc >= 0 && level < ARRAY_SIZE(levels) && !strstr(text, levels[level]))
+		level++;
+	if (level == ARRAY_SIZE(levels))
 		return -EINVAL;
+	*ret_level = rc < 0 ? LOCKDOWN_ABSENT : level;
 	return 0;
 }
 
@@ -262,7 +229,7 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext)
 	if (rc < 0)
 		return rc;
 	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
-	/* The file of the name disappears as soon as the scheduler is being disabled. */
+	/* The file with the name is removed when disabling of the scheduler begins. */
 	if (!strcmp(state, "enabled") &&
 	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)
 		ext.name[0] = '\0';
@@ -279,9 +246,9 @@ static enum accounting because(const char **ret_why, const char *why, enum accou
 }
 
 /*
- * IRQ_TIME_ACCOUNTING is switched on at boot only if sched_clock is precise. On x86 that is a
- * usable TSC without tsc=noirqtime (arch/x86/kernel/tsc.c); an unstable one leaves the list of
- * available clock sources.
+ * IRQ_TIME_ACCOUNTING is active only if sched_clock is precise. x86 needs a usable TSC and no
+ * tsc=noirqtime (arch/x86/kernel/tsc.c). The kernel removes an unstable TSC from the available clock
+ * sources.
  */
 static enum accounting irqtime_regime(const struct accounting_facts *facts, const char **ret_why)
 {
@@ -308,7 +275,7 @@ enum accounting accounting_regime(const struct accounting_facts *facts, const ch
 		return because(ret_why, "the kernel's configuration is unavailable", ACCT_UNKNOWN);
 	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_NATIVE") == KCONFIG_YES)
 		return because(ret_why, "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE", ACCT_VIRT_NATIVE);
-	/* Every distribution compiles it in; it is inactive until context tracking is on. */
+	/* VIRT_CPU_ACCOUNTING_GEN is inactive until context tracking is on. */
 	if (gen && (kconfig_get(config, "CONTEXT_TRACKING_USER_FORCE") == KCONFIG_YES ||
 		    kconfig_get(config, "CONTEXT_TRACKING_FORCE") == KCONFIG_YES))
 		return because(ret_why, "context tracking is forced on", ACCT_VIRT_GEN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the running kernel: configuration, command line, lockdown, BPF scheduler, accounting. */
+/* Configuration, command line, lockdown, sched_ext scheduler and accounting of the kernel. */
 #ifndef SUBTICK_SYS_KERNEL_H
 #define SUBTICK_SYS_KERNEL_H
 
@@ -16,33 +16,32 @@ enum kconfig_state {
 };
 
 struct kconfig {
-	char *text; /* NULL: none was found */
+	char *text; /* NULL if no configuration was found */
 	size_t len;
-	char source[256]; /* the file, without the root */
+	char source[256]; /* path of the file, without the root */
 };
 
 /*
- * Tries /proc/config.gz, /boot/config-RELEASE and the module directory of @release. -ENOENT if
- * there is none; kconfig_get() then returns KCONFIG_UNKNOWN. -EINVAL if a file is not a
- * configuration, -EFBIG if it is too large to be one.
+ * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. -ENOENT without a
+ * configuration, -EINVAL if a file is not a configuration, -EFBIG if a file is too large.
  */
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
 
-/* @symbol without CONFIG_. */
+/* Looks up @symbol, without CONFIG_. KCONFIG_UNKNOWN without a configuration. */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
-/* The same, and the value without quotes for KCONFIG_VALUE; -ENOSPC becomes KCONFIG_UNKNOWN. */
+/* Looks up @symbol and copies a KCONFIG_VALUE without quotes. KCONFIG_UNKNOWN if it is too long. */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
-/* Of the running kernel, for one question; see kconfig_open() for where it is read. */
+/* Reads the configuration of the running kernel and looks up one symbol. */
 enum kconfig_state kconfig_running(const char *symbol);
-/* Looks up @symbol in @text; pure. */
+/* Looks up @symbol in the text of a configuration. @buf may be NULL. */
 enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbol, char *buf,
 				 size_t size);
 
 /*
- * Whether @cmdline has @key, and its last value ("" for a word without value); pure. Dashes and
- * underscores are the same. Words after " -- " are for init. @buf may be NULL.
+ * True if @cmdline has parameter @key; copies its last value, "" without a value. Dashes and
+ * underscores are equivalent. Words after " -- " belong to init. @buf may be NULL.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 
@@ -56,33 +55,33 @@ enum lockdown {
 /* -EINVAL for an unknown level. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
-/* The BPF scheduler of class sched_ext (Linux 6.12). */
+/* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
 struct sched_ext {
-	char name[128];		/* "": none is enabled */
-	bool partial;		/* schedules tasks with policy SCHED_EXT only */
+	char name[128];		/* "" if no scheduler is enabled */
+	bool partial;		/* schedules only tasks with policy SCHED_EXT */
 	uint64_t enabled_total; /* schedulers enabled since boot */
 };
 
-/* -ENOENT if the kernel has no class sched_ext. */
+/* -ENOENT if the kernel lacks sched_ext. */
 int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
 /* How the kernel fills the columns of /proc/stat. */
 enum accounting {
 	ACCT_UNKNOWN,
-	ACCT_TICK,	  /* the context that the tick interrupts is charged the whole tick */
-	ACCT_IRQTIME,	  /* the same for tasks; a clock measures interrupts and softirqs */
-	ACCT_VIRT_GEN,	  /* a clock measures user and system on nohz_full CPUs; else tick */
-	ACCT_VIRT_NATIVE, /* a clock measures everything (s390, POWER) */
+	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */
+	ACCT_IRQTIME,	  /* as ACCT_TICK, but a clock measures interrupts and softirqs */
+	ACCT_VIRT_GEN,	  /* a clock measures user and system time on nohz_full CPUs */
+	ACCT_VIRT_NATIVE, /* a clock measures all times (s390, POWER) */
 };
 
 struct accounting_facts {
 	const struct kconfig *config;
 	const char *cmdline;
-	const char *machine;	  /* as uname(2) names it */
-	const char *clocksources; /* the available ones; "" if unknown */
+	const char *machine;	  /* architecture, as in uname(2) */
+	const char *clocksources; /* available clock sources; "" if unknown */
 };
 
-/* Pure. @ret_why is the reason, for people. */
+/* Derives the accounting from @facts. @ret_why is the reason, for messages. */
 enum accounting accounting_regime(const struct accounting_facts *facts, const char **ret_why);
 const char *accounting_name(enum accounting regime);
 

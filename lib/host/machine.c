@@ -13,7 +13,7 @@
 #include "host/cpu.h"
 #include "host/file.h"
 
-/* Value of the first line "key\t: value", without blanks around it; "" without one. */
+/* Copies the value of the first line "key\t: value", or "". */
 static void find_line(const char *text, const char *key, char *buf, size_t size)
 {
 	size_t len = strlen(key), used;
@@ -33,23 +33,29 @@ static void find_line(const char *text, const char *key, char *buf, size_t size)
 	}
 }
 
-static void read_cpuinfo(const char *root, struct machine *m)
+#define CPUINFO_SIZE 8192
+
+/* Reads the start of /proc/cpuinfo, which has the lines of the first CPU. */
+static void read_cpuinfo(const char *root, char text[CPUINFO_SIZE])
 {
-	char text[8192], implementer[12], part[12], variant[12], revision[12];
 	int fd = sys_open(root, "/proc/cpuinfo");
-	/* All CPUs in one file: the first one's lines are enough. */
-	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	ssize_t len = fd < 0 ? 0 : read(fd, text, CPUINFO_SIZE - 1);
 
 	if (fd >= 0)
 		close(fd);
-	if (len < 0)
-		return;
-	text[len] = '\0';
+	text[len < 0 ? 0 : len] = '\0';
+}
+
+static void read_model(const char *root, struct machine *m)
+{
+	char text[CPUINFO_SIZE], implementer[12], part[12], variant[12], revision[12];
+
+	read_cpuinfo(root, text);
 	find_line(text, "model name", m->cpu_model, sizeof(m->cpu_model));
 	find_line(text, "microcode", m->microcode, sizeof(m->microcode));
 	if (m->cpu_model[0])
 		return;
-	/* arm64 has numbers only. */
+	/* arm64 has numbers instead of a model name. */
 	find_line(text, "CPU implementer", implementer, sizeof(implementer));
 	find_line(text, "CPU part", part, sizeof(part));
 	find_line(text, "CPU variant", variant, sizeof(variant));
@@ -60,43 +66,42 @@ static void read_cpuinfo(const char *root, struct machine *m)
 			 variant, revision);
 }
 
-/* One setting of all these CPUs. */
+/* Copies a setting of @cpus, or "mixed" if CPUs differ. */
 static void read_setting(const char *root, const struct cpuset *cpus, const char *name, char *buf,
 			 size_t size)
 {
-	char path[96], value[64];
-	bool first = true;
+	char value[64];
 	unsigned int cpu;
 
 	buf[0] = '\0';
 	cpuset_for_each(cpu, cpus) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", cpu, name);
+		const char *path = SYS_PATH("/sys/devices/system/cpu/cpu%u/%s", cpu, name);
+
 		if (sys_read_file(root, path, value, sizeof(value)) < 0)
 			value[0] = '\0';
-		if (first)
+		if (cpu == cpuset_next(cpus, 0))
 			snprintf(buf, size, "%.*s", (int)size - 1, value);
 		else if (strncmp(buf, value, size - 1))
 			snprintf(buf, size, "mixed");
-		first = false;
 	}
 }
 
-/* Counts CPUs that are the first online CPU of their package. */
+/* Counts the CPUs that are the first online CPU of their package. */
 static uint32_t count_sockets(const char *root)
 {
-	struct cpuset online;
-	char path[96], list[4096];
+	struct cpuset online, siblings;
 	unsigned int cpu;
 	uint32_t nr = 0;
 
 	if (cpu_set(root, CPU_ONLINE, &online, NULL))
 		return UINT32_MAX;
 	cpuset_for_each(cpu, &online) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/core_siblings_list",
-			 cpu);
-		if (sys_read_file(root, path, list, sizeof(list)) < 0)
+		const char *path =
+			SYS_PATH("/sys/devices/system/cpu/cpu%u/topology/core_siblings_list", cpu);
+
+		if (cpu_list_read(root, path, &siblings))
 			return UINT32_MAX;
-		nr += strtoul(list, NULL, 10) == cpu;
+		nr += cpuset_next(&siblings, 0) == cpu;
 	}
 	return nr;
 }
@@ -111,7 +116,7 @@ void machine_read(const char *root, const struct cpuset *cpus, struct machine *r
 	snprintf(m.host, sizeof(m.host), "%.64s", name.nodename);
 	snprintf(m.kernel, sizeof(m.kernel), "%.64s", name.release);
 	snprintf(m.arch, sizeof(m.arch), "%.64s", name.machine);
-	read_cpuinfo(root, &m);
+	read_model(root, &m);
 #define SETTING(member, file) read_setting(root, cpus, file, m.member, sizeof(m.member))
 	SETTING(energy_perf_bias, "power/energy_perf_bias");
 	SETTING(energy_perf_preference, "cpufreq/energy_performance_preference");
@@ -123,53 +128,30 @@ void machine_read(const char *root, const struct cpuset *cpus, struct machine *r
 	*ret_machine = m;
 }
 
-static bool has_word(const char *text, const char *end, const char *word)
-{
-	size_t len = strlen(word);
-	const char *p = text;
-
-	while ((p = memmem(p, end - p, word, len))) {
-		if ((p == text || p[-1] == ' ' || p[-1] == '\t') &&
-		    (p + len == end || p[len] == ' '))
-			return true;
-		p += len;
-	}
-	return false;
-}
-
-/* 1 if the processor reports a hypervisor, 0 if not, negative if unknown. */
+/* 1 if the CPU reports a hypervisor, 0 if not, -1 if unknown. */
 static int virt_cpuinfo(const char *root)
 {
-	struct sys_text text;
-	struct scan rest, line;
-	bool cut;
-	int rc = sys_text_open(&text, root, "/proc/cpuinfo", 65536);
+	char text[CPUINFO_SIZE], flags[CPUINFO_SIZE];
+	const char *found;
 
-	if (rc)
-		return rc;
-	rc = sys_text_read(&text, false);
-	rest = (struct scan){text.buf, text.buf + text.len};
-	if (!rc)
-		rc = -1;
-	while (rc == -1 && scan_line(&rest, &line, &cut))
-		if (scan_word(&line, "flags"))
-			rc = has_word(line.pos, line.end, "hypervisor");
-	sys_text_close(&text);
-	return rc;
+	read_cpuinfo(root, text);
+	find_line(text, "flags", flags, sizeof(flags));
+	found = strstr(flags, " hypervisor");
+	return flags[0] ? found && strchr(" ", found[strlen(" hypervisor")]) : -1;
 }
 
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	/* The text of a device tree may be longer; its beginning names the hypervisor. */
+	/* The text of a device tree may be longer, but begins with the name. */
 	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;
 }
 
 /*
- * The name of a hypervisor by DMI. Only the names of hypervisors prove that there is one. Clouds
- * put their names on bare-metal machines, too, so those count only if a hypervisor is known.
+ * Finds a hypervisor or cloud by DMI strings. Clouds also put their names on bare-metal machines,
+ * so the name of a cloud is used only if a hypervisor was found before.
  */
 static bool virt_dmi(const char *root, struct virt *virt)
 {
@@ -220,14 +202,14 @@ static bool virt_device_tree(const char *root, struct virt *virt)
 	if (sys_read_file(root, "/proc/device-tree/compatible", text, sizeof(text)) > 0 &&
 	    !strcmp(text, "linux,dummy-virt"))
 		return virt_found(virt, "", "device tree: linux,dummy-virt");
-	/* PSCI calls go to firmware with SMC, to a hypervisor with HVC. */
+	/* PSCI calls reach firmware by SMC and a hypervisor by HVC. */
 	if (sys_read_file(root, "/proc/device-tree/psci/method", text, sizeof(text)) > 0 &&
 	    !strcmp(text, "hvc"))
 		return virt_found(virt, "", "device tree: psci by hvc");
 	return false;
 }
 
-/* The initial namespaces have fixed numbers (enum of include/linux/proc_ns.h). */
+/* The initial namespaces have fixed numbers (include/linux/proc_ns.h). */
 static bool virt_own_ns(const char *root, const char *path, const char *initial)
 {
 	char full[PATH_MAX], link[64];
@@ -256,19 +238,16 @@ static void virt_container(const char *root, struct virt *virt)
 		{"/.dockerenv", "docker"},
 		{"/run/secrets/kubernetes.io", "kubernetes"},
 	};
-	char text[64];
+	int len = sys_read_file(root, "/run/systemd/container", virt->container,
+				sizeof(virt->container));
 
 	virt->own_pid_ns = virt_own_pid_ns(root);
 	virt->own_cgroup_ns = virt_own_ns(root, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
-	if (sys_read_file(root, "/run/systemd/container", text, sizeof(text)) > 0) {
-		snprintf(virt->container, sizeof(virt->container), "%s", text);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
-		if (sys_exists(root, marks[i].path)) {
-			snprintf(virt->container, sizeof(virt->container), "%s", marks[i].name);
-			return;
-		}
+	for (size_t i = 0; len <= 0 && i < ARRAY_SIZE(marks); i++)
+		if (sys_exists(root, marks[i].path))
+			len = snprintf(virt->container, sizeof(virt->container), "%s", marks[i].name);
+	if (len <= 0)
+		virt->container[0] = '\0';
 }
 
 void virt_read(const char *root, const char *machine, struct virt *ret_virt)
@@ -282,7 +261,7 @@ void virt_read(const char *root, const char *machine, struct virt *ret_virt)
 		virt_found(&virt, "", "/proc/cpuinfo: hypervisor");
 	else if (flag == 0)
 		virt.kind = VIRT_NONE;
-	/* Xen's dom0 has no hypervisor flag, but shares its cores. */
+	/* dom0 of Xen has no hypervisor flag, but shares its cores with guests. */
 	if (sys_read_file(root, "/sys/hypervisor/type", text, sizeof(text)) > 0)
 		virt_found(&virt, !strcmp(text, "xen") ? "Xen" : text, "/sys/hypervisor/type");
 	else if (flag != 0 && !virt_dmi(root, &virt))

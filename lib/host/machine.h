@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The machine: CPU model, kernel and power settings, hypervisor, container. */
+/* CPU model, kernel, power settings, hypervisor and container of this machine. */
 #ifndef SUBTICK_SYS_MACHINE_H
 #define SUBTICK_SYS_MACHINE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/cpuset.h"
 
-/* "" for what is unknown; "mixed" for a setting that differs between the CPUs asked for. */
+/* Unknown members are "". A setting that differs between the CPUs is "mixed". */
 struct machine {
 	char host[65];
 	char kernel[65];
@@ -20,30 +20,30 @@ struct machine {
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
 	uint32_t sockets; /* packages with an online CPU; UINT32_MAX if unknown */
-	int8_t smt;	  /* hyperthreads are in use; -1 if unknown */
+	int8_t smt;	  /* 1 if hyperthreads are in use; -1 if unknown */
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);
 
 enum virt_kind {
-	VIRT_UNKNOWN, /* no sign of a hypervisor, on an architecture that need not show one */
-	VIRT_NONE,    /* the processor reports bare metal */
+	VIRT_UNKNOWN, /* no sign of a hypervisor, but the CPU cannot report one */
+	VIRT_NONE,    /* the CPU reports bare metal */
 	VIRT_GUEST,
 };
 
 struct virt {
 	enum virt_kind kind;
-	char name[64];	    /* "KVM", "Xen", "Amazon EC2", … or "" */
-	char evidence[96];  /* the file that shows it */
-	char container[64]; /* "docker", "podman", … by files of the container manager, or "" */
-	bool own_pid_ns;    /* not the host's: other processes are hidden */
-	bool own_cgroup_ns; /* not the host's: cgroup paths are relative */
+	char name[64];	    /* hypervisor or cloud, such as "KVM" or "Amazon EC2", or "" */
+	char evidence[96];  /* file that shows the hypervisor */
+	char container[64]; /* "docker", "podman" and so on, by files of the runtime, or "" */
+	bool own_pid_ns;    /* in a PID namespace other than the initial one */
+	bool own_cgroup_ns; /* in a cgroup namespace other than the initial one */
 };
 
-/* Whether this process is in a PID namespace of its own; BPF programs see the host's numbers. */
+/* True if this process is in a PID namespace other than the initial one. */
 bool virt_own_pid_ns(const char *root);
 
-/* @machine: as uname(2) names the architecture. */
+/* @machine is the architecture as in uname(2). */
 void virt_read(const char *root, const char *machine, struct virt *ret_virt);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/meminfo, and the memory limits from our cgroup up to the root of its mount. */
+/* Reads /proc/meminfo, and memory limits from the own cgroup up to the root of its mount. */
 #include "host/meminfo.h"
 
 #include <errno.h>
@@ -32,36 +32,34 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 bool meminfo_trim(void)
 {
 #ifdef __GLIBC__
-	/* Freed memory of all threads; each keeps the maximum of its reports. */
 	return mallinfo2().fordblks > MEMINFO_KEPT_BYTES && malloc_trim(0);
 #else
 	return false;
 #endif
 }
 
-/* The memory controller's hierarchy. */
+/* Mount of the hierarchy with the memory controller. */
 struct memory_mount {
 	bool v2;
 	char point[PATH_MAX], root[PATH_MAX];
 };
 
+/* Takes the first v1 mount of the memory controller, else the first mount of v2. */
 static int visit(const struct mount *mount, void *arg)
 {
 	struct memory_mount *found = arg;
 	bool v1 = !strcmp(mount->fstype, "cgroup") && mount_has_option(mount->options, "memory");
+	bool v2 = !strcmp(mount->fstype, "cgroup2");
 
-	/* On a hybrid machine the controller is in v1. */
-	if (!v1 && (found->point[0] || strcmp(mount->fstype, "cgroup2")))
-		return 0;
-	if (found->point[0] && !found->v2)
-		return 0;
-	found->v2 = !v1;
-	strcpy(found->point, mount->point);
-	strcpy(found->root, mount->root);
+	if (found->point[0] ? v1 && found->v2 : v1 || v2) {
+		found->v2 = v2;
+		strcpy(found->point, mount->point);
+		strcpy(found->root, mount->root);
+	}
 	return 0;
 }
 
-/* Our path in that hierarchy: lines of /proc/self/cgroup are NUMBER:CONTROLLERS:PATH. */
+/* Finds the path of this process. Lines of /proc/self/cgroup are NUMBER:CONTROLLERS:PATH. */
 static bool own_path(const char *root, bool v2, char ret_path[PATH_MAX])
 {
 	char text[8192], *rest = text, *line;
@@ -90,7 +88,7 @@ static uint64_t limit_at(const char *root, const struct memory_mount *mount, con
 
 	snprintf(name, sizeof(name), "%s%s/%s", mount->point, path,
 		 mount->v2 ? "memory.max" : "memory.limit_in_bytes");
-	/* "max" is no number; the root of v2 has no such file. */
+	/* No limit: the file contains "max", or is missing in the root of v2. */
 	return sys_read_u64(root, name, &max) ? UINT64_MAX : max;
 }
 
@@ -104,7 +102,7 @@ uint64_t memlimit_bytes(const char *root)
 	if (mountinfo_each(root, visit, &mount) || !mount.point[0] ||
 	    !own_path(root, mount.v2, path))
 		return UINT64_MAX;
-	/* In a container a part of the hierarchy is mounted, which is "/" there. */
+	/* In a container only a subtree is mounted. */
 	len = strlen(mount.root);
 	if (len > 1 && !strncmp(path, mount.root, len))
 		at += len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory that is available without swapping or that our cgroups allow; giving some back. */
+/* Available memory, memory limits of the process, and release of freed memory. */
 #ifndef SUBTICK_SYS_MEMINFO_H
 #define SUBTICK_SYS_MEMINFO_H
 
@@ -9,15 +9,15 @@
 /* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
-/* Freed memory that a process may keep. */
+/* Amount of freed memory from which meminfo_trim() releases it. */
 #define MEMINFO_KEPT_BYTES (1UL << 20)
 
-/* Gives memory that was freed back to the kernel, if it is more than that; true if it did. */
+/* Returns freed memory of the heap to the kernel. True if any was returned. */
 bool meminfo_trim(void);
 
 /*
- * The lowest memory limit of our cgroup and those above it, v2 or v1, as far as they are mounted
- * here; UINT64_MAX without a limit. Used memory is not subtracted: much of it is reclaimable page
+ * Lowest memory limit of the cgroup of this process and its visible ancestors, v1 or v2;
+ * UINT64_MAX without a limit. Memory in use is not subtracted, as much of it is reclaimable page
  * cache.
  */
 uint64_t memlimit_bytes(const char *root);

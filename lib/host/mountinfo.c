@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses /proc/self/mountinfo; finds tracefs or mounts it for the time of a measurement. */
+/* Parses /proc/self/mountinfo; finds tracefs, creates and removes trace instances. */
 #include "host/mountinfo.h"
 
 #include <dirent.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/file.h"
 
 static bool mount_field(struct scan *line, struct scan *ret_field)
@@ -30,11 +31,14 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* The kernel writes blank, tab, newline, backslash and # as \ooo. */
-static int mount_unescape(struct scan field, char *buf, size_t size)
+/* Copies the next field. The kernel writes blank, tab, newline, backslash and # as \ooo. */
+static int mount_text(struct scan *line, char *buf, size_t size)
 {
+	struct scan field;
 	size_t len = 0;
 
+	if (!mount_field(line, &field))
+		return -EINVAL;
 	while (field.pos < field.end) {
 		char c = *field.pos++;
 
@@ -57,14 +61,6 @@ static int mount_unescape(struct scan field, char *buf, size_t size)
 	return 0;
 }
 
-/* The next field without its escapes. */
-static int mount_text(struct scan *line, char *buf, size_t size)
-{
-	struct scan field;
-
-	return mount_field(line, &field) ? mount_unescape(field, buf, size) : -EINVAL;
-}
-
 static int mount_parse_line(struct scan line, struct mount *mount)
 {
 	struct scan field;
@@ -73,12 +69,11 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	for (int i = 0; i < 3; i++) /* mount id, parent id, device */
 		if (!mount_field(&line, &field))
 			return -EINVAL;
-	rc = mount_text(&line, mount->root, sizeof(mount->root));
-	if (!rc)
-		rc = mount_text(&line, mount->point, sizeof(mount->point));
+	rc = mount_text(&line, mount->root, sizeof(mount->root))
+		?: mount_text(&line, mount->point, sizeof(mount->point));
 	if (rc)
 		return rc;
-	/* Mount options, any number of optional fields, a lone dash. */
+	/* Mount options and optional fields end with a field "-". */
 	do
 		if (!mount_field(&line, &field))
 			return -EINVAL;
@@ -86,11 +81,11 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	rc = mount_text(&line, mount->fstype, sizeof(mount->fstype));
 	if (rc)
 		return rc;
-	/* The source may be empty: then there are two blanks in a row. */
+	/* The mount source may be an empty field. */
 	mount_field(&line, &field);
 	if (!mount_field(&line, &field))
 		return -EINVAL;
-	/* Overlays list their layers here; cutting those off does no harm. */
+	/* Options that list the layers of an overlay may be truncated. */
 	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
 		 field.pos);
 	return 0;
@@ -168,33 +163,25 @@ bool mount_has_option(const char *options, const char *word)
 }
 
 #define BUFFER_KB    "64"
-#define REMOVE_TRIES 200 /* of 10 ms */
+#define REMOVE_TRIES 200 /* attempts, 10 ms apart */
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
 	/* Debugfs mounts tracefs below itself at the first access. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	char path[TRACEFS_PATH];
 
-	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
-		snprintf(path, sizeof(path), "%s/events", usual[i]);
-		if (sys_exists(root, path)) {
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (sys_exists(root, SYS_PATH("%s/events", usual[i]))) {
 			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
-	}
 	return mountinfo_find(root, "tracefs", buf, size);
 }
 
 int tracefs_root(char *root, size_t size, struct err *err)
 {
-	char path[2 * TRACEFS_PATH];
-
-	if (!tracefs_find(NULL, root, size)) {
-		snprintf(path, sizeof(path), "%s/events", root);
-		if (sys_exists(NULL, path))
-			return 0;
-	}
+	if (!tracefs_find(NULL, root, size) && sys_exists(NULL, SYS_PATH("%s/events", root)))
+		return 0;
 	if (geteuid())
 		return err_unsupported(err, -EACCES, "run as root",
 				       "this user may not access tracefs");
@@ -204,68 +191,51 @@ int tracefs_root(char *root, size_t size, struct err *err)
 
 bool tracefs_has_event(const char *root, const char *group, const char *event)
 {
-	char path[2 * TRACEFS_PATH];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s", root, group, event);
-	return sys_exists(NULL, path);
+	return sys_exists(NULL, SYS_PATH("%s/events/%s/%s", root, group, event));
 }
 
 static int check_unused(const char *dir, const char *group, struct err *err)
 {
-	char path[4 * TRACEFS_PATH], text[32];
+	char text[32];
 
-	snprintf(path, sizeof(path), "%s/events/%s/enable", dir, group);
-	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strcmp(text, "0"))
+	if (sys_read_file(NULL, SYS_PATH("%s/events/%s/enable", dir, group), text, sizeof(text)) < 0 ||
+	    !strcmp(text, "0"))
 		return 0;
 	return err_set(err, -EBUSY, "events %s are already enabled in %.100s", group, dir);
 }
 
 int tracefs_group_unused(const char *root, const char *group, struct err *err)
 {
-	char path[2 * TRACEFS_PATH], tracer[64];
+	char tracer[64];
 	struct dirent *entry;
 	DIR *instances;
 	int rc = check_unused(root, group, err);
 
 	if (rc)
 		return rc;
-	snprintf(path, sizeof(path), "%s/current_tracer", root);
-	if (sys_read_file(NULL, path, tracer, sizeof(tracer)) > 0 && strstr(tracer, "off"))
+	if (sys_read_file(NULL, SYS_PATH("%s/current_tracer", root), tracer, sizeof(tracer)) > 0 &&
+	    strstr(tracer, "off"))
 		return err_set(err, -EBUSY, "tracer %s is running in %s", tracer, root);
-	snprintf(path, sizeof(path), "%s/instances", root);
-	instances = opendir(path);
-	while (instances && !rc && (entry = readdir(instances))) {
-		char dir[3 * TRACEFS_PATH];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(dir, sizeof(dir), "%.100s/%.250s", path, entry->d_name);
-		rc = check_unused(dir, group, err);
-	}
+	instances = opendir(SYS_PATH("%s/instances", root));
+	while (instances && !rc && (entry = readdir(instances)))
+		if (entry->d_name[0] != '.')
+			rc = check_unused(SYS_PATH("%s/instances/%s", root, entry->d_name), group, err);
 	if (instances)
 		closedir(instances);
 	return rc;
 }
 
-static int instance_write(const struct trace_instance *instance, const char *file, const char *text)
-{
-	char path[2 * TRACEFS_PATH];
-
-	snprintf(path, sizeof(path), "%s/%s", instance->path, file);
-	return sys_write_file(NULL, path, text);
-}
-
 static int instance_enable(const struct trace_instance *instance, bool on)
 {
-	char file[64];
-
-	snprintf(file, sizeof(file), "events/%s/enable", instance->group);
-	return instance_write(instance, file, on ? "1" : "0");
+	return sys_write_file(NULL, SYS_PATH("%s/events/%s/enable", instance->path, instance->group),
+			      on ? "1" : "0");
 }
 
-/* Retries: the directory is busy while an event is being switched off or a file is open. */
-static int instance_remove(const struct trace_instance *instance)
+/* Retries, because rmdir() fails while an event is being disabled or a file is open. */
+static int instance_remove(const void *arg)
 {
+	const struct trace_instance *instance = arg;
+
 	for (int try = 0; try < REMOVE_TRIES; try++) {
 		instance_enable(instance, false);
 		if (!rmdir(instance->path) || errno == ENOENT)
@@ -273,11 +243,6 @@ static int instance_remove(const struct trace_instance *instance)
 		poll(NULL, 0, 10);
 	}
 	return -errno;
-}
-
-static int undo_instance(const void *arg)
-{
-	return instance_remove(arg);
 }
 
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
@@ -289,7 +254,7 @@ int trace_instance_open(struct trace_instance *instance, const char *root, const
 	snprintf(instance->path, sizeof(instance->path), "%.60s/instances/subtick-%d", root,
 		 (int)getpid());
 	snprintf(instance->group, sizeof(instance->group), "%s", group);
-	rc = guard_start(&instance->guard, -1, undo_instance, instance);
+	rc = guard_start(&instance->guard, -1, instance_remove, instance);
 	if (rc)
 		return err_set(err, rc,
 			       "cannot start the process that removes the trace instance: %s",
@@ -300,7 +265,7 @@ int trace_instance_open(struct trace_instance *instance, const char *root, const
 		return err_set(err, rc, "cannot create trace instance %s: %s", instance->path,
 			       strerror(-rc));
 	}
-	instance_write(instance, "buffer_size_kb", BUFFER_KB);
+	sys_write_file(NULL, SYS_PATH("%s/buffer_size_kb", instance->path), BUFFER_KB);
 	return 0;
 }
 
@@ -308,14 +273,13 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 {
 	int rc = instance_enable(instance, on);
 
-	if (rc)
-		return err_set(err, rc, "cannot %s events %s: %s", on ? "enable" : "disable",
-			       instance->group, strerror(-rc));
-	return 0;
+	return rc ? err_set(err, rc, "cannot %s events %s: %s", on ? "enable" : "disable",
+			    instance->group, strerror(-rc))
+		  : 0;
 }
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/* The guard removes it; if the guard was killed, we do. */
+	/* The guard removes the instance, unless the guard was killed. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists PMUs; opens and reads counters of a CPU or of a task. */
+/* Lists PMUs; opens and reads perf counters of a CPU or of a task. */
 #include "host/perf.h"
 
 #include <dirent.h>
@@ -47,74 +47,56 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 	return nr;
 }
 
-static bool find_pmus(const char *root, const struct arch_event *own, struct perf_event *event)
+/* True if the event can be opened, or only privileges are missing. */
+static bool can_open(const struct perf_event *event)
 {
-	uint32_t types[PERF_MAX_PMUS];
-	unsigned int nr = perf_pmu_types(root, own->pmu, own->pmu_event, types);
+	/* The current CPU is used, because opening an event on another CPU sends an IPI. */
+	int fd = perf_open_cpu(event, sched_getcpu(), true);
 
-	if (!nr)
-		return false;
-	event->type = types[0];
-	event->nr_more = nr - 1;
-	memcpy(event->more_types, types + 1, (nr - 1) * sizeof(types[0]));
-	return true;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == -EACCES || fd == -EPERM;
 }
 
-static int find_own(const char *root, struct perf_event *event, struct err *err)
+static int find_unhalted(const char *root, struct perf_event *event, struct err *err)
 {
-	const struct arch_event *own = arch_unhalted_events();
-	const char *wanted = own->name;
-
-	for (; own->name; own++) {
-		snprintf(event->name, sizeof(event->name), "%s", own->name);
-		event->config = own->config;
-		event->type = PERF_TYPE_HARDWARE;
+	for (const struct arch_event *arch = arch_unhalted_events; arch->name; arch++) {
+		snprintf(event->name, sizeof(event->name), "%s", arch->name);
+		event->config = arch->config;
 		event->constant = true;
-		/* Only opening shows whether a generic event works; if not, try the next. */
-		if (own->generic) {
-			/* On our own CPU: opening on another one would interrupt it. */
-			int fd = perf_open_cpu(event, sched_getcpu(), true);
-
-			if (fd >= 0)
-				close(fd);
-			if (fd >= 0 || fd == -EACCES || fd == -EPERM)
-				return 0;
-		} else if (find_pmus(root, own, event)) {
+		if (!arch->generic)
+			event->nr_types = perf_pmu_types(root, arch->pmu, arch->pmu_event, event->types);
+		if (arch->generic ? can_open(event) : event->nr_types)
 			return 0;
-		}
 	}
-	if (!wanted)
+	if (!arch_unhalted_events[0].name)
 		return err_unsupported(err, -ENODEV, "use --source bpf, which needs no counter",
 				       "no unhalted cycle counter is known for this architecture");
 	return err_unsupported(
 		err, -ENODEV,
 		"use --source bpf, which needs no counter; in a VM, ask the host for "
 		"a virtual PMU",
-		"no hardware counter for %s (unhalted cycles at a constant rate)", wanted);
+		"no hardware counter for %s (unhalted cycles at a constant rate)",
+		arch_unhalted_events[0].name);
 }
 
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err)
 {
-	struct perf_event event = {.type = PERF_TYPE_HARDWARE};
+	struct perf_event event = {.types = {PERF_TYPE_HARDWARE}, .nr_types = 1};
 	char *end;
-	int rc;
+	int rc = 0;
 
+	snprintf(event.name, sizeof(event.name), "%s", name ?: "");
 	if (!name) {
-		rc = find_own(root, &event, err);
-		if (rc)
-			return rc;
-		*ret_event = event;
-		return 0;
-	}
-	snprintf(event.name, sizeof(event.name), "%s", name);
-	if (!strcmp(name, "cycles")) {
+		rc = find_unhalted(root, &event, err);
+	} else if (!strcmp(name, "cycles")) {
 		event.config = PERF_COUNT_HW_CPU_CYCLES;
 	} else if (!strcmp(name, "ref-cycles")) {
 		event.config = PERF_COUNT_HW_REF_CPU_CYCLES;
 		event.constant = true;
 	} else if (name[0] == 'r' && name[1]) {
-		event.type = PERF_TYPE_RAW;
+		event.types[0] = PERF_TYPE_RAW;
 		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
 		/* strtoull() would accept blanks, a sign and 0x as well. */
@@ -127,30 +109,30 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 			"r11",
 			name);
 	}
-	*ret_event = event;
-	return 0;
+	if (!rc)
+		*ret_event = event;
+	return rc;
 }
 
-static int open_as(const struct perf_event *event, uint32_t type, unsigned int cpu, bool pinned)
+static int open_attr(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = type,
-		.config = event->config,
-		.pinned = pinned,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	attr->size = sizeof(*attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
-	int fd = open_as(event, event->type, cpu, pinned);
+	int fd = -ENOENT;
 
-	for (unsigned int i = 0; fd == -ENOENT && i < event->nr_more; i++)
-		fd = open_as(event, event->more_types[i], cpu, pinned);
+	for (unsigned int i = 0; fd == -ENOENT && i < event->nr_types; i++)
+		fd = open_attr(&(struct perf_event_attr){.type = event->types[i],
+							 .config = event->config,
+							 .pinned = pinned},
+			       -1, cpu);
 	return fd;
 }
 
@@ -161,7 +143,7 @@ int perf_read(int fd, struct perf_count *ret_count)
 
 	if (len < 0)
 		return -errno;
-	/* A pinned event in error state reads as end of file. */
+	/* Reading a pinned event in error state returns end of file. */
 	if (len != sizeof(raw))
 		return len ? -EIO : -EBUSY;
 	*ret_count = (struct perf_count){raw[0], raw[1], raw[2]};
@@ -238,32 +220,28 @@ int pmu_list(const char *root, char *buf, size_t size)
 	return nr;
 }
 
-static int open_event(pid_t pid, uint32_t type, uint64_t config, bool no_user, bool no_kernel)
+static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof(attr),
 		.type = type,
 		.config = config,
 		.disabled = 1,
 		.enable_on_exec = 1,
 		.inherit = 1,
-		.exclude_user = no_user,
-		.exclude_kernel = no_kernel,
+		.exclude_user = kernel,
+		.exclude_kernel = !kernel,
 		.exclude_hv = 1,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	return open_attr(&attr, pid, -1);
 }
 
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
-	/* A clock counts all modes whatever is excluded; excluding needs less privilege. */
-	task->clock_fd = open_event(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false, true);
-	task->user_fd = open_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, true);
-	task->kernel_fd =
-		open_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false);
+	/* The task clock counts all modes; excluding the kernel needs less privilege. */
+	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
+	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
+	task->kernel_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
 	if (task->clock_fd >= 0)
 		return 0;
 	return err_unsupported(
@@ -271,24 +249,23 @@ int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 		"the task clock of the command cannot be opened: %s", strerror(-task->clock_fd));
 }
 
-/* Scaled to the whole time if the counter took turns with others. */
-static uint64_t read_count(int fd)
+static uint64_t read_scaled(int fd)
 {
 	struct perf_count count;
 
 	if (fd < 0 || perf_read(fd, &count) || !count.running_ns)
 		return UINT64_MAX;
-	if (count.running_ns == count.enabled_ns)
-		return count.value;
-	return (uint64_t)((double)count.value * (double)count.enabled_ns /
-			  (double)count.running_ns);
+	return count.running_ns == count.enabled_ns
+		       ? count.value
+		       : (uint64_t)((double)count.value * (double)count.enabled_ns /
+				    (double)count.running_ns);
 }
 
 void perf_task_read(const struct perf_task *task, struct perf_task_count *ret_count)
 {
-	ret_count->clock_ns = read_count(task->clock_fd);
-	ret_count->user_cycles = read_count(task->user_fd);
-	ret_count->kernel_cycles = read_count(task->kernel_fd);
+	ret_count->clock_ns = read_scaled(task->clock_fd);
+	ret_count->user_cycles = read_scaled(task->user_fd);
+	ret_count->kernel_cycles = read_scaled(task->kernel_fd);
 }
 
 void perf_task_close(struct perf_task *task)

@@ -13,13 +13,10 @@
 #include "base/cpuset.h"
 #include "host/file.h"
 
-/* Every kernel has user, nice, system and idle; the other columns came later. */
+/* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/*
- * Reads "N column…" of a line that begins with "cpuN". Returns the number of columns, of which the
- * first @max are stored, or -errno.
- */
+/* Parses "N column…" after "cpu". Returns the number of columns or -errno. */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
 	int rc = scan_u64(line, ret_nr);
@@ -55,7 +52,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/* The CPU lines come first; stop there, before the long intr line. */
+		/* The CPU lines come first. The long intr line after them is skipped. */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)
@@ -89,8 +86,8 @@ void procstat_close(struct procstat *stat)
 }
 
 /*
- * Versions 15 to 17 differ in the domain lines only; 14 has three more sched_yield counters before
- * the others (Documentation/scheduler/sched-stats.rst).
+ * Version 14 has three more sched_yield counters at the start of a CPU line
+ * (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
@@ -171,7 +168,7 @@ int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 
 int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
-	/* The kernel returns at most one page per read. */
+	/* One read returns at most one page of /proc/schedstat. */
 	int rc = sys_text_read(&stat->text, false);
 
 	return rc ? rc : schedstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);
@@ -184,7 +181,7 @@ void schedstat_close(struct schedstat *stat)
 
 int pidstat_parse(const char *text, struct pidstat *ret_stat)
 {
-	/* The name is in parentheses and may contain more of them: only the last one ends it. */
+	/* The task name is in parentheses and may contain parentheses. */
 	const char *rest = strrchr(text, ')');
 	struct pidstat stat = {.cpu = -1};
 	int got;
@@ -204,46 +201,35 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	return 0;
 }
 
-/* The fdinfo of a pidfd has the number of the process in the PID namespace of /proc. */
-static int pid_by_descriptor(pid_t pid, pid_t *ret_pid)
+/*
+ * Number of @pid in the PID namespace of /proc, or -errno. In a container /proc can be the mount of
+ * the host. The fdinfo of a pidfd has the number in the namespace of /proc.
+ */
+static int pid_in_proc(pid_t pid)
 {
-	char path[48], text[512];
+	char text[512], self[16] = "";
 	const char *line;
 	int fd, rc;
 
+	if (readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid())
+		return pid;
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	rc = sys_read_file(NULL, path, text, sizeof(text));
+	rc = sys_read_file(NULL, SYS_PATH("/proc/self/fdinfo/%d", fd), text, sizeof(text));
 	close(fd);
 	if (rc < 0)
 		return rc;
 	line = strstr(text, "\nPid:");
-	return line && sscanf(line, " Pid: %d", ret_pid) == 1 && *ret_pid > 0 ? 0 : -ESRCH;
-}
-
-/* In our own PID namespace /proc can still be the host's, which numbers processes differently. */
-static int pid_in_proc(pid_t pid, pid_t *ret_pid)
-{
-	char self[16];
-	ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
-
-	if (len < 0)
-		return -errno;
-	self[len] = '\0';
-	*ret_pid = pid;
-	return atoi(self) == getpid() ? 0 : pid_by_descriptor(pid, ret_pid);
+	return line && sscanf(line, " Pid: %d", &pid) == 1 && pid > 0 ? pid : -ESRCH;
 }
 
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat)
 {
-	char path[32], text[1024];
-	int rc = root ? 0 : pid_in_proc(pid, &pid);
+	char text[1024];
+	int rc = root ? pid : pid_in_proc(pid);
 
-	if (rc)
-		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	rc = sys_read_file(root, path, text, sizeof(text));
+	if (rc >= 0)
+		rc = sys_read_file(root, SYS_PATH("/proc/%d/stat", rc), text, sizeof(text));
 	return rc < 0 ? rc : pidstat_parse(text, ret_stat);
 }

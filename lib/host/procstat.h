@@ -25,10 +25,10 @@ enum procstat_col {
 	PROCSTAT_NR_COLS,
 };
 
-/* In units of 1/USER_HZ s: sysconf(_SC_CLK_TCK). */
+/* Times of a CPU in ticks of 1/USER_HZ s; sysconf(_SC_CLK_TCK) is USER_HZ. */
 struct procstat_cpu {
 	uint64_t ticks[PROCSTAT_NR_COLS];
-	uint8_t nr_cols; /* how many columns the kernel has; 0: no line, the CPU is offline */
+	uint8_t nr_cols; /* columns that the kernel has; 0 for an offline CPU */
 };
 
 struct procstat {
@@ -36,9 +36,9 @@ struct procstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
- * is not /proc/stat, is cut off, or has a CPU twice; -ERANGE for a number beyond 64 bits. On
- * failure the content of @cpus is undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/stat, is
+ * truncated, or has a CPU twice; -ERANGE for a number beyond 64 bits. After a failure @cpus is
+ * undefined.
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -48,10 +48,10 @@ int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int
 void procstat_close(struct procstat *stat);
 
 struct schedstat_cpu {
-	uint64_t run_ns;  /* time that tasks other than idle ran, including interrupts on top */
+	uint64_t run_ns;  /* time that tasks other than idle ran, with interrupts */
 	uint64_t wait_ns; /* time that tasks waited to run, summed over tasks */
 	uint64_t slices;
-	bool present; /* false: the CPU has no line, it is offline */
+	bool present; /* false for an offline CPU, which has no line */
 };
 
 struct schedstat {
@@ -59,9 +59,9 @@ struct schedstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
- * is not /proc/schedstat or is cut off, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE
- * for a number beyond 64 bits. On failure the content of @cpus is undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/schedstat or
+ * is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a number beyond 64
+ * bits. After a failure @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -74,13 +74,13 @@ struct pidstat {
 	uint64_t system_ticks;
 	pid_t parent;
 	pid_t group;
-	uint32_t flags; /* PF_ of the kernel's sched.h */
-	int cpu;	/* the last one it ran on; -1 if the line lacks it */
+	uint32_t flags; /* PF_ flags of the kernel's sched.h */
+	int cpu;	/* last CPU of the task; -1 if the line lacks it */
 };
 
-/* -EINVAL for text that is not such a line; the name in it may contain any character. */
+/* Parses the text of a /proc/PID/stat. The task name in it may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
-/* @pid is a number of our own PID namespace, whichever /proc shows. */
+/* Reads the stat file of @pid, a number of the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);
 
 #endif

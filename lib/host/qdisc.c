@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests over rtnetlink; sets the ETF qdisc and builds the message that undoes it. */
+/* Sends rtnetlink requests; sets the ETF qdisc and builds the message that undoes it. */
 #include "host/qdisc.h"
 
 #include <errno.h>
@@ -117,13 +117,10 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/* Major number of our mqprio; those that the kernel assigns begin at 8000:. */
+/* Handle of our mqprio qdisc. The kernel assigns handles from 8000: on. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
-/*
- * Disciplines that kind and options describe completely. Others have classes (htb, hfsc, drr, …),
- * which a dump of disciplines does not show, so that they would be lost.
- */
+/* True for a classless qdisc. A dump of qdiscs lacks the classes of htb, hfsc, drr and so on. */
 static bool kind_is_whole(const char *kind)
 {
 	static const char *const whole[] = {
@@ -147,13 +144,13 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWQDISC || tc->tcm_ifindex != found->ifindex)
 		return 0;
 	if (tc->tcm_parent != TC_H_ROOT) {
-		/* clsact and ingress are not part of the egress tree that we change. */
+		/* clsact and ingress are not part of the egress tree. */
 		if (TC_H_MAJ(tc->tcm_handle) && tc->tcm_parent != TC_H_INGRESS)
 			found->tree = true;
 		return 0;
 	}
 	found->root = true;
-	/* Handle 0 is the kernel's default, which comes back when ours is deleted. */
+	/* Handle 0 is the default qdisc, which the kernel restores when the root is deleted. */
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)
 		return 0;
@@ -218,7 +215,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/* Queue 0 for our priority, the others for all other packets, so that none waits behind ours. */
+/* Queue 0 is for QDISC_ETF_PRIORITY. Packets of other priorities use the other queues. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {

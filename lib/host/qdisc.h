@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests over rtnetlink, and the ETF qdisc on one queue of a network device. */
+/* rtnetlink requests, and the ETF qdisc on one queue of a network device. */
 #ifndef SUBTICK_SYS_QDISC_H
 #define SUBTICK_SYS_QDISC_H
 
@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-/* A request with room for attributes; add them with rtnl_attr(). */
+/* A request. rtnl_attr() appends attributes. */
 struct rtnl_request {
 	struct nlmsghdr head;
 	union {
@@ -21,37 +21,36 @@ struct rtnl_request {
 	char attrs[1024];
 };
 
-/* @body: size of the structure after the header. */
+/* @body is the size of the structure after the header. */
 void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body);
 struct rtattr *rtnl_attr(struct rtnl_request *request, int type, const void *data, size_t len);
 void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest);
 
-/* Sends @message, which must ask for an acknowledgement; returns the kernel's 0 or -errno. */
+/* Sends @message, which must have NLM_F_ACK. Returns the result in the acknowledgement. */
 int rtnl_talk(const struct nlmsghdr *message);
 /* Sends a dump request and calls @each for every message until it returns nonzero. */
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg);
 
-/* @command with @data for @device: 0 or -errno. */
 int netdev_ioctl(const char *device, unsigned long command, void *data);
 
-/* On a device with several queues, packets of sockets with this SO_PRIORITY go through ETF. */
+/* SO_PRIORITY of packets that go through ETF on a device with several queues. */
 #define QDISC_ETF_PRIORITY 3
 
 struct qdisc_etf {
 	const char *device;
 	int ifindex;
 	unsigned int nr_queues;
-	uint32_t delta_ns; /* how long before its time a packet leaves the queue */
+	uint32_t delta_ns; /* a packet leaves the qdisc this long before its launch time */
 	bool offload;
 };
 
 /*
- * Builds the message that restores the current root discipline. Refuses trees and disciplines with
- * classes, because one message cannot restore them.
+ * Builds the message that restores the current root qdisc. Refuses trees and classful qdiscs,
+ * because one message cannot restore them.
  */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
-/* The pure part of it: call qdisc_look() for each dumped message. */
+/* Result of qdisc_look() over all messages of a dump. */
 struct qdisc_found {
 	int ifindex;
 	bool root, own, tree;
@@ -60,7 +59,7 @@ struct qdisc_found {
 
 int qdisc_look(const struct nlmsghdr *message, void *found);
 
-/* Builds the request for ETF below @parent; pure. */
+/* Builds the request that adds ETF below @parent. */
 void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent, struct rtnl_request *ret_request);
 int qdisc_etf_set(const struct qdisc_etf *etf, struct err *err);
 

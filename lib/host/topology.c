@@ -2,75 +2,62 @@
 /* Reads the topology files of sysfs. */
 #include "host/topology.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "host/cpu.h"
 #include "host/file.h"
 
 #define MAX_CACHES 16
+#define CPU_DIR	   "/sys/devices/system/cpu/cpu%u"
+#define NODE_DIR   "/sys/devices/system/node"
 
 const char *const topology_names[] = {"cpu", "core", "llc", "node", "package", NULL};
 
+/* The kernel writes -1 for an unknown number. */
 static uint32_t read_id(const char *root, const char *path)
 {
 	uint64_t id;
 
-	/* The kernel writes -1 for an unknown number. */
 	return sys_read_u64(root, path, &id) || id >= TOPOLOGY_UNKNOWN ? TOPOLOGY_UNKNOWN : (uint32_t)id;
-}
-
-static bool read_list(const char *root, const char *path, struct cpuset *ret_set)
-{
-	char text[4096];
-
-	return sys_read_file(root, path, text, sizeof(text)) > 0 && !cpuset_parse(text, ret_set);
 }
 
 static uint32_t read_first(const char *root, const char *path)
 {
 	struct cpuset set;
 
-	return read_list(root, path, &set) && cpuset_count(&set) ? cpuset_next(&set, 0) :
-								    TOPOLOGY_UNKNOWN;
+	return !cpu_list_read(root, path, &set) && cpuset_count(&set) ? cpuset_next(&set, 0)
+								       : TOPOLOGY_UNKNOWN;
 }
 
-/* The cache of the highest level. */
+/* Reads the cache of the highest level that holds data. */
 static void read_llc(const char *root, unsigned int cpu, struct topology_cpu *ret)
 {
-	char path[128], type[32];
+#define CACHE_FILE(name) SYS_PATH(CPU_DIR "/cache/index%u/" name, cpu, i)
 	uint64_t level, highest = 0;
-	int dir, end;
+	char type[32];
 
-	dir = snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cache/index", cpu);
 	for (unsigned int i = 0; i < MAX_CACHES; i++) {
-		end = dir + snprintf(path + dir, sizeof(path) - dir, "%u/", i);
-		snprintf(path + end, sizeof(path) - end, "level");
-		if (sys_read_u64(root, path, &level) || level <= highest)
-			continue;
-		snprintf(path + end, sizeof(path) - end, "type");
-		if (sys_read_file(root, path, type, sizeof(type)) < 0 || !strcmp(type, "Instruction"))
+		if (sys_read_u64(root, CACHE_FILE("level"), &level) || level <= highest ||
+		    sys_read_file(root, CACHE_FILE("type"), type, sizeof(type)) < 0 ||
+		    !strcmp(type, "Instruction"))
 			continue;
 		highest = level;
-		snprintf(path + end, sizeof(path) - end, "id");
-		ret->id[TOPOLOGY_LLC] = read_id(root, path);
-		snprintf(path + end, sizeof(path) - end, "shared_cpu_list");
-		ret->first[TOPOLOGY_LLC] = read_first(root, path);
+		ret->id[TOPOLOGY_LLC] = read_id(root, CACHE_FILE("id"));
+		ret->first[TOPOLOGY_LLC] = read_first(root, CACHE_FILE("shared_cpu_list"));
 	}
+#undef CACHE_FILE
 }
 
 static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_cpu *cpus)
 {
 	struct cpuset nodes, members;
 	unsigned int node, cpu;
-	char path[96];
 
-	/* Numbers of nodes have the same format. */
-	if (!read_list(root, "/sys/devices/system/node/online", &nodes))
+	/* The list of nodes has the format of a CPU list. */
+	if (cpu_list_read(root, NODE_DIR "/online", &nodes))
 		return;
 	cpuset_for_each(node, &nodes) {
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
-		if (!read_list(root, path, &members))
+		if (cpu_list_read(root, SYS_PATH(NODE_DIR "/node%u/cpulist", node), &members))
 			continue;
 		cpuset_for_each(cpu, &members)
 			if (cpu < nr_cpus)
@@ -78,7 +65,7 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	}
 }
 
-/* The lowest CPU with the same id. */
+/* Sets the lowest CPU that has the id of @cpu. */
 static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topology_level level)
 {
 	unsigned int other = 0;
@@ -91,23 +78,17 @@ static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topolog
 
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus)
 {
-	char path[96];
-
 	memset(ret_cpus, 0xff, nr_cpus * sizeof(*ret_cpus)); /* TOPOLOGY_UNKNOWN in each */
 	read_nodes(root, nr_cpus, ret_cpus);
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
 		struct topology_cpu *at = &ret_cpus[cpu];
-		int package = cpu_package(root, cpu);
-		int dir = snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/", cpu);
 
 		at->id[TOPOLOGY_CPU] = at->first[TOPOLOGY_CPU] = cpu;
-		snprintf(path + dir, sizeof(path) - dir, "core_id");
-		at->id[TOPOLOGY_CORE] = read_id(root, path);
-		snprintf(path + dir, sizeof(path) - dir, "core_cpus_list");
-		at->first[TOPOLOGY_CORE] = read_first(root, path);
+		at->id[TOPOLOGY_CORE] = read_id(root, SYS_PATH(CPU_DIR "/topology/core_id", cpu));
+		at->first[TOPOLOGY_CORE] =
+			read_first(root, SYS_PATH(CPU_DIR "/topology/core_cpus_list", cpu));
 		read_llc(root, cpu, at);
-		if (package >= 0)
-			at->id[TOPOLOGY_PACKAGE] = package;
+		at->id[TOPOLOGY_PACKAGE] = cpu_package(root, cpu);
 		find_first(ret_cpus, cpu, TOPOLOGY_NODE);
 		find_first(ret_cpus, cpu, TOPOLOGY_PACKAGE);
 	}

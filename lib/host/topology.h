@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Place of each CPU: core, last-level cache, NUMA node and package. */
+/* Core, last-level cache, NUMA node and package of each CPU. */
 #ifndef SUBTICK_SYS_TOPOLOGY_H
 #define SUBTICK_SYS_TOPOLOGY_H
 
@@ -19,23 +19,23 @@ enum topology_level {
 #define TOPOLOGY_UNKNOWN UINT32_MAX
 
 struct topology_cpu {
-	/* Numbers of the kernel. Numbers of cores may repeat in another package. */
+	/* Numbers of the kernel. A core number is unique within a package only. */
 	uint32_t id[TOPOLOGY_NR];
-	/* Lowest CPU of the same core, cache, node or package: unique, and known if the id is not. */
+	/* Lowest CPU of the same core, cache, node or package. Unlike the id it is unique. */
 	uint32_t first[TOPOLOGY_NR];
 };
 
 /*
- * Fills @cpus[0 … nr_cpus-1]. A file that is missing leaves TOPOLOGY_UNKNOWN, as do all files of an
- * offline CPU. A core and a cache have online CPUs only.
+ * Fills @ret_cpus[0 … nr_cpus-1]. Missing files leave TOPOLOGY_UNKNOWN. Offline CPUs have no files,
+ * except that of their NUMA node.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
-/* CPUs of the same @level as @cpu; empty if that is unknown. */
+/* CPUs that share @level with @cpu; an empty set if the level of @cpu is unknown. */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);
 
-/* "core", "llc", … in the order of the levels, NULL-terminated. */
+/* Names of the levels: "cpu", "core", "llc", "node", "package", NULL. */
 extern const char *const topology_names[];
 
 #endif

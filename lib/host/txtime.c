@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* PTP clocks, SO_TXTIME on a packet socket, and transmit timestamps by SO_TIMESTAMPING. */
+/* Reads PTP clocks, sends packets with SO_TXTIME, receives timestamps of SO_TIMESTAMPING. */
 #include "host/txtime.h"
 
 #include <arpa/inet.h>
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/file.h"
 #include "host/qdisc.h"
@@ -43,7 +44,7 @@ int ptp_index(const char *device)
 
 void ptp_disciplines(const char *root, char *buf, size_t size)
 {
-	/* As in /proc/PID/comm, which has 15 characters at most. */
+	/* /proc/PID/comm has at most 15 characters. */
 	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -53,29 +54,24 @@ void ptp_disciplines(const char *root, char *buf, size_t size)
 
 	buf[0] = '\0';
 	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+		    sys_read_file(root, SYS_PATH("/proc/%s/comm", entry->d_name), comm, sizeof(comm)) < 0)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%.16s/comm", entry->d_name);
-		if (sys_read_file(root, path, comm, sizeof(comm)) < 0)
-			continue;
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 			found |= !strcmp(comm, names[i]) << i;
 	}
 	if (dir)
 		closedir(dir);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < size; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names) && used < size; i++)
 		if (found >> i & 1)
 			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "", names[i]);
 }
 
 int ptp_open(int index, struct err *err)
 {
-	char path[32];
-	int fd;
+	const char *path = SYS_PATH("/dev/ptp%d", index);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	snprintf(path, sizeof(path), "/dev/ptp%d", index);
-	/* Read-only: phc2sys sets the clock, not we. */
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_unsupported(
 			err, -errno,
@@ -89,7 +85,7 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
-/* The read_ functions store before_ns and after_ns of CLOCK_REALTIME; ptp_read() converts them. */
+/* The read_ functions store CLOCK_REALTIME, which ptp_read() converts to CLOCK_MONOTONIC. */
 static int read_precise(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_precise precise = {0};
@@ -145,7 +141,7 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		rc = ways[method](fd, readings);
 		*ret_method = method;
 	}
-	/* Both clocks run at the same rate; a step of CLOCK_REALTIME after the reading shows here. */
+	/* Both clocks run at the same rate. A step of CLOCK_REALTIME after the reading is an error. */
 	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < rc; i++) {
 		readings[i].before_ns -= offset + width / 2;
@@ -161,7 +157,7 @@ int txtime_open(int ifindex, int priority, struct err *err)
 {
 	struct sock_txtime txtime = {.clockid = CLOCK_TAI, .flags = SOF_TXTIME_REPORT_ERRORS};
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
-	/* Protocol 0: the socket only sends; receiving would wake a core. */
+	/* Protocol 0 receives no packets, which would wake a core. */
 	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0 && errno == EPERM)
@@ -181,7 +177,7 @@ int txtime_open(int ifindex, int priority, struct err *err)
 
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 {
-	/* Locally administered and unassigned: a switch floods it, a host drops it. */
+	/* A locally administered address that no host has: switches flood it and hosts drop it. */
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(TXTIME_ETHERTYPE),
 				 .sll_ifindex = ifindex,
@@ -204,20 +200,28 @@ int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 	return sendmsg(fd, &message, 0) < 0 ? -errno : 0;
 }
 
+#define CONTROL_SIZE 256
+
+/* Takes the control data of the next message of the error queue. False if the queue is empty. */
+static bool receive_error(int fd, char control[CONTROL_SIZE], struct msghdr *ret_message)
+{
+	char payload[64];
+	struct iovec part = {payload, sizeof(payload)};
+
+	*ret_message = (struct msghdr){.msg_iov = &part,
+				       .msg_iovlen = 1,
+				       .msg_control = control,
+				       .msg_controllen = CONTROL_SIZE};
+	return recvmsg(fd, ret_message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
+}
+
 int txtime_missed(int fd)
 {
-	char payload[64], control[256];
+	char control[CONTROL_SIZE];
+	struct msghdr message;
 	int missed = 0;
 
-	for (;;) {
-		struct iovec part = {payload, sizeof(payload)};
-		struct msghdr message = {.msg_iov = &part,
-					 .msg_iovlen = 1,
-					 .msg_control = control,
-					 .msg_controllen = sizeof(control)};
-
-		if (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-			return missed;
+	while (receive_error(fd, control, &message))
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
 			struct sock_extended_err error;
 
@@ -226,7 +230,7 @@ int txtime_missed(int fd)
 			memcpy(&error, CMSG_DATA(c), sizeof(error));
 			missed += error.ee_origin == SO_EE_ORIGIN_TXTIME;
 		}
-	}
+	return missed;
 }
 
 bool txstamp_can(const char *device)
@@ -262,7 +266,7 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/* 0 if this message has no stamp: it says that a packet was dropped. */
+/* Timestamp of a message; 0 without one, as for a dropped packet. */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -272,7 +276,7 @@ static int64_t stamp_of(struct msghdr *message)
 		    c->cmsg_len < CMSG_LEN(sizeof(stamps)))
 			continue;
 		memcpy(&stamps, CMSG_DATA(c), sizeof(stamps));
-		/* The third is the card's own. */
+		/* The third timestamp is the raw hardware timestamp. */
 		return stamps.ts[2].tv_sec * (int64_t)NSEC_PER_SEC + stamps.ts[2].tv_nsec;
 	}
 	return 0;
@@ -283,21 +287,16 @@ int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 	uint64_t until = clock_mono_ns() + patience_ns;
 
 	do {
-		char payload[64], control[256];
-		struct iovec part = {payload, sizeof(payload)};
-		struct msghdr message = {.msg_iov = &part,
-					 .msg_iovlen = 1,
-					 .msg_control = control,
-					 .msg_controllen = sizeof(control)};
+		char control[CONTROL_SIZE];
+		struct msghdr message;
 
-		if (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
-			if (errno != EAGAIN && errno != EINTR)
-				return -errno;
-			continue;
+		if (receive_error(fd, control, &message)) {
+			*ret_ns = stamp_of(&message);
+			if (*ret_ns)
+				return 0;
+		} else if (errno != EAGAIN && errno != EINTR) {
+			return -errno;
 		}
-		*ret_ns = stamp_of(&message);
-		if (*ret_ns)
-			return 0;
 	} while (clock_mono_ns() < until);
 	return -ETIME;
 }

@@ -1,131 +1,102 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A strict reader of JSON by RFC 8259 that keeps nothing but where it is. */
+/* A strict JSON parser (RFC 8259) that stores only its position. */
 #include "pods/json_walk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "host/file.h"
 
 struct reader {
-	const unsigned char *at, *end;
+	struct scan in;
 	struct json_place place;
-	bool object[JSON_WALK_DEPTH]; /* else an array */
+	bool object[JSON_WALK_DEPTH]; /* true for an object, false for an array */
 	json_visit visit;
 	void *arg;
 };
 
 static void skip_space(struct reader *r)
 {
-	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
-		r->at++;
+	while (scan_char(&r->in, ' ') || scan_char(&r->in, '\t') || scan_char(&r->in, '\n') ||
+	       scan_char(&r->in, '\r'))
+		;
 }
 
-static bool eat(struct reader *r, char c)
+/* Value of four hex digits, or -1. */
+static int32_t hex_four(const char *at, const char *end)
 {
-	if (r->at == r->end || *r->at != (unsigned char)c)
-		return false;
-	r->at++;
-	return true;
-}
-
-static int hex_value(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Four hex digits, or -1. */
-static int32_t hex_four(const unsigned char *at, const unsigned char *end)
-{
-	int32_t value = 0;
+	char digits[5] = {0};
 
 	if (end - at < 4)
 		return -1;
-	for (int i = 0; i < 4; i++) {
-		int digit = hex_value(at[i]);
-
-		if (digit < 0)
-			return -1;
-		value = value << 4 | digit;
-	}
-	return value;
+	memcpy(digits, at, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
 }
 
 static bool eat_escape(struct reader *r)
 {
-	if (r->at == r->end)
+	if (r->in.pos == r->in.end)
 		return false;
-	if (*r->at == 'u') {
-		if (hex_four(r->at + 1, r->end) < 0)
+	if (*r->in.pos == 'u') {
+		if (hex_four(r->in.pos + 1, r->in.end) < 0)
 			return false;
-		r->at += 5;
+		r->in.pos += 5;
 		return true;
 	}
-	return *r->at && strchr("\"\\/bfnrt", *r->at++);
+	return *r->in.pos && strchr("\"\\/bfnrt", *r->in.pos++);
 }
 
 static bool eat_string(struct reader *r, struct json_string *ret_string)
 {
-	const unsigned char *start;
+	const char *start;
 
-	if (!eat(r, '"'))
+	if (!scan_char(&r->in, '"'))
 		return false;
-	start = r->at;
-	while (r->at < r->end && *r->at != '"') {
+	start = r->in.pos;
+	while (r->in.pos < r->in.end && *r->in.pos != '"') {
 		uint32_t code;
 		size_t len;
 
-		if (*r->at < 0x20)
+		if ((unsigned char)*r->in.pos < 0x20)
 			return false;
-		if (*r->at == '\\') {
-			r->at++;
+		if (*r->in.pos == '\\') {
+			r->in.pos++;
 			if (!eat_escape(r))
 				return false;
 			continue;
 		}
-		len = utf8_decode((const char *)r->at, r->end - r->at, &code);
+		len = utf8_decode(r->in.pos, r->in.end - r->in.pos, &code);
 		if (!len)
 			return false;
-		r->at += len;
+		r->in.pos += len;
 	}
-	*ret_string = (struct json_string){(const char *)start, r->at - start};
-	return eat(r, '"');
+	*ret_string = (struct json_string){start, r->in.pos - start};
+	return scan_char(&r->in, '"');
 }
 
 static bool eat_digits(struct reader *r)
 {
-	const unsigned char *start = r->at;
+	const char *start = r->in.pos;
 
-	while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
-		r->at++;
-	return r->at > start;
+	while (r->in.pos < r->in.end && *r->in.pos >= '0' && *r->in.pos <= '9')
+		r->in.pos++;
+	return r->in.pos > start;
 }
 
 static bool eat_number(struct reader *r)
 {
-	eat(r, '-');
-	if (!eat(r, '0') && !eat_digits(r))
+	scan_char(&r->in, '-');
+	if (!scan_char(&r->in, '0') && !eat_digits(r))
 		return false;
-	if (eat(r, '.') && !eat_digits(r))
+	if (scan_char(&r->in, '.') && !eat_digits(r))
 		return false;
-	if (eat(r, 'e') || eat(r, 'E')) {
-		if (!eat(r, '+'))
-			eat(r, '-');
+	if (scan_char(&r->in, 'e') || scan_char(&r->in, 'E')) {
+		if (!scan_char(&r->in, '+'))
+			scan_char(&r->in, '-');
 		return eat_digits(r);
 	}
-	return true;
-}
-
-static bool eat_word(struct reader *r, const char *word)
-{
-	size_t len = strlen(word);
-
-	if ((size_t)(r->end - r->at) < len || memcmp(r->at, word, len))
-		return false;
-	r->at += len;
 	return true;
 }
 
@@ -133,24 +104,25 @@ static bool eat_plain(struct reader *r)
 {
 	struct json_string string;
 
-	if (r->at < r->end && *r->at == '"') {
+	if (r->in.pos < r->in.end && *r->in.pos == '"') {
 		if (!eat_string(r, &string))
 			return false;
 		if (r->visit)
 			r->visit(r->arg, &r->place, string);
 		return true;
 	}
-	return eat_word(r, "true") || eat_word(r, "false") || eat_word(r, "null") || eat_number(r);
+	return scan_word(&r->in, "true") || scan_word(&r->in, "false") || scan_word(&r->in, "null") ||
+	       eat_number(r);
 }
 
-/* The key of the next member, and its colon. */
+/* Parses the key of the next member and its colon. */
 static bool eat_key(struct reader *r)
 {
 	skip_space(r);
 	if (!eat_string(r, &r->place.key[r->place.depth - 1]))
 		return false;
 	skip_space(r);
-	return eat(r, ':');
+	return scan_char(&r->in, ':');
 }
 
 static bool open_inner(struct reader *r, bool object)
@@ -163,7 +135,7 @@ static bool open_inner(struct reader *r, bool object)
 	return true;
 }
 
-/* After a value: closes what ends here. False if this is no JSON; @ret_more: another value follows. */
+/* Parses the text after a value. @ret_more is true if another value follows. False on error. */
 static bool eat_ends(struct reader *r, bool *ret_more)
 {
 	*ret_more = false;
@@ -171,31 +143,31 @@ static bool eat_ends(struct reader *r, bool *ret_more)
 		size_t top = r->place.depth - 1;
 
 		skip_space(r);
-		if (eat(r, ',')) {
+		if (scan_char(&r->in, ',')) {
 			r->place.index[top]++;
 			*ret_more = true;
 			return !r->object[top] || eat_key(r);
 		}
-		if (!eat(r, r->object[top] ? '}' : ']'))
+		if (!scan_char(&r->in, r->object[top] ? '}' : ']'))
 			return false;
 		r->place.depth--;
 	}
 	return true;
 }
 
-/* One value, or the beginning of one: @ret_more says that a value must follow. */
+/* Parses one value or the start of an object or array. @ret_more is true if a value follows. */
 static bool eat_value(struct reader *r, bool *ret_more)
 {
 	bool object;
 
 	skip_space(r);
-	if (r->at == r->end || (*r->at != '{' && *r->at != '['))
+	if (r->in.pos == r->in.end || (*r->in.pos != '{' && *r->in.pos != '['))
 		return eat_plain(r) && eat_ends(r, ret_more);
-	object = *r->at++ == '{';
+	object = *r->in.pos++ == '{';
 	if (!open_inner(r, object))
 		return false;
 	skip_space(r);
-	if (eat(r, object ? '}' : ']')) {
+	if (scan_char(&r->in, object ? '}' : ']')) {
 		r->place.depth--;
 		return eat_ends(r, ret_more);
 	}
@@ -205,17 +177,14 @@ static bool eat_value(struct reader *r, bool *ret_more)
 
 int json_walk(const char *text, size_t len, json_visit visit, void *arg)
 {
-	struct reader r = {.at = (const unsigned char *)text,
-			   .end = (const unsigned char *)text + len,
-			   .visit = visit,
-			   .arg = arg};
+	struct reader r = {.in = {text, text + len}, .visit = visit, .arg = arg};
 	bool more = true;
 
 	while (more)
 		if (!eat_value(&r, &more))
 			return -EINVAL;
 	skip_space(&r);
-	return r.at == r.end ? 0 : -EINVAL;
+	return r.in.pos == r.in.end ? 0 : -EINVAL;
 }
 
 bool json_key_is(const struct json_place *place, size_t depth, const char *name)
@@ -241,8 +210,8 @@ static size_t put_code(uint32_t code, char out[4])
 	return len;
 }
 
-/* The character of \uNNNN at @at, or of two of them; moves @at past it. 0 if there is none. */
-static uint32_t unescape_code(const unsigned char **at, const unsigned char *end)
+/* Decodes \uNNNN or a surrogate pair and moves @at past it. Returns 0 on error. */
+static uint32_t unescape_code(const char **at, const char *end)
 {
 	int32_t code = hex_four(*at, end), low;
 
@@ -260,12 +229,12 @@ static uint32_t unescape_code(const unsigned char **at, const unsigned char *end
 
 int json_unescape(struct json_string string, char *ret_text, size_t size)
 {
-	const unsigned char *at = (const unsigned char *)string.at, *end = at + string.len;
+	const char *at = string.at, *end = at + string.len;
 	static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	size_t len = 0;
 
 	while (at < end) {
-		char out[4] = {(char)*at++};
+		char out[4] = {*at++};
 		size_t more = 1;
 
 		if (out[0] == '\\' && at < end && *at == 'u') {

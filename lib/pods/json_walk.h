@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Walks over the strings of a JSON text without building a tree: no memory, whatever the text. */
+/* Visits the strings of a JSON text without building a tree, so that it needs no memory. */
 #ifndef SUBTICK_PODS_JSON_WALK_H
 #define SUBTICK_PODS_JSON_WALK_H
 
@@ -7,35 +7,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Deeper nesting is refused. */
+/* Maximum nesting of objects and arrays. */
 #define JSON_WALK_DEPTH 32
 
-/* A string as it is in the text: between its quotes, with its escapes; no NUL at the end. */
+/* A string of the text, between its quotes, with its escapes and without NUL. */
 struct json_string {
 	const char *at;
 	size_t len;
 };
 
-/* Where a value is: the keys of the objects around it, the outermost first. */
+/* Position of a value: keys and indexes of the objects and arrays around it, outermost first. */
 struct json_place {
 	struct json_string key[JSON_WALK_DEPTH]; /* .at is NULL for an array */
-	size_t index[JSON_WALK_DEPTH];		 /* which member of the array or object it is in */
+	size_t index[JSON_WALK_DEPTH];		 /* index of the member in its array or object */
 	size_t depth;
 };
 
-/* Called for each string that is a value. */
+/* Callback for each string that is a value. */
 typedef void (*json_visit)(void *arg, const struct json_place *place, struct json_string value);
 
 /*
- * 0, or -EINVAL if the text is not one whole JSON value: what was visited until then is not to be
- * trusted. Control characters in strings and invalid UTF-8 are refused. @visit may be NULL.
+ * Visits the strings of one JSON value. -EINVAL for invalid JSON or UTF-8; strings before the error
+ * were visited. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
-/* Whether the key at that depth is @name; keys with escapes are never equal. */
+/* True if the key at @depth is @name. Keys with escapes never match. */
 bool json_key_is(const struct json_place *place, size_t depth, const char *name);
 /*
- * The string without its escapes, with a NUL. Its length, or -EINVAL: a NUL or half of a surrogate
- * pair inside, or no room.
+ * Decodes the escapes of a string and adds a NUL. Returns the length, or -EINVAL if the string
+ * contains a NUL or half of a surrogate pair, or does not fit.
  */
 int json_unescape(struct json_string string, char *ret_text, size_t size);
 

@@ -32,7 +32,7 @@ void cgroup_unescape(const char *from, size_t len, char *to, size_t size)
 	to[at] = '\0';
 }
 
-/* "0a1b…": 36 characters with - or _ between the groups, or 32 hex digits for static pods. */
+/* Parses a uid of 36 characters with - or _, or of 32 hex digits for static pods. */
 static bool parse_uid(const char *text, struct cgroup_name *name)
 {
 	size_t len = strspn(text, HEX "-_");
@@ -47,7 +47,7 @@ static bool parse_uid(const char *text, struct cgroup_name *name)
 	return true;
 }
 
-/* The level of the pod: "pod<uid>" or "kubepods-burstable-pod<uid>.slice", with any prefix. */
+/* Parses "pod<uid>" or "kubepods-burstable-pod<uid>.slice", with any prefix. */
 static void parse_pod(const char *part, struct cgroup_name *name)
 {
 	const char *pod = part;
@@ -67,7 +67,7 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* "cri-containerd-<id>". With @colons also "…slice:cri-containerd:<id>", without a parent slice. */
+/* Prefixes of "cri-containerd-<id>". @colons allows "…slice:cri-containerd:<id>", too. */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;
@@ -91,7 +91,7 @@ static bool parse_id(const char *text, const char *runtime, struct cgroup_name *
 	return true;
 }
 
-/* "machine-qemu-1-web.scope", unescaped: the VM web of libvirt. */
+/* Parses "machine-qemu-1-web.scope", the unescaped scope of the libvirt VM "web". */
 static bool parse_machine(const char *part, struct cgroup_name *name)
 {
 	int at = 0, end = (int)strlen(part) - 6;
@@ -108,7 +108,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 {
 	const char *colon = strrchr(part, ':');
 
-	/* Cgroups of monitor processes, next to the container's cgroup, are no containers. */
+	/* The cgroup of a conmon process is not a container. */
 	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
 		return;
 	if (!strncmp(part, "lxc.payload.", 12)) {
@@ -131,7 +131,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		if (id && parse_id(id, runtimes[i].runtime, name))
 			return;
 	}
-	/* An id without prefix or suffix: the cgroupfs drivers of docker and kubelet. */
+	/* The cgroupfs drivers of docker and kubelet use an id without prefix and suffix. */
 	if (strlen(part) == ID_LEN)
 		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
@@ -155,11 +155,11 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		parse_qos(part, ret_name);
 		memcpy(was, ret_name->pod_uid, sizeof(was));
 		parse_pod(part, ret_name);
-		/* The last pod of the path counts: pods can run inside pods. */
+		/* Pods can run inside pods. The last pod of the path counts. */
 		if (strcmp(was, ret_name->pod_uid))
 			ret_name->pod_len = path - start;
 		parse_container(part, parent, ret_name);
-		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has both in one part. */
+		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has pod and container. */
 		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
 			*strchr(part, ':') = '\0';
 			parse_pod(part, ret_name);
@@ -172,43 +172,40 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		ret_name->qos = "guaranteed";
 }
 
-/* Names of Kubernetes: RFC 1123. */
+/* Maximum lengths of Kubernetes names (RFC 1123). */
 #define LABEL_MAX  63
 #define DOMAIN_MAX 253
-/* The longest file name; kubelet cuts longer names before the suffix. */
+/* Maximum length of a file name. kubelet truncates longer names before the suffix. */
 #define FILE_MAX 255
 #define SUFFIX	 ".log"
-#define ID_LEN	 64
-/* Least digits of an id that was cut. */
+/* Minimum length of a truncated id. */
 #define ID_LEAST 12
 
-static bool is_lower(char c)
+#define LOWER_HEX "0123456789abcdef"
+#define LOWER	  LOWER_HEX "ghijklmnopqrstuvwxyz"
+
+/* True if all bytes are in @set. */
+static bool consists_of(struct pod_text text, const char *set)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+	for (size_t i = 0; i < text.len; i++)
+		if (!text.at[i] || !strchr(set, text.at[i]))
+			return false;
+	return true;
 }
 
 static bool is_hex(struct pod_text text)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (!((text.at[i] >= '0' && text.at[i] <= '9') ||
-		      (text.at[i] >= 'a' && text.at[i] <= 'f')))
-			return false;
-	return true;
+	return consists_of(text, LOWER_HEX);
 }
 
-/* Lower-case letters, digits and -, in a domain also dots; no - or dot at either end. */
-static bool is_name(struct pod_text text, size_t most, bool dots)
+/* True for bytes of @set that begin and end with a lower-case letter or a digit. */
+static bool is_name(struct pod_text text, size_t most, const char *set)
 {
-	if (!text.len || text.len > most || !is_lower(text.at[0]) ||
-	    !is_lower(text.at[text.len - 1]))
-		return false;
-	for (size_t i = 0; i < text.len; i++)
-		if (!is_lower(text.at[i]) && text.at[i] != '-' && !(dots && text.at[i] == '.'))
-			return false;
-	return true;
+	return text.len && text.len <= most && consists_of(text, set) &&
+	       strchr(LOWER, text.at[0]) && strchr(LOWER, text.at[text.len - 1]);
 }
 
-/* 36 characters with dashes between the groups, or 32 hex digits: the hash of a static pod. */
+/* A uid has 36 characters with dashes, or 32 hex digits for a static pod. */
 bool pod_name_is_uid(struct pod_text text)
 {
 	if (text.len == 32)
@@ -222,7 +219,7 @@ bool pod_name_is_uid(struct pod_text text)
 	return text.len == 36;
 }
 
-/* Exactly @nr parts with underscores between them; names of Kubernetes have none. */
+/* Splits @file into exactly @nr parts at underscores, which Kubernetes names never contain. */
 static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -240,12 +237,12 @@ static bool split(const char *file, size_t len, struct pod_text *part, size_t nr
 
 bool pod_name_is_label(struct pod_text text)
 {
-	return is_name(text, LABEL_MAX, false);
+	return is_name(text, LABEL_MAX, LOWER "-");
 }
 
 bool pod_name_is_pod(struct pod_text text)
 {
-	return is_name(text, DOMAIN_MAX, true);
+	return is_name(text, DOMAIN_MAX, LOWER "-.");
 }
 
 bool pod_name_is_id(struct pod_text text)
@@ -282,7 +279,7 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 	if (!pod_name_is_pod(part[0]) || !pod_name_is_label(part[1]) ||
 	    !pod_name_is_label(part[2]) || !is_hex(id))
 		return false;
-	/* Only a name of the maximum length was cut. */
+	/* Only an id in a file name of the maximum length may be truncated. */
 	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[1],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names from the directories of kubelet and from the files of container runtimes. */
+/* Reads names of pods and containers from kubelet's directories and files of container runtimes. */
 #include "pods/pods.h"
 
 #include <errno.h>
@@ -11,251 +11,160 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/file.h"
 #include "pods/name.h"
 #include "pods/runtime_files.h"
 #include "pods/table.h"
-#include "host/file.h"
 
-/* A pod with the environment of thousands of services has 2 MB; larger files are ignored. */
+/* Larger files are ignored. A pod with the environment of thousands of services has 2 MB. */
 #define FILE_MAX (4 << 20)
-/* A machine has a few hundred containers. The limit bounds the memory. */
+/* Limit of names per table. A machine has a few hundred containers. */
 #define MAX_NAMES 65536
-/* Time limit of one refresh: the next window must end in time. */
+/* Time limit of one refresh, so that the next window ends in time. */
 #define BUDGET_NS (5 * NSEC_PER_MSEC)
-/* Timeout for the files that exist at the start. */
+/* Timeout for receiving the files that exist at the start. */
 #define START_NS (2 * NSEC_PER_SEC)
-
-enum runtime_key {
-	RUNTIME_CONTAINERS, /* by id */
-	RUNTIME_PODS,	    /* by uid */
-	RUNTIME_NR_KEYS,
-};
-
-/* Names from one place. */
-struct said {
-	struct pod_table table[RUNTIME_NR_KEYS];
-	bool any;
-};
-
-struct runtime_names {
-	struct said said[RUNTIME_NR_PLACES];
-	struct runtime_files *files; /* NULL: files come by the channel */
-	int channel;		     /* -1: closed */
-	bool complete; /* all files that existed at the start were received */
-};
-
-static void add(void *arg, struct pod_text id, const struct pod_name *name)
-{
-	struct pod_name pod = {.namespace = name->namespace, .pod = name->pod, .uid = name->uid};
-	struct said *said = arg;
-
-	if (said->table[RUNTIME_CONTAINERS].nr < MAX_NAMES)
-		pod_table_add(&said->table[RUNTIME_CONTAINERS], id, name);
-	if (name->uid.len && said->table[RUNTIME_PODS].nr < MAX_NAMES)
-		pod_table_add(&said->table[RUNTIME_PODS], name->uid, &pod);
-}
-
-static void gone(struct said *said, struct pod_text id)
-{
-	struct pod_table *containers = &said->table[RUNTIME_CONTAINERS];
-	const struct pod_table_names *names = pod_table_find(containers, id.at);
-
-	/* A pod ends with its sandbox container, which has no name. */
-	if (names && !*names->container)
-		pod_table_leave(&said->table[RUNTIME_PODS],
-				(struct pod_text){names->uid, strlen(names->uid)});
-	pod_table_leave(containers, id);
-}
-
-/* @id is NULL or "" for a list. */
-static void take(void *arg, unsigned int place, const char *id, int fd)
-{
-	struct runtime_names *names = arg;
-	struct said *said = &names->said[place];
-	struct pod_text key = {id, id ? strlen(id) : 0};
-	char *text;
-	size_t len;
-
-	said->any = true;
-	if (fd < 0) {
-		if (key.len)
-			gone(said, key);
-		return;
-	}
-	text = sys_read_fd(fd, FILE_MAX, &len);
-	close(fd);
-	for (int i = 0; text && !key.len && i < RUNTIME_NR_KEYS; i++)
-		pod_table_leave_all(&said->table[i]);
-	if (text)
-		runtime_name_parse(runtime_files_format(place), key, text, len, add, said);
-	free(text);
-}
-
-/* False if no message is left. */
-static bool receive(struct runtime_names *names)
-{
-	struct runtime_message message;
-	int rc = runtime_channel_receive(names->channel, &message);
-
-	if (rc == -EAGAIN)
-		return false;
-	if (rc == -EBADMSG)
-		return true;
-	if (rc) {
-		close(names->channel);
-		names->channel = -1;
-		return false;
-	}
-	if (message.place == RUNTIME_NR_PLACES)
-		names->complete = true;
-	else
-		take(names, message.place, message.id, message.fd);
-	return true;
-}
-
-/* Receives all files that exist at the start, so that the first window has names. */
-static void receive_first(struct runtime_names *names)
-{
-	uint64_t end = clock_mono_ns() + START_NS, now;
-
-	while (!names->complete && names->channel >= 0 && (now = clock_mono_ns()) < end) {
-		struct pollfd polled = {.fd = names->channel, .events = POLLIN};
-
-		if (!receive(names) && names->channel >= 0)
-			poll(&polled, 1, (end - now) / NSEC_PER_MSEC);
-	}
-}
-
-/* Owns @channel (pods/runtime_files.h). -1: opens the files below @root. 0 or -ENOMEM. */
-static int runtime_names_open(struct runtime_names *names, const char *root, int channel)
-{
-	names->channel = channel;
-	for (int i = 0; i < RUNTIME_NR_PLACES; i++)
-		names->said[i].table[RUNTIME_CONTAINERS].renames = true;
-	if (channel < 0) {
-		if (runtime_files_open(root, &names->files))
-			return -ENOMEM;
-		runtime_files_step(names->files, take, names);
-	}
-	receive_first(names);
-	return 0;
-}
-
-/* Reads what has changed, for at most 5 ms; the next call reads the rest. */
-static void runtime_names_refresh(struct runtime_names *names)
-{
-	uint64_t start = clock_mono_ns();
-
-	if (names->files)
-		runtime_files_step(names->files, take, names);
-	while (names->channel >= 0 && receive(names) && clock_mono_ns() - start < BUDGET_NS)
-		;
-}
-
-/* Names of the container or pod with @key, valid until the next refresh; NULL if unknown. */
-static const struct pod_table_names *
-runtime_names_find(const struct runtime_names *names, enum runtime_key by, const char *key)
-{
-	const struct pod_table_names *found = NULL;
-
-	for (int i = 0; i < RUNTIME_NR_PLACES && !found; i++)
-		found = pod_table_find(&names->said[i].table[by], key);
-	return found;
-}
-
-/* True if a directory of a runtime exists. */
-static bool runtime_names_present(const struct runtime_names *names)
-{
-	if (names->files)
-		return runtime_files_present(names->files);
-	for (int i = 0; i < RUNTIME_NR_PLACES; i++)
-		if (names->said[i].any)
-			return true;
-	return false;
-}
-
-/* Number of names that were added, repeated ones included. */
-static uint64_t runtime_names_adds(const struct runtime_names *names)
-{
-	uint64_t adds = 0;
-
-	for (int i = 0; i < RUNTIME_NR_PLACES * RUNTIME_NR_KEYS; i++)
-		adds += names->said[i / RUNTIME_NR_KEYS].table[i % RUNTIME_NR_KEYS].adds;
-	return adds;
-}
-
-static void runtime_names_close(struct runtime_names *names)
-{
-	for (int i = 0; i < RUNTIME_NR_PLACES * RUNTIME_NR_KEYS; i++)
-		pod_table_free(&names->said[i / RUNTIME_NR_KEYS].table[i % RUNTIME_NR_KEYS]);
-	runtime_files_close(names->files);
-	if (names->channel >= 0)
-		close(names->channel);
-}
-
-/* Interval of attempts to open a missing directory, or to watch one. */
+/* Interval of attempts to open or watch a directory. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
 
-enum {
-	PODS,
-	CONTAINERS,
-	NR_PLACES,
-};
+/* Directories of kubelet. Only names and types of their entries matter. */
+enum { LOG_PODS, LOG_CONTAINERS, NR_LOGS };
 
-/* One of the two directories. */
-struct place {
+static const struct {
 	const char *path;
 	bool (*parse)(const char *file, struct pod_name *ret_name);
-	unsigned int type; /* of the entries that count: S_IFDIR, S_IFLNK */
-	struct pod_table table;
-	struct watch watch;
+	unsigned int type;
+} logs[NR_LOGS] = {
+	[LOG_PODS] = {"/var/log/pods", pod_name_of_dir, S_IFDIR},
+	[LOG_CONTAINERS] = {"/var/log/containers", pod_name_of_link, S_IFLNK},
+};
+
+/* Names from one directory of a container runtime, or from one list of its containers. */
+struct runtime {
+	struct pod_table by_id, by_uid;
 };
 
 struct pods {
 	const char *root;
-	int inotify; /* -1: unavailable */
+	int inotify; /* -1 if unavailable */
 	uint64_t retry_ns;
-	struct place place[NR_PLACES];
-	struct runtime_names runtimes;
+	struct watch watch[NR_LOGS];
+	struct pod_table log[NR_LOGS]; /* pods by uid, containers by id */
+	struct runtime runtime[RUNTIME_NR_PLACES];
+	struct runtime_files *files; /* NULL if files come by the channel */
+	int channel;		     /* -1 if closed */
+	bool complete; /* all files that existed at the start were received */
+	bool received; /* a file came by the channel */
 };
+
+static void table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
+{
+	if (key.len && table->nr < MAX_NAMES)
+		pod_table_add(table, key, name);
+}
+
+static void add(void *arg, struct pod_text id, const struct pod_name *name)
+{
+	struct pod_name pod = {.namespace = name->namespace, .pod = name->pod, .uid = name->uid};
+	struct runtime *runtime = arg;
+
+	table_add(&runtime->by_id, id, name);
+	table_add(&runtime->by_uid, name->uid, &pod);
+}
+
+static void removed(struct runtime *runtime, struct pod_text id)
+{
+	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
+
+	/* A pod ends with its sandbox container, which has no name. */
+	if (names && !*names->container)
+		pod_table_leave(&runtime->by_uid,
+				(struct pod_text){names->uid, strlen(names->uid)});
+	pod_table_leave(&runtime->by_id, id);
+}
+
+/* Reads a file of a runtime. @id is NULL or "" for a list of containers. */
+static void take(void *arg, unsigned int place, const char *id, int fd)
+{
+	struct runtime *runtime = &((struct pods *)arg)->runtime[place];
+	struct pod_text key = {id, id ? strlen(id) : 0};
+	char *text;
+	size_t len;
+
+	if (fd < 0) {
+		if (key.len)
+			removed(runtime, key);
+		return;
+	}
+	text = sys_read_fd(fd, FILE_MAX, &len);
+	close(fd);
+	if (text && !key.len) {
+		pod_table_leave_all(&runtime->by_id);
+		pod_table_leave_all(&runtime->by_uid);
+	}
+	if (text)
+		runtime_name_parse(runtime_files_format(place), key, text, len, add, runtime);
+	free(text);
+}
+
+/* Takes one message of the channel. False if no message is left. */
+static bool receive(struct pods *pods)
+{
+	struct runtime_message message;
+	int rc = runtime_channel_receive(pods->channel, &message);
+
+	if (rc && rc != -EAGAIN && rc != -EBADMSG) {
+		close(pods->channel);
+		pods->channel = -1;
+	}
+	if (rc)
+		return rc == -EBADMSG;
+	if (message.place == RUNTIME_NR_PLACES) {
+		pods->complete = true;
+		return true;
+	}
+	pods->received = true;
+	take(pods, message.place, message.id, message.fd);
+	return true;
+}
+
+/* Receives all files that exist at the start, so that the first window has names. */
+static void receive_first(struct pods *pods)
+{
+	uint64_t end = clock_mono_ns() + START_NS, now;
+
+	while (!pods->complete && pods->channel >= 0 && (now = clock_mono_ns()) < end) {
+		struct pollfd polled = {.fd = pods->channel, .events = POLLIN};
+
+		if (!receive(pods) && pods->channel >= 0)
+			poll(&polled, 1, (end - now) / NSEC_PER_MSEC);
+	}
+}
 
 static struct pod_text key_of(const struct pod_name *name)
 {
 	return name->uid.len ? name->uid : name->id;
 }
 
-/* Entries are never opened: only their names and types count. */
-static bool right_type(const struct place *place, const char *file)
-{
-	struct stat entry;
-
-	return !fstatat(dirfd(place->watch.dir), file, &entry, AT_SYMLINK_NOFOLLOW) &&
-	       (entry.st_mode & S_IFMT) == place->type;
-}
-
-static void place_take(struct place *place, const char *file)
+static void log_take(struct pods *pods, int log, const char *file)
 {
 	struct pod_name name;
+	struct stat entry;
 
-	if (place->parse(file, &name) && place->table.nr < MAX_NAMES && right_type(place, file))
-		pod_table_add(&place->table, key_of(&name), &name);
+	if (logs[log].parse(file, &name) &&
+	    !fstatat(dirfd(pods->watch[log].dir), file, &entry, AT_SYMLINK_NOFOLLOW) &&
+	    (entry.st_mode & S_IFMT) == logs[log].type)
+		table_add(&pods->log[log], key_of(&name), &name);
 }
 
-static void scan(struct place *place)
+static void log_scan(struct pods *pods, int log)
 {
 	struct dirent *entry;
 
-	pod_table_leave_all(&place->table);
-	rewinddir(place->watch.dir);
-	while ((entry = readdir(place->watch.dir)))
-		place_take(place, entry->d_name);
-}
-
-static void place_open(struct pods *pods, struct place *place)
-{
-	watch_close(&place->watch);
-	if (watch_open(&place->watch, pods->inotify, pods->root, place->path))
-		scan(place);
+	pod_table_leave_all(&pods->log[log]);
+	rewinddir(pods->watch[log].dir);
+	while ((entry = readdir(pods->watch[log].dir)))
+		log_take(pods, log, entry->d_name);
 }
 
 int pods_open(const char *root, int channel, struct pods **ret_pods)
@@ -265,14 +174,16 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 	if (!pods)
 		return -ENOMEM;
 	pods->root = root;
-	if (runtime_names_open(&pods->runtimes, root, channel)) {
+	pods->channel = channel;
+	for (int i = 0; i < RUNTIME_NR_PLACES; i++)
+		pods->runtime[i].by_id.renames = true;
+	if (channel < 0 && runtime_files_open(root, &pods->files)) {
 		free(pods);
 		return -ENOMEM;
 	}
-	pods->place[PODS] =
-		(struct place){.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR};
-	pods->place[CONTAINERS] = (struct place){
-		.path = "/var/log/containers", .parse = pod_name_of_link, .type = S_IFLNK};
+	if (pods->files)
+		runtime_files_step(pods->files, take, pods);
+	receive_first(pods);
 	pods->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	pods_retry(pods);
 	*ret_pods = pods;
@@ -283,11 +194,17 @@ void pods_close(struct pods *pods)
 {
 	if (!pods)
 		return;
-	for (int i = 0; i < NR_PLACES; i++) {
-		watch_close(&pods->place[i].watch);
-		pod_table_free(&pods->place[i].table);
+	for (int i = 0; i < NR_LOGS; i++) {
+		watch_close(&pods->watch[i]);
+		pod_table_free(&pods->log[i]);
 	}
-	runtime_names_close(&pods->runtimes);
+	for (int i = 0; i < RUNTIME_NR_PLACES; i++) {
+		pod_table_free(&pods->runtime[i].by_id);
+		pod_table_free(&pods->runtime[i].by_uid);
+	}
+	runtime_files_close(pods->files);
+	if (pods->channel >= 0)
+		close(pods->channel);
 	if (pods->inotify >= 0)
 		close(pods->inotify);
 	free(pods);
@@ -297,105 +214,129 @@ static void handle(void *arg, const struct inotify_event *event)
 {
 	struct pods *pods = arg;
 
-	for (int i = 0; i < NR_PLACES; i++) {
-		struct place *place = &pods->place[i];
+	for (int i = 0; i < NR_LOGS; i++) {
+		struct watch *watch = &pods->watch[i];
 		struct pod_name name;
 
-		if (event->mask & IN_Q_OVERFLOW && place->watch.dir)
-			scan(place);
-		if (event->mask & IN_Q_OVERFLOW || !watch_is(&place->watch, event))
+		if (event->mask & IN_Q_OVERFLOW && watch->dir)
+			log_scan(pods, i);
+		if (event->mask & IN_Q_OVERFLOW || !watch_is(watch, event))
 			continue;
 		if (event->mask & WATCH_OVER)
-			watch_close(&place->watch);
+			watch_close(watch);
 		else if (event->mask & WATCH_NEW && event->len)
-			place_take(place, event->name);
-		else if (event->len && place->parse(event->name, &name))
-			pod_table_leave(&place->table, key_of(&name));
+			log_take(pods, i, event->name);
+		else if (event->len && logs[i].parse(event->name, &name))
+			pod_table_leave(&pods->log[i], key_of(&name));
 	}
 }
 
 void pods_retry(struct pods *pods)
 {
 	pods->retry_ns = clock_mono_ns();
-	for (int i = 0; i < NR_PLACES; i++)
-		if (!pods->place[i].watch.dir || pods->place[i].watch.wd < 0)
-			place_open(pods, &pods->place[i]);
+	for (int i = 0; i < NR_LOGS; i++) {
+		struct watch *watch = &pods->watch[i];
+
+		if (watch->dir && watch->wd >= 0)
+			continue;
+		watch_close(watch);
+		if (watch_open(watch, pods->inotify, pods->root, logs[i].path))
+			log_scan(pods, i);
+	}
 }
 
 void pods_refresh(struct pods *pods)
 {
+	uint64_t start = clock_mono_ns();
+
 	if (!pods)
 		return;
 	watch_events(pods->inotify, handle, pods);
-	if (clock_mono_ns() - pods->retry_ns >= RETRY_NS)
+	if (start - pods->retry_ns >= RETRY_NS)
 		pods_retry(pods);
-	runtime_names_refresh(&pods->runtimes);
+	if (pods->files)
+		runtime_files_step(pods->files, take, pods);
+	while (pods->channel >= 0 && receive(pods) && clock_mono_ns() - start < BUDGET_NS)
+		;
 }
 
 uint64_t pods_news(const struct pods *pods)
 {
-	return pods ? pods->place[PODS].table.adds + pods->place[CONTAINERS].table.adds +
-			       runtime_names_adds(&pods->runtimes)
-		    : 0;
+	uint64_t adds = pods ? pods->log[LOG_PODS].adds + pods->log[LOG_CONTAINERS].adds : 0;
+
+	for (int i = 0; pods && i < RUNTIME_NR_PLACES; i++)
+		adds += pods->runtime[i].by_id.adds + pods->runtime[i].by_uid.adds;
+	return adds;
 }
 
-/* Names by kubelet's directories. */
+/* Finds names in kubelet's directories. */
 static void find_logs(const struct pods *pods, const char *uid, const char *id,
 		      struct pods_names *names)
 {
 	const struct pod_table_names *pod, *container;
 
-	pod = uid ? pod_table_find(&pods->place[PODS].table, uid) : NULL;
-	container = id ? pod_table_find_id(&pods->place[CONTAINERS].table, id, pod) : NULL;
+	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
+	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
+	/* A link that contradicts the pod's directory belongs to another container. */
+	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
+				 strcmp(pod->pod, container->pod)))
+		container = NULL;
+	if (container)
+		names->container = container->container;
+	pod = container ?: pod;
 	if (pod) {
 		names->namespace = pod->namespace;
 		names->pod = pod->pod;
 	}
-	/* A link that contradicts the pod's directory belongs to another container. */
-	if (!container || (pod && (strcmp(pod->namespace, container->namespace) ||
-				   strcmp(pod->pod, container->pod))))
-		return;
-	names->namespace = container->namespace;
-	names->pod = container->pod;
-	names->container = container->container;
 }
 
-/* Takes a name from a second source. False if it contradicts the first source. */
-static bool agree(const char **name, const char *said)
+/* Names of the container @id or, if unknown, of the pod @uid, in files of runtimes, or NULL. */
+static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
+						  const char *id)
 {
-	if (*said && *name && strcmp(*name, said))
+	const struct pod_table_names *found = NULL;
+
+	for (int i = 0; i < RUNTIME_NR_PLACES && !found && id; i++)
+		found = pod_table_find(&pods->runtime[i].by_id, id);
+	/* A container of another pod than the cgroup's pod is another container. */
+	if (found && uid && *found->uid && strcmp(found->uid, uid))
+		found = NULL;
+	for (int i = 0; i < RUNTIME_NR_PLACES && !found && uid; i++)
+		found = pod_table_find(&pods->runtime[i].by_uid, uid);
+	return found;
+}
+
+/* Takes a name of a second source. False if it contradicts the first source. */
+static bool agree(const char **name, const char *second)
+{
+	if (*second && *name && strcmp(*name, second))
 		return false;
-	if (*said)
-		*name = said;
+	if (*second)
+		*name = second;
 	return true;
 }
 
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names)
 {
-	const struct pod_table_names *said;
+	const struct pod_table_names *second;
 
 	*ret_names = (struct pods_names){0};
 	if (!pods)
 		return false;
 	find_logs(pods, uid, id, ret_names);
-	said = id ? runtime_names_find(&pods->runtimes, RUNTIME_CONTAINERS, id) : NULL;
-	/* A container of another pod than the cgroup's is another container. */
-	if (said && uid && *said->uid && strcmp(said->uid, uid))
-		said = NULL;
-	if (!said && uid)
-		said = runtime_names_find(&pods->runtimes, RUNTIME_PODS, uid);
-	if (said &&
-	    (!agree(&ret_names->namespace, said->namespace) || !agree(&ret_names->pod, said->pod) ||
-	     !agree(&ret_names->container, said->container)))
+	second = find_runtime(pods, uid, id);
+	if (second && (!agree(&ret_names->namespace, second->namespace) ||
+		       !agree(&ret_names->pod, second->pod) ||
+		       !agree(&ret_names->container, second->container)))
 		*ret_names = (struct pods_names){0};
-	else if (said && *said->image)
-		ret_names->image = said->image;
+	else if (second && *second->image)
+		ret_names->image = second->image;
 	return ret_names->namespace || ret_names->container;
 }
 
 bool pods_present(const struct pods *pods)
 {
-	return pods && (pods->place[PODS].watch.dir || pods->place[CONTAINERS].watch.dir ||
-			runtime_names_present(&pods->runtimes));
+	return pods && (pods->watch[LOG_PODS].dir || pods->watch[LOG_CONTAINERS].dir ||
+			(pods->files ? runtime_files_present(pods->files) : pods->received));
 }

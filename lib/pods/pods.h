@@ -10,17 +10,16 @@
 struct pods;
 
 /*
- * Reads the names below @root (NULL: the machine's own), which must outlive the result. Keeps
- * descriptors of kubelet's directories, so that pods_refresh() needs no privileges for them. Files
- * of runtimes come by @channel (pods/runtime_files.h), which is closed here; -1: open them. A
- * machine without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
+ * Reads the names below @root, a string that must outlive the result. Keeps kubelet's directories
+ * open, so that pods_refresh() needs no privileges. Files of runtimes are received by @channel
+ * (pods/runtime_files.h) and the channel is closed by pods_close(); with -1 the files are opened
+ * here. Missing directories are no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
-/* Reads what has changed; never blocks. */
+/* Reads changes without blocking. All functions below accept a NULL @pods. */
 void pods_refresh(struct pods *pods);
-/* Opens directories that were missing or cannot be watched; a refresh does so every 5 s. */
+/* Opens directories that were missing or are not watched. pods_refresh() does so every 5 s. */
 void pods_retry(struct pods *pods);
-/* NULL is fine, here and below. */
 void pods_close(struct pods *pods);
 
 struct pods_names {
@@ -28,12 +27,12 @@ struct pods_names {
 };
 
 /*
- * Names of the pod @uid and of the container @id, each NULL if there is none; valid until the next
- * refresh. False if no name is known. Names that two sources disagree about are unknown.
+ * Finds the names of pod @uid and container @id, each may be NULL. The names are valid until the
+ * next refresh. False if no name is known, or if two sources contradict each other.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Number of names that were added. While it stays, pods_find() finds nothing new; 0: no names. */
+/* Number of names added so far. While it is unchanged, pods_find() finds no new names. */
 uint64_t pods_news(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

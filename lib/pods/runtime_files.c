@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Watches the directories of container runtimes; opens regular files only, follows no links. */
+/* Watches the directories of container runtimes. Opens regular files only and follows no links. */
 #include "pods/runtime_files.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/* How often to look for a directory that is missing, and for a file that is not there yet. */
+/* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
-/* A runtime writes the file when it has made the directory; later than that there will be none. */
+/* Time limit for the file of a new container. A runtime writes it right after the directory. */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
-/* Containers of docker whose later renames are seen. */
+/* Limit of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
-/* containerd makes one directory for each container, podman and CRI-O keep one list. */
+/* containerd and docker have a directory per container, podman and CRI-O have one list. */
 static const struct {
 	const char *path, *file;
 	enum runtime_format format;
@@ -39,31 +39,27 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* rescan everything */
+	bool changed; /* rescan the directory */
 };
 
-struct pending {
-	uint64_t since_ns;
+struct container {
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1];
-};
-
-/* The directory of a container whose file is written anew when it is renamed. */
-struct followed {
-	int wd;
-	unsigned int place;
-	char id[RUNTIME_ID_LEN + 1];
+	uint64_t since_ns; /* pending: time when its directory appeared */
+	int wd;		   /* followed: inotify watch of its directory */
 };
 
 struct runtime_files {
 	char *root;
-	int inotify; /* -1: unavailable */
+	int inotify; /* -1 if unavailable */
 	uint64_t retry_ns;
 	struct place place[RUNTIME_NR_PLACES];
-	struct pending pending[MAX_PENDING];
+	struct container pending[MAX_PENDING]; /* without a complete file yet */
 	size_t nr_pending;
-	struct followed followed[MAX_FOLLOWED];
+	struct container followed[MAX_FOLLOWED]; /* watched for renames */
 	size_t nr_followed;
+	runtime_file_fn found; /* callback of the current step */
+	void *arg;
 };
 
 enum runtime_format runtime_files_format(unsigned int place)
@@ -123,20 +119,20 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* If the table is full, the oldest entry is dropped: its file is the least likely to appear. */
+/* A full table drops its oldest entry, whose file is the least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
-	struct pending *pending;
+	struct container *pending;
 
 	if (files->nr_pending == MAX_PENDING)
 		memmove(files->pending, files->pending + 1,
 			--files->nr_pending * sizeof(files->pending[0]));
 	pending = &files->pending[files->nr_pending++];
-	*pending = (struct pending){.since_ns = clock_mono_ns(), .place = place};
+	*pending = (struct container){.since_ns = clock_mono_ns(), .place = place};
 	memcpy(pending->id, id, RUNTIME_ID_LEN);
 }
 
-/* A regular file that seems to be whole, or -1. O_NONBLOCK, because it might be a FIFO. */
+/* Opens a regular file that looks complete, or returns -1. O_NONBLOCK avoids waiting on a FIFO. */
 static int file_open(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -152,47 +148,46 @@ static int file_open(int dir, const char *name)
 	return -1;
 }
 
-static int container_open(const struct runtime_files *files, const struct pending *pending)
+static int container_open(const struct runtime_files *files, const struct container *container)
 {
-	int dir = dirfd(files->place[pending->place].watch.dir), inner, fd;
+	DIR *dir = files->place[container->place].watch.dir;
+	int inner, fd;
 
-	inner = openat(dir, pending->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	inner = dir ? openat(dirfd(dir), container->id,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		    : -1;
 	if (inner < 0)
 		return -1;
-	fd = file_open(inner, places[pending->place].file);
+	fd = file_open(inner, places[container->place].file);
 	close(inner);
 	return fd;
 }
 
-/* docker renames containers, and only the file in their directory says so. */
-static void follow(struct runtime_files *files, const struct pending *pending)
+/* Watches the directory of a docker container, because docker renames containers in its file. */
+static void follow(struct runtime_files *files, const struct container *container)
 {
-	struct followed *followed = &files->followed[files->nr_followed];
-	char path[PATH_MAX], below[PATH_MAX];
+	const char *below = SYS_PATH("%s/%s", places[container->place].path, container->id);
+	char path[PATH_MAX];
 	int wd;
 
-	if (places[pending->place].format != RUNTIME_DOCKER || files->inotify < 0 ||
-	    files->nr_followed == MAX_FOLLOWED)
-		return;
-	snprintf(below, sizeof(below), "%s/%s", places[pending->place].path, pending->id);
-	if (sys_path(files->root, below, path, sizeof(path)))
+	if (places[container->place].format != RUNTIME_DOCKER || files->inotify < 0 ||
+	    files->nr_followed == MAX_FOLLOWED || sys_path(files->root, below, path, sizeof(path)))
 		return;
 	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
-	/* The same number if it is watched already. */
+	/* inotify returns the same watch if the directory is watched already. */
 	for (size_t i = 0; i < files->nr_followed; i++)
 		if (files->followed[i].wd == wd)
 			return;
 	if (wd < 0)
 		return;
-	*followed = (struct followed){.wd = wd, .place = pending->place};
-	memcpy(followed->id, pending->id, RUNTIME_ID_LEN);
-	files->nr_followed++;
+	files->followed[files->nr_followed] = *container;
+	files->followed[files->nr_followed++].wd = wd;
 }
 
 static void handle_followed(struct runtime_files *files, const struct inotify_event *event)
 {
 	for (size_t i = 0; i < files->nr_followed; i++) {
-		struct followed *followed = &files->followed[i];
+		struct container *followed = &files->followed[i];
 
 		if (followed->wd != event->wd)
 			continue;
@@ -204,36 +199,31 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* False if the container has no complete file yet. */
-static bool pending_found(struct runtime_files *files, const struct pending *pending,
-			  runtime_file_fn found, void *arg)
+/* Reports the file of a container. False if there is no complete file yet. */
+static bool container_found(struct runtime_files *files, const struct container *container)
 {
-	int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
+	int fd = container_open(files, container);
 
 	if (fd < 0)
 		return false;
-	follow(files, pending);
-	found(arg, pending->place, pending->id, fd);
+	follow(files, container);
+	files->found(files->arg, container->place, container->id, fd);
 	return true;
 }
 
-static void pending_try(struct runtime_files *files, runtime_file_fn found, void *arg)
+static void pending_try(struct runtime_files *files)
 {
 	uint64_t now = clock_mono_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < files->nr_pending; i++) {
-		const struct pending *pending = &files->pending[i];
-
-		if (!pending_found(files, pending, found, arg) &&
-		    now - pending->since_ns < PATIENCE_NS)
-			files->pending[kept++] = *pending;
-	}
+	for (size_t i = 0; i < files->nr_pending; i++)
+		if (!container_found(files, &files->pending[i]) &&
+		    now - files->pending[i].since_ns < PATIENCE_NS)
+			files->pending[kept++] = files->pending[i];
 	files->nr_pending = kept;
 }
 
-static void place_scan(struct runtime_files *files, unsigned int nr, runtime_file_fn found,
-		       void *arg)
+static void place_scan(struct runtime_files *files, unsigned int nr)
 {
 	struct place *place = &files->place[nr];
 	struct dirent *entry;
@@ -243,31 +233,25 @@ static void place_scan(struct runtime_files *files, unsigned int nr, runtime_fil
 	if (places[nr].format == RUNTIME_STORAGE) {
 		fd = file_open(dirfd(place->watch.dir), places[nr].file);
 		if (fd >= 0)
-			found(arg, nr, NULL, fd);
+			files->found(files->arg, nr, NULL, fd);
 		return;
 	}
 	rewinddir(place->watch.dir);
 	while ((entry = readdir(place->watch.dir))) {
-		struct pending pending = {.place = nr};
+		struct container container = {.place = nr};
 
 		if (!is_id(entry->d_name))
 			continue;
-		memcpy(pending.id, entry->d_name, RUNTIME_ID_LEN);
-		if (!pending_found(files, &pending, found, arg))
+		memcpy(container.id, entry->d_name, RUNTIME_ID_LEN);
+		if (!container_found(files, &container))
 			pending_add(files, nr, entry->d_name);
 	}
 }
 
-/* One step, whose events go to the caller. */
-struct step {
-	struct runtime_files *files;
-	runtime_file_fn found;
-	void *arg;
-};
-
-static void handle_at(struct step *step, unsigned int nr, const struct inotify_event *event)
+static void handle_at(struct runtime_files *files, unsigned int nr,
+		      const struct inotify_event *event)
 {
-	struct place *place = &step->files->place[nr];
+	struct place *place = &files->place[nr];
 	bool list = places[nr].format == RUNTIME_STORAGE;
 
 	if (event->mask & IN_Q_OVERFLOW) {
@@ -283,16 +267,16 @@ static void handle_at(struct step *step, unsigned int nr, const struct inotify_e
 	else if (!event->len || !is_id(event->name))
 		return;
 	else if (event->mask & WATCH_NEW)
-		pending_add(step->files, nr, event->name);
+		pending_add(files, nr, event->name);
 	else
-		step->found(step->arg, nr, event->name, -1);
+		files->found(files->arg, nr, event->name, -1);
 }
 
 static void handle(void *arg, const struct inotify_event *event)
 {
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		handle_at(arg, i, event);
-	handle_followed(((struct step *)arg)->files, event);
+	handle_followed(arg, event);
 }
 
 static void retry(struct runtime_files *files)
@@ -309,19 +293,21 @@ static void retry(struct runtime_files *files)
 
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg)
 {
-	watch_events(files->inotify, handle, &(struct step){files, found, arg});
+	files->found = found;
+	files->arg = arg;
+	watch_events(files->inotify, handle, files);
 	retry(files);
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		if (files->place[i].watch.dir && files->place[i].changed)
-			place_scan(files, i, found, arg);
-	pending_try(files, found, arg);
+			place_scan(files, i);
+	pending_try(files);
 }
 
 bool runtime_files_wait(const struct runtime_files *files, int channel)
 {
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
-	/* A file that is being written is there in some milliseconds; the last entry is the newest. */
+	/* A file appears some milliseconds after its directory. The last entry is the newest. */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
 	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
@@ -385,7 +371,7 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	/* A file that is missing although it was sent: too many are open. */
+	/* The kernel drops a sent descriptor if too many are open. */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)
 			close(fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files in which container runtimes keep names: finds, opens and passes them on. */
+/* Finds and opens the files of container runtimes, and sends them to another process. */
 #ifndef SUBTICK_PODS_RUNTIME_FILES_H
 #define SUBTICK_PODS_RUNTIME_FILES_H
 
@@ -14,40 +14,37 @@ enum {
 
 struct runtime_files;
 
-/* Format of the files at @place. */
+/* Format of the files at @place, an index below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
-/*
- * Opens the directories below @root (NULL: the machine's own) and watches them. A machine without
- * any of them is no error. 0 or -ENOMEM.
- */
+/* Opens and watches the directories below @root. Missing directories are no error. 0 or -ENOMEM. */
 int runtime_files_open(const char *root, struct runtime_files **ret_files);
-/* NULL is fine. */
+/* @files may be NULL. */
 void runtime_files_close(struct runtime_files *files);
 
 /*
- * Called with the file of container @id, or with the list of a place, whose @id is NULL; it owns
- * @fd. -1: that container is gone.
+ * Callback with the file of container @id, or with a list of containers and a NULL @id. The callee
+ * closes @fd. An @fd of -1 means that the container was removed.
  */
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
-/* Reports all files at the first call, later the changed ones. Never blocks. */
+/* Calls @found for all files at the first call, and for changed files later. Never blocks. */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
 /* Waits for a change or the next rescan. False if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);
 /* True if a directory of a runtime exists. */
 bool runtime_files_present(const struct runtime_files *files);
 
-/* An open file, sent by the privileged helper to the exporter. */
+/* An open file, which the privileged helper process sends to the exporter. */
 struct runtime_message {
-	unsigned int place; /* RUNTIME_NR_PLACES: everything that was there at the start was sent */
-	char id[RUNTIME_ID_LEN + 1]; /* "" of a list */
-	int fd;			     /* the receiver's; -1: that container is gone */
+	unsigned int place; /* RUNTIME_NR_PLACES after all files that existed at the start */
+	char id[RUNTIME_ID_LEN + 1]; /* "" for a list of containers */
+	int fd;			     /* owned by the receiver; -1 if the container was removed */
 };
 
-/* Waits for room. 0 or -errno: -EPIPE if nobody will receive. */
+/* Sends a message; blocks while the socket is full. -EPIPE if the receiver closed the socket. */
 int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
-/* 0, -EAGAIN if there is nothing, -EPIPE if there will be nothing, -EBADMSG. */
+/* -EAGAIN if there is no message, -EPIPE if the sender closed the socket, -EBADMSG. */
 int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 
 #endif

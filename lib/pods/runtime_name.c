@@ -8,9 +8,9 @@
 
 #include "pods/json_walk.h"
 
-/* Longest field, that of an image's name. */
+/* Maximum length of a field; image names are the longest. */
 #define FIELD_MAX 512
-/* podman and CRI-O keep the image's name in a JSON text inside the JSON text. */
+/* podman and CRI-O store the image name in a JSON text inside a JSON string. */
 #define METADATA_MAX 4096
 
 enum field {
@@ -19,7 +19,7 @@ enum field {
 	FIELD_UID,
 	FIELD_CONTAINER,
 	FIELD_IMAGE,
-	FIELD_NAME, /* of the container, by the runtime */
+	FIELD_NAME, /* name that the runtime gave the container */
 	FIELD_ID,
 	FIELD_NR,
 };
@@ -28,7 +28,7 @@ enum field {
 struct names {
 	const struct key *keys;
 	char text[FIELD_NR][FIELD_MAX];
-	int len[FIELD_NR]; /* 0: missing, negative: present and invalid */
+	int len[FIELD_NR]; /* 0 if missing, negative if invalid */
 };
 
 static void set(struct names *names, enum field field, struct json_string value)
@@ -57,7 +57,7 @@ static bool is_among(struct pod_text text, const char *others)
 	return text.len > 0;
 }
 
-/* [REGISTRY/]NAME[:TAG][@DIGEST]. The image of a container can lack a name. */
+/* Image name [REGISTRY/]NAME[:TAG][@DIGEST], empty if missing or invalid. */
 static struct pod_text image_of(const struct names *names)
 {
 	struct pod_text image = text_of(names, FIELD_IMAGE);
@@ -65,7 +65,7 @@ static struct pod_text image_of(const struct names *names)
 	return is_among(image, "._-/:@+") ? image : (struct pod_text){0};
 }
 
-/* Names that docker and podman accept, or names by kubelet. */
+/* Parses the name of a container of docker, podman, CRI-O or cri-dockerd. */
 static bool name_of(const struct names *names, struct pod_name *ret_name)
 {
 	struct pod_text name = text_of(names, FIELD_NAME);
@@ -74,7 +74,7 @@ static bool name_of(const struct names *names, struct pod_name *ret_name)
 		name = (struct pod_text){name.at + 1, name.len - 1};
 	if (!is_among(name, "_.-") || !is_among((struct pod_text){name.at, 1}, "") || name.len > 255)
 		return false;
-	/* An invalid name with the prefix of Kubernetes is ignored. */
+	/* kubelet's names have the prefix k8s_. */
 	if (!strncmp(name.at, "k8s_", 4))
 		return pod_name_of_container(name.at, ret_name);
 	*ret_name = (struct pod_name){.container = name};
@@ -97,7 +97,7 @@ static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 	return true;
 }
 
-/* Paths of keys, by format. */
+/* JSON keys of the fields, by format. */
 static const struct key {
 	const char *path[2];
 	enum field field;
@@ -128,7 +128,7 @@ static void visit(void *arg, const struct json_place *place, struct json_string 
 			set(names, key->field, value);
 }
 
-/* State of the parser for a file that lists containers: the container being read. */
+/* Parser state for a file that lists containers. */
 struct list {
 	struct names names;
 	size_t index; /* of the container in the list */
@@ -159,7 +159,7 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 	if (place->index[0] != list->index)
 		list_report(list);
 	list->index = place->index[0];
-	/* The first name is the container's, also after a rename. */
+	/* A renamed container has its new name first. */
 	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
 	    !place->index[2])
 		set(&list->names, FIELD_NAME, value);
@@ -175,7 +175,7 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
-	/* Checks all of the JSON first: containers are reported while it is read. */
+	/* The whole text is checked first, because containers are reported while it is read. */
 	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)
@@ -199,7 +199,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* An id in the file must be the id of this container. */
+	/* A file with the id of another container is ignored. */
 	if (names.len[FIELD_ID] && (names.len[FIELD_ID] != (int)id.len ||
 				    memcmp(names.text[FIELD_ID], id.at, id.len)))
 		return 0;

@@ -6,17 +6,17 @@
 #include "pods/name.h"
 
 enum runtime_format {
-	RUNTIME_OCI,	 /* config.json of one container, with the annotations of containerd's CRI */
+	RUNTIME_OCI,	 /* config.json of one container, with annotations of containerd's CRI */
 	RUNTIME_DOCKER,	 /* config.v2.json of one container */
 	RUNTIME_STORAGE, /* containers.json: all containers of podman or CRI-O */
 };
 
-/* Called for each container; the names are valid during the call. */
+/* Callback for each container. The names are valid during the call only. */
 typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
 
 /*
- * @id is the container of the file, for formats with one container. Containers with names that the
- * runtime cannot make are not reported. -EINVAL, without a report, if the file is no JSON.
+ * Parses a file. @id is its container, for formats with one container. Containers with invalid names
+ * are skipped. -EINVAL if the file is not JSON; @found is then never called.
  */
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A table of names, each of a file that can be removed and made again. */
+/* Stores names by key. Each name comes from a file that can be removed and created again. */
 #include "pods/table.h"
 
 #include <search.h>
@@ -8,19 +8,19 @@
 
 #include "base/array.h"
 
-/* Names of removed files are kept up to this number, then all of them are dropped. */
+/* Limit of entries of removed files. At the limit all of them are dropped. */
 #define MAX_LEFT 4096
 
 struct pod_table_entry {
-	struct pod_text key; /* first: lookups compare a key with an entry */
+	struct pod_text key; /* first member: lookups compare a key with an entry */
 	struct pod_table_names names;
-	char *text;   /* the key and the names, each with its NUL */
-	bool left;    /* its file was removed */
-	bool doubted; /* another file of the same key had other names */
+	char *text;   /* key and names, each with its NUL */
+	bool left;    /* the file was removed */
+	bool doubted; /* two files of this key had different names */
 	bool cut;
 };
 
-/* A missing name is an empty text. False without memory: the entry stays as it was. */
+/* Copies key and names. Without memory it returns false and leaves the entry unchanged. */
 static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 		       const struct pod_name *name)
 {
@@ -45,7 +45,7 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 	}
 	entry->key = (struct pod_text){at[0], key.len};
 	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
-	free(old); /* @key may point into it */
+	free(old); /* after the copy, because @key may point into it */
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of pods by uid, or of containers by id. */
+/* Table of names of pods by uid, or of containers by id. */
 #ifndef SUBTICK_PODS_TABLE_H
 #define SUBTICK_PODS_TABLE_H
 
@@ -8,10 +8,10 @@
 #include "pods/name.h"
 
 struct pod_table_names {
-	const char *namespace, *pod; /* "" of a container that is in no pod */
+	const char *namespace, *pod; /* "" for a container outside a pod */
 	const char *container;	     /* "" in a table of pods */
 	const char *image;	     /* "" if unknown */
-	const char *uid;	     /* of the pod; "" if unknown */
+	const char *uid;	     /* uid of the pod; "" if unknown */
 };
 
 struct pod_table_entry;
@@ -20,27 +20,27 @@ struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
 	size_t nr_left; /* entries whose file was removed */
-	size_t nr_cut;	/* entries with the beginning of an id only */
-	void *tree;	/* of tsearch(3), by key */
+	size_t nr_cut;	/* entries with a truncated id */
+	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
-	bool renames; /* the last name of a key is right: runtimes rename containers */
+	bool renames; /* a new name of a key replaces the old one */
 };
 
 /*
- * Adds @name under @key. Two different names for one key make it unknown, unless the table renames:
- * one of them is wrong. Without memory the name stays unknown.
+ * Adds @name under @key. Two different names make a key unknown, unless the table renames. Without
+ * memory the name stays unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * The file of @key was removed. Its names stay for a while: keys are never used again, and the last
- * waits of a pod come when its logs may be deleted already.
+ * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod are
+ * read after its logs were deleted. Keys are never reused.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/* Marks the files of all entries as removed, before a scan adds those that exist. */
+/* Marks the files of all entries as removed. A rescan adds the existing ones again. */
 void pod_table_leave_all(struct pod_table *table);
-/* NULL if unknown. */
+/* Names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
-/* Names of a container, also by the beginning of its id if @pod is its pod. NULL if unknown. */
+/* Names of container @id, or NULL. A truncated id matches only a container of @pod. */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);
 void pod_table_free(struct pod_table *table);

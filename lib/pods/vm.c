@@ -10,10 +10,10 @@
 #include "pods/name.h"
 #include "host/file.h"
 
-/* libvirt, Proxmox and Kata put the name of the VM first. Longer command lines are cut. */
+/* Longer command lines are truncated. libvirt, Proxmox and Kata put the VM name first. */
 #define CMDLINE_MAX 8192
 
-/* "guest=web,debug-threads=on" or "web,process=x"; in a value, two commas are one. */
+/* Parses "guest=web,debug-threads=on" or "web,process=x". Two commas are an escaped comma. */
 static void qemu_name(const char *value, char ret_name[VM_NAME])
 {
 	bool implied = value[strcspn(value, "=,")] != '=';
@@ -37,7 +37,7 @@ static void id_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%s", value);
 }
 
-/* "path=/run/web.sock" is web. So is "/run/web/api.sock": each VM has a directory. */
+/* "path=/run/web.sock" and "/run/web/api.sock" are sockets of VM "web". */
 static void socket_name(const char *value, char ret_name[VM_NAME])
 {
 	const char *start = strncmp(value, "path=", 5) ? value : value + 5;
@@ -56,11 +56,11 @@ static void socket_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
 }
 
-/* Program names. If not @exact, a version or an architecture may follow. */
+/* Program names. Unless @exact, a version or an architecture may follow. */
 static const struct {
 	const char *program;
 	bool exact;
-	const char *option; /* that contains the name of the VM */
+	const char *option; /* option with the name of the VM */
 	void (*name)(const char *value, char ret_name[VM_NAME]);
 } hypervisors[] = {
 	{"qemu-system-", false, "name", qemu_name},
@@ -70,7 +70,7 @@ static const struct {
 	{"firecracker", false, "id", id_name},
 };
 
-/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE"; "" without. */
+/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE", else "". */
 static const char *option_value(const char *arg, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -120,7 +120,7 @@ uint32_t vm_vcpu_parse(const char *comm)
 	return UINT32_MAX;
 }
 
-/* Reads the beginning of a file, as a long command line does not fit. Returns the length. */
+/* Reads the start of a file, because a long command line does not fit. Returns the length. */
 static size_t read_begin(const char *root, const char *path, char *buf, size_t size)
 {
 	int fd = sys_open(root, path);
@@ -133,7 +133,7 @@ static size_t read_begin(const char *root, const char *path, char *buf, size_t s
 	return len;
 }
 
-/* "web" for "/system.slice/web.service"; "" for cgroups that are no service. */
+/* Copies "web" from "/system.slice/web.service". Leaves the name unchanged for other cgroups. */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
 {
 	const char *leaf = strrchr(cgroup, '/') ?: "", *suffix = strrchr(leaf, '.');
@@ -147,13 +147,10 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 {
 	struct vm_thread thread = {0};
 	struct cgroup_name name;
-	char path[64], text[CMDLINE_MAX];
-	size_t len;
-	bool found;
+	char text[CMDLINE_MAX];
+	size_t len = read_begin(root, SYS_PATH("/proc/%u/cmdline", tgid), text, sizeof(text));
+	bool found = vm_name_parse(text, len, thread.name);
 
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", tgid);
-	len = read_begin(root, path, text, sizeof(text));
-	found = vm_name_parse(text, len, thread.name);
 	cgroup_name_parse(cgroup, &name);
 	if (!thread.name[0] && name.runtime && !strcmp(name.runtime, "libvirt")) {
 		snprintf(thread.name, sizeof(thread.name), "%.127s", name.container_id);
@@ -165,9 +162,11 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 		service_name(cgroup, thread.name);
 	if (!thread.name[0])
 		snprintf(thread.name, sizeof(thread.name), "pid-%u", tgid);
-	/* The thread sets its name when it starts, later than its first wait ended. */
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, pid);
-	thread.vcpu = vm_vcpu_parse(sys_read_file(root, path, text, sizeof(text)) > 0 ? text : comm);
+	/* A vCPU thread sets its name after its first wait, so @comm may be an older name. */
+	thread.vcpu = vm_vcpu_parse(sys_read_file(root, SYS_PATH("/proc/%u/task/%u/comm", tgid, pid),
+						  text, sizeof(text)) > 0
+					    ? text
+					    : comm);
 	*ret_thread = thread;
 	return true;
 }

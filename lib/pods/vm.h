@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Virtual machines of QEMU, cloud-hypervisor and Firecracker: names of VMs, numbers of vCPUs. */
+/* Names of VMs and numbers of vCPUs of QEMU, cloud-hypervisor and Firecracker. */
 #ifndef SUBTICK_PODS_VM_H
 #define SUBTICK_PODS_VM_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VM_NAME 128 /* maximum length of a name, with NUL; longer names are cut */
+#define VM_NAME 128 /* size of a VM name with NUL; longer names are truncated */
 
 /* A thread of a hypervisor process. */
 struct vm_thread {
-	char name[VM_NAME]; /* of the VM, as the process states it: any bytes but NUL */
-	uint32_t vcpu;	    /* UINT32_MAX: the thread has no name of a vCPU thread */
+	char name[VM_NAME]; /* VM name in the command line; any bytes except NUL */
+	uint32_t vcpu;	    /* UINT32_MAX if the thread is not a vCPU */
 };
 
 /*
- * Parses a /proc/PID/cmdline. Its @len bytes must be followed by a NUL. False if the program is no
+ * Parses the text of a /proc/PID/cmdline, @len bytes and a NUL. False if the program is not a
  * hypervisor. The name is "" if the arguments contain none.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
-/* Parses "CPU 3/KVM" (QEMU), "vcpu3" (cloud-hypervisor), "fc_vcpu 3". UINT32_MAX for other names. */
+/* vCPU number in a thread name "CPU 3/KVM", "vcpu3" or "fc_vcpu 3", else UINT32_MAX. */
 uint32_t vm_vcpu_parse(const char *comm);
 /*
- * Finds the VM of thread @pid of process @tgid, by its command line, else by libvirt's scope in
- * @cgroup. A VM without a name has the name of its service, or its PID. @comm is the name of the
- * thread if it has ended. False for threads of other programs.
+ * Finds the VM of thread @pid of process @tgid, by its command line or by the libvirt scope in
+ * @cgroup. A VM without a name gets the name of its service, or "pid-TGID". @comm is the name of a
+ * thread that has exited. False for threads of other programs.
  */
 bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
 		    const char *cgroup, struct vm_thread *ret_thread);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parts that the reports of audit share, and the report of its precision experiment. */
+/* Shared parts of the reports of audit, and the reports of audit precision and audit -- COMMAND. */
 #include "present/audit.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
+#include "present/load.h"
 
 const char *audit_seconds(uint64_t ns, char buf[16])
 {
 	double seconds = (double)ns / 1e9;
 
-	/* %g would write 1e+03 for values that round to 1000. */
+	/* %g would print 1e+03 for values that round to 1000. */
 	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
 	return buf;
 }
@@ -32,7 +35,7 @@ static const struct column_spec field_columns[] = {
 	FIELD(M_TICK_NS, tick_ns, .flags = COLUMN_LATER),
 	FIELD(M_TICK_PHASE_NS, tick_phase_ns, .flags = COLUMN_LATER),
 };
-const struct table_spec audit_fields_table = TABLE("", NULL, field_columns);
+static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *f, uint64_t window_ns)
@@ -51,7 +54,7 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 		return NULL;
 	report->time_unix_ns = clock_unix_ns();
 	report->window_ns = window_ns;
-	columns_set(report, &audit_fields_table, opts ? WITH_CPU : 0, &row);
+	columns_set(report, &fields_table, opts ? WITH_CPU : 0, &row);
 	return report;
 }
 
@@ -83,7 +86,7 @@ static const struct column_spec mode_columns[] = {
 };
 const struct table_spec audit_modes_table =
 	TABLE("modes", "load levels by mode", mode_columns, .text_hidden = true);
-const struct table_spec audit_command_modes_table =
+static const struct table_spec command_modes_table =
 	TABLE("modes", "the CPUs of the command, by mode", mode_columns);
 
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
@@ -121,7 +124,8 @@ static const struct column_spec precision_columns[] = {
 	COLUMN(struct precision_row, M_ROUNDING_WINDOW_NS, rounding_ns),
 	COLUMN(struct precision_row, M_SAMPLING_WINDOW_NS, sampling_ns),
 };
-const struct table_spec audit_precision_table = TABLE("", NULL, precision_columns, .optional = true);
+static const struct table_spec precision_table =
+	TABLE("", NULL, precision_columns, .optional = true);
 
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *p,
 			   struct report **ret_report, struct err *err)
@@ -133,7 +137,7 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 
 	if (report) {
 		report_source(report, p->given ? "--hz" : "procstat");
-		columns_set(report, &audit_precision_table, 0, &row);
+		columns_set(report, &precision_table, 0, &row);
 		if (p->findings.tick_known)
 			say_rule(p, report);
 		else
@@ -144,3 +148,118 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 	}
 	return audit_report_done(report, ret_report, err);
 }
+
+#define PROGRAM(metric, member) COLUMN(struct audit_command, metric, member)
+static const struct column_spec program_columns[] = {
+	PROGRAM(M_RUSAGE_USER_NS, rusage_user_ns),
+	PROGRAM(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
+	PROGRAM(M_TASK_CLOCK_NS, task_clock_ns),
+	PROGRAM(M_TRUE_USER_NS, true_user_ns),
+	PROGRAM(M_TRUE_SYSTEM_NS, true_system_ns),
+	PROGRAM(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	PROGRAM(M_USER_ERROR_RATIO, user_error),
+	PROGRAM(M_OTHERS_NS, others_ns),
+};
+static const struct table_spec program_table =
+	TABLE("program", "the command: accounted and used CPU time", program_columns);
+
+struct program_row {
+	const char *command_line, *cpu_list;
+	uint32_t status, signal;
+};
+
+static const struct column_spec program_fields[] = {
+	COLUMN(struct program_row, M_COMMAND_LINE, command_line),
+	COLUMN(struct program_row, M_CPU_LIST, cpu_list),
+	COLUMN(struct program_row, M_EXIT_STATUS, status),
+	COLUMN(struct program_row, M_EXIT_SIGNAL, signal),
+};
+static const struct table_spec program_fields_table =
+	TABLE("", NULL, program_fields, .optional = true);
+
+static void add_clock_notes(const struct audit_command *c, struct report *report)
+{
+	if (c->no_clock.code)
+		report_note(report, "what the command used is unknown: %s%s%s", c->no_clock.what,
+			    c->no_clock.fix[0] ? "; fix: " : "", c->no_clock.fix);
+	else
+		report_note(report,
+			    "used: the task clock of the command and all its descendants (task "
+			    "based, no cgroup), exact to the switch; it contains the interrupts "
+			    "that came while they ran");
+	if (!c->no_clock.code && c->no_pmu)
+		report_note(report, "how much of it was in user mode is unknown: no PMU counts "
+				    "cycles by mode here; the kernel splits its own figure by "
+				    "ticks");
+	report_note(report, "accounted: user and system time by wait4(), which has the descendants "
+			    "that were waited for");
+}
+
+static void add_command_notes(const struct audit_command *c, struct report *report)
+{
+	if (WIFSIGNALED(c->status))
+		report_note(report, "the command was ended by signal %d (%s)", WTERMSIG(c->status),
+			    strsignal(WTERMSIG(c->status)));
+	else
+		report_note(report, "the command exited with %d", WEXITSTATUS(c->status));
+	if (c->stopped)
+		report_note(report, "stopped early: the command was sent SIGTERM");
+	add_clock_notes(c, report);
+	if (c->truth)
+		report_note(report,
+			    "modes: CPUs %s while the command ran, with their other tasks; true by "
+			    "source %s, within 1 point in windows of a second; shown in units of "
+			    "1/USER_HZ per CPU and column",
+			    c->cpus, c->truth);
+	else
+		report_note(report, "the true busy time of the CPUs is unavailable: %s%s%s",
+			    c->no_truth.what, c->no_truth.fix[0] ? "; fix: " : "", c->no_truth.fix);
+}
+
+int audit_command_report(const struct audit_findings *findings, const struct audit_command *command,
+			 struct report **ret_report, struct err *err)
+{
+	struct report *report = audit_report("command", NULL, findings, command->window_ns);
+	bool killed = WIFSIGNALED(command->status);
+	struct program_row row = {
+		.command_line = command->text,
+		.cpu_list = command->cpus,
+		.status = killed ? UINT32_MAX : WEXITSTATUS(command->status),
+		.signal = killed ? WTERMSIG(command->status) : UINT32_MAX,
+	};
+
+	if (!report)
+		return audit_report_done(NULL, ret_report, err);
+	report_source(report, command->truth ? command->truth : "task-clock");
+	columns_set(report, &program_fields_table, 0, &row);
+	columns_row(columns_table(report, &program_table, 0), command);
+	audit_modes_rows(columns_table(report, &command_modes_table, AUDIT_BY_LOAD),
+			 &(struct audit_modes_of){.load = "command"}, command->levels);
+	if (command->truth)
+		columns_set(report, &load_losses_table, 0, &command->losses);
+	add_command_notes(command, report);
+	return audit_report_done(report, ret_report, err);
+}
+
+const struct table_spec *const audit_tables[] = {
+	&fields_table,
+	&audit_delays_fields_table,
+	&precision_table,
+	&program_fields_table,
+	&audit_verdict_table,
+	&audit_sets_table,
+	&audit_peaks_table,
+	&audit_intervals_table,
+	&audit_delays_table,
+	&audit_loads_table,
+	&audit_errors_table,
+	&audit_phases_table,
+	&audit_modes_table,
+	&command_modes_table,
+	&program_table,
+	&audit_claims_table,
+	&audit_paper_table,
+	&load_losses_table,
+	&audit_blurred_table,
+	NULL,
+};

@@ -16,39 +16,39 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
-/* Report of the last row only, for formats that print each row when it is finished. */
+/* Report of the last row only, for formats that print each row when it is complete. */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
 			    struct err *err);
-/* Report of the last row as a line of text, so that rows scroll as one table. */
+/* Report of the last row as one line of text. */
 int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
 			     struct err *err);
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);
-/* Figures of the paper beside those of this machine, from both experiments. */
+/* Figures of the paper beside the figures of this machine, from audit ticks and audit delays. */
 int audit_paper_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, const struct audit_delays *delays,
 		       struct report **ret_report, struct err *err);
-/* The three most frequent intervals: "12.0 ms 24%, 8.0 ms 18%". "not measured" without any. */
+/* Formats the three most frequent intervals, "12.0 ms 24%, 8.0 ms 18%", or "not measured". */
 void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size);
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
 			   struct report **ret_report, struct err *err);
 int audit_command_report(const struct audit_findings *findings,
 			 const struct audit_command *command, struct report **ret_report,
 			 struct err *err);
-/* The verdict: regime, worst error, window lengths, what to use instead. */
+/* Verdict: accounting regime, worst error, window lengths, recommended source. */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Origin of load levels: a load, or a delay. */
+/* Experiment of a row of load levels: a load, or a delay. */
 struct audit_modes_of {
-	const char *load; /* NULL: a delay */
+	const char *load; /* NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Load levels per mode of the kernel's accounting. Text shows the table of a command only. */
-extern const struct table_spec audit_modes_table, audit_command_modes_table;
+/* Load levels per mode, hidden in text. */
+extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
 	AUDIT_BY_DELAY = 2,
@@ -56,20 +56,19 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Keys and lists of each experiment. audit_tables has all of them. */
-extern const struct table_spec audit_fields_table, audit_sets_table, audit_peaks_table,
-	audit_intervals_table, audit_blurred_table, audit_delays_fields_table, audit_delays_table,
-	audit_loads_table, audit_errors_table, audit_phases_table, audit_precision_table,
-	audit_program_fields_table, audit_program_table, audit_verdict_table,
-	audit_claims_table, audit_paper_table;
-extern const struct table_spec *const audit_tables[]; /* NULL-terminated */
+/* Keys and lists of the experiments. */
+extern const struct table_spec audit_sets_table, audit_peaks_table, audit_intervals_table,
+	audit_blurred_table, audit_delays_fields_table, audit_delays_table, audit_loads_table,
+	audit_errors_table, audit_phases_table, audit_verdict_table, audit_claims_table,
+	audit_paper_table;
+extern const struct table_spec *const audit_tables[]; /* all tables, NULL-terminated */
 
 /* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */
 const char *audit_seconds(uint64_t ns, char buf[16]);
-/* New report with the fields that all experiments share. */
+/* Creates a report with the fields that all experiments have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns);
-/* Passes @report on if it is complete, else frees it and sets @err. */
+/* Returns @report in @ret_report, or frees @report and sets @err if it is incomplete. */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of audit delays. */
+/* Report of audit delays. */
 #include "present/audit.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* In text each row is printed as soon as it is finished, so this table is for --all only. */
+/* Text prints each row when it is complete, so text has this table only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -45,7 +45,7 @@ const struct table_spec audit_delays_table =
 	TABLE("delays", "a loop of sleeps: accounted and true CPU time", delay_columns,
 	      .text_hidden = true);
 
-/* A row in text: only columns of a fixed width, which fit a terminal of 80, so that rows align. */
+/* Columns of a row in text, with fixed widths that fit a terminal of 80 columns. */
 static const struct column_spec line_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -82,7 +82,7 @@ static size_t nr_finished(const struct audit_delays *d)
 	return nr;
 }
 
-/* The shortest sleep with the largest or the smallest slack. NULL without a finished sleep. */
+/* Row of the shortest sleep, with the largest or the smallest slack. NULL without a sleep. */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {
 	const struct audit_delay *best = NULL;
@@ -100,7 +100,7 @@ static const struct audit_delay *shortest(const struct audit_delays *d, bool lar
 	return best;
 }
 
-/* "1 ns", "50 us" */
+/* Formats a time as "1 ns" or "50 us". */
 static const char *short_time(uint64_t ns, char buf[32])
 {
 	if (ns < 1000)
@@ -110,7 +110,7 @@ static const char *short_time(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* A sleep ends up to the slack late: which of the two explains what another experiment found? */
+/* Notes the effect of the timer slack: a sleep ends late by up to the slack. */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
@@ -202,36 +202,27 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 			    nr_finished(d), (unsigned long long)d->nr_asked);
 }
 
-static const char *source_of(const struct audit_delays *delays)
-{
-	return delays->truth ? delays->truth : "thread-clock";
-}
-
-static void add_modes(const struct audit_delays *delays, size_t first, struct report *report)
-{
-	struct table *table = columns_table(report, &audit_modes_table, AUDIT_BY_DELAY);
-
-	for (size_t i = first; i < delays->nr; i++)
-		audit_modes_rows(table,
-				 &(struct audit_modes_of){.delay_ns = delays->rows[i].delay_ns,
-							  .slack_ns = delays->rows[i].slack_ns},
-				 delays->rows[i].levels);
-}
-
 static int report_rows(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_delays *delays, size_t first, struct report **ret_report,
 		       struct err *err)
 {
 	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
-	struct table *table;
+	struct table *table, *modes;
 
 	if (report) {
-		report_source(report, source_of(delays));
+		report_source(report, delays->truth ?: "thread-clock");
 		columns_set(report, &audit_delays_fields_table, 0, delays);
 		table = columns_table(report, &audit_delays_table, 0);
-		for (size_t i = first; i < delays->nr; i++)
-			columns_row(table, &delays->rows[i]);
-		add_modes(delays, first, report);
+		modes = columns_table(report, &audit_modes_table, AUDIT_BY_DELAY);
+		for (size_t i = first; i < delays->nr; i++) {
+			const struct audit_delay *row = &delays->rows[i];
+
+			columns_row(table, row);
+			audit_modes_rows(modes,
+					 &(struct audit_modes_of){.delay_ns = row->delay_ns,
+								  .slack_ns = row->slack_ns},
+					 row->levels);
+		}
 		if (delays->truth)
 			columns_set(report, &load_losses_table, 0, &delays->losses);
 		add_notes(delays, report);
@@ -259,7 +250,7 @@ int audit_delays_line_report(const struct audit_delays *delays, struct report **
 	struct report *report = report_new("audit");
 
 	if (report) {
-		report_source(report, source_of(delays));
+		report_source(report, delays->truth ?: "thread-clock");
 		columns_row(columns_table(report, &line_table, 0), &delays->rows[delays->nr - 1]);
 	}
 	return audit_report_done(report, ret_report, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of audit --paper: published figures beside the figures of this machine. */
+/* Report of audit --paper: published figures beside the figures of this machine. */
 #include "present/audit.h"
 
 #include <math.h>
@@ -10,7 +10,10 @@
 /* Loops per delay in the paper. Figures of this machine are scaled to the same number. */
 #define LOOPS 1e7
 
-/* Table 1 of the paper, in seconds. Its text has "20" for the row between 40 and 60 us, read here as 50. */
+/*
+ * Table 1 of the paper, in seconds. The paper prints "20" for the row between 40 and 60 us, which
+ * must be 50.
+ */
 static const struct published {
 	uint64_t delay_us;
 	double run, user, system;
@@ -25,7 +28,7 @@ static const struct published {
 
 struct paper_row {
 	uint64_t delay_ns, slack_ns, iterations;
-	double paper_run, paper_user, paper_system; /* NaN if the paper lacks this row */
+	double paper_run, paper_user, paper_system; /* NaN if the paper has no such row */
 	double estimated, run, user, system, truth;
 };
 
@@ -67,7 +70,7 @@ static void add_row(struct table *table, const struct audit_delay *delay)
 	};
 
 	/* The paper's loops ran with the default slack only. */
-	for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(published); i++)
 		if (delay->slack_ns == AUDIT_DEFAULT_SLACK_NS &&
 		    published[i].delay_us * NSEC_PER_USEC == delay->delay_ns) {
 			row.paper_run = published[i].run * 1e9;
@@ -120,7 +123,7 @@ static const struct audit_delay *find(const struct audit_delays *d, uint64_t del
 	return NULL;
 }
 
-/* "57.2 us; with a timer slack of 1 ns 8.36 us" */
+/* Adds a claim with two values: "57.2 us; with a timer slack of 1 ns 8.36 us". */
 static void add_pair(struct table *table, const char *claim, const char *paper, const char *unit,
 		     double with_default, double with_1_ns)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of audit sources. */
+/* Report of audit sources. */
 #include "present/audit.h"
 
 #include <math.h>
 
 #include "present/load.h"
 
-/* One load as a whole. */
+/* Figures of one load over its whole run. */
 struct load_row {
 	const char *name;
 	uint64_t window_ns, period_ns, phase_ns;
@@ -54,11 +54,11 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 	columns_row(table, &row);
 }
 
-/* One source under one load, over all windows of one length. */
+/* Errors of one source under one load in windows of one length. */
 struct error_row {
 	const char *load, *source;
 	uint64_t window_ns;
-	struct audit_error e; /* NaN, so null, if all windows are void */
+	struct audit_error e; /* null if all windows are void */
 };
 
 static const struct column_spec error_columns[] = {
@@ -83,7 +83,7 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 	for (size_t i = 0; i < nr; i++) {
 		const struct error_row row = {run->name, source, windows_ns[i], errors[i]};
 
-		/* The load was too short for windows of this length. */
+		/* Skip window lengths for which the load was too short. */
 		if (errors[i].windows || errors[i].voids)
 			columns_row(table, &row);
 	}
@@ -108,7 +108,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 
 	if (report->failed)
 		return;
-	/* In a brief run text shows only the loads; the errors would fill a screen. */
+	/* In a brief run, text shows only the loads. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)
@@ -129,7 +129,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 	}
 }
 
-/* Loads whose point is one column: what it shows, and what is true. */
+/* Notes the shown and the true time of the one column that a load tests. */
 static void say_column(const struct audit_load_run *run, enum audit_mode mode, struct report *report)
 {
 	const struct audit_level *level = &run->levels[mode];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of audit ticks. */
+/* Report of audit ticks. */
 #include "present/audit.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static int bins_of(const struct counter_edges *edges, struct bins *ret_bins)
 	return rc;
 }
 
-/* "12.0 ms 24%, 8.0 ms 18%": the three highest. */
+/* Formats the three highest peaks: "12.0 ms 24%, 8.0 ms 18%". */
 static void top_peaks(const struct bins *bins, char *buf, size_t size)
 {
 	struct bins_peak peaks[MAX_PEAKS];
@@ -68,7 +68,7 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* One set of columns under its load. */
+/* Set of columns under one load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;
@@ -88,39 +88,6 @@ static const struct column_spec set_columns[] = {
 	COLUMN(struct set_row, M_READER_RATIO, reader_ratio),
 };
 const struct table_spec audit_sets_table = TABLE("sets", "increments of /proc/stat", set_columns);
-
-static int add_sets(const struct audit_ticks *t, const struct audit_findings *f,
-		    struct report *report)
-{
-	struct table *table = columns_table(report, &audit_sets_table, 0);
-
-	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
-		const struct audit_watch *w = &t->watch[audit_ticks_load_of(i)];
-		const struct counter_edges *edges = &t->edges[i];
-		struct set_row row = {
-			.set = set_names[i],
-			.increments = edges->nr,
-			.blurred = edges->blurred,
-			.coherence = f->tick_known && edges->nr
-					     ? tick_fit_coherence(edges->stamps, edges->nr,
-								  (double)f->tick_ns, NULL)
-					     : NAN,
-			.read_hz = (double)w->reads * 1e9 / (double)w->wall_ns,
-			.read_ns = (double)w->read_ns / (double)w->reads,
-			.reader_ratio = (double)w->cpu_ns / (double)w->wall_ns,
-		};
-		struct bins bins;
-
-		if (!w->reads || !w->wall_ns)
-			continue;
-		if (bins_of(edges, &bins))
-			return -ENOMEM;
-		top_peaks(&bins, row.peaks, sizeof(row.peaks));
-		bins_free(&bins);
-		columns_row(table, &row);
-	}
-	return 0;
-}
 
 struct peak_row {
 	const char *set;
@@ -189,7 +156,7 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 		if (row.count)
 			columns_row(table, &row);
 	}
-	/* Intervals beyond the last bin: the upper edge is null. */
+	/* Intervals above the last bin have no upper bound. */
 	if (bins->above)
 		columns_row(table,
 			    &(struct interval_row){.set = set,
@@ -198,24 +165,48 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 						   .count = bins->above});
 }
 
-static int add_intervals(const struct audit_ticks *t, const struct audit_findings *f,
-			 struct report *report)
+static void add_set(const struct audit_watch *w, const struct counter_edges *edges,
+		    const struct audit_findings *f, const char *set, const struct bins *bins,
+		    struct table *table)
 {
+	struct set_row row = {
+		.set = set,
+		.increments = edges->nr,
+		.blurred = edges->blurred,
+		.coherence = f->tick_known && edges->nr
+				     ? tick_fit_coherence(edges->stamps, edges->nr,
+							  (double)f->tick_ns, NULL)
+				     : NAN,
+		.read_hz = (double)w->reads * 1e9 / (double)w->wall_ns,
+		.read_ns = (double)w->read_ns / (double)w->reads,
+		.reader_ratio = (double)w->cpu_ns / (double)w->wall_ns,
+	};
+
+	top_peaks(bins, row.peaks, sizeof(row.peaks));
+	columns_row(table, &row);
+}
+
+static void add_tables(const struct audit_ticks *t, const struct audit_findings *f,
+		       struct report *report)
+{
+	struct table *sets = columns_table(report, &audit_sets_table, 0);
 	struct table *peaks = columns_table(report, &audit_peaks_table, 0);
 	struct table *intervals = columns_table(report, &audit_intervals_table, 0);
 
-	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
+	for (size_t i = 0; i < AUDIT_NR_SETS && !report->failed; i++) {
+		const struct audit_watch *w = &t->watch[audit_ticks_load_of(i)];
 		struct bins bins;
 
-		if (!t->edges[i].nr_intervals)
+		if (!w->reads || !w->wall_ns)
 			continue;
-		if (bins_of(&t->edges[i], &bins))
-			return -ENOMEM;
+		report->failed = bins_of(&t->edges[i], &bins);
+		if (report->failed)
+			return;
+		add_set(w, &t->edges[i], f, set_names[i], &bins, sets);
 		add_peaks(f, peaks, set_names[i], &bins);
 		add_bins(intervals, set_names[i], &bins);
 		bins_free(&bins);
 	}
-	return 0;
 }
 
 struct quality_row {
@@ -232,7 +223,7 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 {
 	struct quality_row row = {0};
 
-	/* Sets of one load share the same readings: count them once, by the largest set. */
+	/* Sets of one load share their readings. Count the maximum over the sets once per load. */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;
 
@@ -293,8 +284,7 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 
 	if (report) {
 		report_source(report, "procstat");
-		if (add_sets(ticks, findings, report) || add_intervals(ticks, findings, report))
-			report->failed = true;
+		add_tables(ticks, findings, report);
 		add_quality(ticks, report);
 		add_notes(ticks, findings, report);
 	}

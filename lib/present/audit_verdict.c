@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The verdict of audit in plain words. */
+/* Verdict of audit: notes and fields from the findings of all experiments. */
 #include "present/audit.h"
 
 #include <errno.h>
@@ -11,8 +11,7 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 	case AUDIT_TICK:
 		report_note(report,
 			    "this kernel accounts CPU time by the tick: %u times a second it "
-			    "charges the "
-			    "whole tick to the task or interrupt that runs then",
+			    "charges the whole tick to the task or interrupt that runs then",
 			    f->hz);
 		break;
 	case AUDIT_SAMPLED:
@@ -46,8 +45,7 @@ static void say_window(struct report *report, const char *want, uint64_t window_
 	if (window_ns)
 		report_note(report,
 			    "under a load that is not synchronous with the tick, /proc/stat is "
-			    "accurate to "
-			    "%s in 95 of 100 windows of about %s s",
+			    "accurate to %s in 95 of 100 windows of about %s s",
 			    want, audit_seconds(window_ns, text));
 	else
 		report_note(
@@ -65,8 +63,7 @@ static void say_windows(const struct audit_findings *f, struct report *report)
 	say_window(report, "0.1 %", f->good_01_ns);
 	report_note(report,
 		    "both are estimates from its errors in windows of 0.1 to %s s (root mean "
-		    "square in the "
-		    "longest: %.2f points)",
+		    "square in the longest: %.2f points)",
 		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }
 
@@ -107,8 +104,7 @@ static void say_instead(const struct audit_findings *f, struct report *report)
 			    "machine, or use subtick load");
 	else if (f->softirq_known && f->softirq_as_idle < 0.5)
 		report_note(report, "use subtick load; if it does not work on a machine, use 1 − "
-				    "idle columns ÷ wall "
-				    "time (subtick load --source procidle), not the busy columns");
+				    "idle columns ÷ wall time (subtick load --source procidle), not the busy columns");
 	else
 		report_note(report, "use subtick load instead of the columns of /proc/stat");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes the report from the rounds: figures, per CPU, tracepoints, comparison, notes. */
+/* Report of `subtick crit`: figures, figures per CPU, cost of the tracepoints, notes. */
 #include "present/crit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Each metric exists in ns and in cycles; the specifications name the one in ns. */
+/* Adds a table. Each metric exists in ns and in cycles; the specification has the metrics in ns. */
 static struct table *add_table(const struct crit_engine *engine, const struct table_spec *spec,
 			       const double *percent, unsigned int nr, struct report *report)
 {
@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* Text shows only the spread of the figure that runs are compared by; JSON and CSV have all. */
+/* Text shows only the spread of the figure that is used to compare runs. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -94,7 +94,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Spread over the rounds of a figure in struct crit_cpu; all rounds have the same CPUs in order. */
+/* Spread over the rounds of a member of struct crit_cpu. All rounds have the same CPUs. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -142,7 +142,7 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 	}
 }
 
-/* Costs of one operation in the three phases, and what the tracepoints add. */
+/* Cost of one operation in the three phases, and the cost of the tracepoints. */
 struct difference_row {
 	const char *op;
 	double before, now, after;
@@ -150,7 +150,7 @@ struct difference_row {
 	int8_t exceeds;
 };
 
-/* The figure that runs are compared by is batch in ns, median in cycles. */
+/* Runs are compared by the batch mean in ns, or by the median in cycles. */
 #define COST(member, name, heading)                                                     \
 	COLUMN(struct difference_row, M_CRIT_BATCH_NS, member, .flags = COLUMN_INTEGER, \
 	       .key = name, .title = heading)
@@ -180,7 +180,7 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 	columns_row(table, row);
 }
 
-/* Both off phases together: a drift during the run widens the range. */
+/* Spread over both off phases, so that a drift during the run widens the range. */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
 	struct crit_spread a = crit_compared(&trace->off_before, op);
@@ -234,7 +234,7 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
-	/* About half of all samples if a pair costs less than a clock step, so no loss. */
+	/* Not a loss: if a pair costs less than a clock step, about half of all samples. */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
@@ -242,22 +242,23 @@ static const struct table_spec quality_table = TABLE("quality", NULL, quality_co
 static void add_quality(const struct crit_engine *engine, const struct crit_result *result,
 			struct report *report)
 {
-	double clock[CRIT_MAX_ROUNDS], call[CRIT_MAX_ROUNDS];
-	struct quality_row row = {.step_ns = 1e9 / (double)cycles_hz()};
+	struct quality_row row = {
+		.step_ns = 1e9 / (double)cycles_hz(),
+		.clock_ns = crit_figure(result, offsetof(struct crit_round, clock_ns)).mid,
+		.call_ns = crit_figure(result, offsetof(struct crit_round, call_ns)).mid,
+	};
 
-	for (unsigned int i = 0; i < result->nr_rounds; i++) {
-		clock[i] = result->rounds[i].clock_ns;
-		call[i] = result->rounds[i].call_ns;
+	for (unsigned int i = 0; i < result->nr_rounds; i++)
 		row.below += result->rounds[i].below_overhead;
-	}
-	row.clock_ns = crit_spread_of(clock, result->nr_rounds).mid;
-	row.call_ns = crit_spread_of(call, result->nr_rounds).mid;
 	columns_set(report, &quality_table, in_ns(engine) ? WITH_CLOCK : 0, &row);
 	if (in_ns(engine) && isfinite(row.step_ns) && row.step_ns > 1)
 		report_note(report, "one step of the clock is %.3g ns", row.step_ns);
 }
 
-/* The operation whose batch and single pairs are furthest apart; CRIT_NR_OPS if none has both. */
+/*
+ * Operation with the largest difference between batch mean and median, or CRIT_NR_OPS if no
+ * operation has both figures.
+ */
 static enum crit_op furthest_apart(const struct crit_result *result)
 {
 	enum crit_op worst = CRIT_NR_OPS;
@@ -275,7 +276,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Notes that name the figure to use as the cost of a pair, with the reason. */
+/* Notes which figure is the cost of a pair, with the reason. */
 static void say_believe(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

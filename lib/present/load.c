@@ -351,6 +351,7 @@ const struct table_spec *const load_tables[] = {
 	&topology_table,
 	&load_all_table,
 	&load_cores_table,
+	&load_pairs_table,
 	&vecs_table,
 	&load_irqs_table,
 	&load_tasks_table,
@@ -373,6 +374,7 @@ void load_report_fill(const struct load_window *w, struct report *report)
 	if (w->cpu_bursts)
 		add_bursts(w, report);
 	load_report_cores(w, report);
+	load_report_pairs(w, report);
 	load_report_lines(w, report);
 	load_report_tasks(w, report);
 	columns_set(report, &load_quality_table, 0, w);

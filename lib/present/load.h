@@ -24,13 +24,14 @@ extern const struct table_spec load_losses_table;
 void load_findings(const struct load_window *window, struct report *report);
 
 /*
- * Add the tables of physical cores, interrupt lines and tasks. A table that was requested but is
+ * Add the tables of physical cores, pairs of cgroups, interrupt lines and tasks. A table that was requested but is
  * unavailable becomes a note with the reason.
  */
-extern const struct table_spec load_cores_table, load_irqs_table, load_tasks_table;
+extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table, load_tasks_table;
 /* Notes that the source cannot measure @what. */
 void load_note_unseen(const struct load_window *w, const char *what, struct report *report);
 void load_report_cores(const struct load_window *w, struct report *report);
+void load_report_pairs(const struct load_window *w, struct report *report);
 void load_report_lines(const struct load_window *w, struct report *report);
 void load_report_tasks(const struct load_window *w, struct report *report);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/losses.h"
@@ -27,6 +28,10 @@ static const struct finding_rule steal = {
 static const struct finding_rule core_shared = {
 	"core_shared", "placement", LOAD_WRONG_RATIO,
 	"subtick load --cores --tasks 1: what runs there; taskset or cpuset.cpus moves one of them"};
+
+static const struct finding_rule core_shared_cgroup = {
+	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
+	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
 /* CPUs of which the same can be said. */
 struct alike {
@@ -216,6 +221,25 @@ static void find_shared(const struct load_window *w, struct report *report)
 		     100.0 * (double)f.lost_ns / (double)shared->window_ns, idle->cpu[0]);
 }
 
+/* The pair of different cgroups with most time on one physical core. */
+static void find_pair(const struct load_window *w, struct report *report)
+{
+	for (size_t i = 0; w->pairs && i < w->nr_pairs; i++) {
+		const struct load_pair *pair = &w->pairs[i];
+		struct finding f = finding_of(&core_shared_cgroup, pair->ns);
+
+		if (!pair->run_ns || !strcmp(pair->cgroup, pair->sibling))
+			continue;
+		f.share = (double)pair->ns / (double)pair->run_ns;
+		finding_set(f.victim, "%s", pair->cgroup);
+		finding_set(f.culprit, "%s", pair->sibling);
+		findings_add(report, &f,
+			     "%s shares its physical core with %s %.1f %% of its running time",
+			     pair->cgroup, pair->sibling, 100.0 * f.share);
+		return;
+	}
+}
+
 void load_findings(const struct load_window *w, struct report *report)
 {
 	struct grouped *grouped = calloc(1, sizeof(*grouped));
@@ -232,4 +256,5 @@ void load_findings(const struct load_window *w, struct report *report)
 		say(w, &grouped->list[i], report);
 	free(grouped);
 	find_shared(w, report);
+	find_pair(w, report);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of --cores, --irq and --tasks. */
+/* The tables of --cores, --cgroups, --irq and --tasks. */
 #include "present/load.h"
 
 #include <math.h>
@@ -82,6 +82,44 @@ void load_report_cores(const struct load_window *w, struct report *report)
 		if (figure)
 			row.closure_error_ratio = core->closure_error_ratio;
 		load_flags_format(core->flags, row.flags, sizeof(row.flags));
+		columns_row(table, &row);
+	}
+}
+
+struct pair_row {
+	struct load_pair p;
+	double ratio;
+};
+
+static const struct column_spec pair_columns[] = {
+	COLUMN(struct pair_row, M_PAIR_CGROUP, p.cgroup),
+	COLUMN(struct pair_row, M_PAIR_SIBLING, p.sibling),
+	COLUMN(struct pair_row, M_PAIR_RUN_NS, p.run_ns),
+	COLUMN(struct pair_row, M_PAIR_NS, p.ns),
+	COLUMN(struct pair_row, M_PAIR_RATIO, ratio),
+};
+const struct table_spec load_pairs_table =
+	TABLE("cgroups", "cgroups that share a physical core", pair_columns);
+
+void load_report_pairs(const struct load_window *w, struct report *report)
+{
+	struct table *table;
+
+	if (!w->cgroups || !w->cores)
+		return;
+	if (!w->pairs) {
+		report_note(report, "cgroups that share a core are unknown: "
+				    "a CPU came online after the start, or the table could not be read");
+		return;
+	}
+	table = columns_table(report, &load_pairs_table, 0);
+	for (size_t i = 0; i < w->nr_pairs; i++) {
+		struct pair_row row = {.p = w->pairs[i], .ratio = NAN};
+
+		if (row.p.run_ns)
+			row.ratio = share_of(row.p.ns, row.p.run_ns);
+		else
+			row.p.run_ns = UINT64_MAX;
 		columns_row(table, &row);
 	}
 }

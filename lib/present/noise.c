@@ -301,7 +301,7 @@ static void add_senders_and_calls(const struct noise_window *w, struct report *r
 	if (!w->has_senders)
 		return;
 	add_sent(&w->senders, &senders_table, report);
-	if (w->calls_told)
+	if (w->calls_known)
 		add_sent(&w->calls, &calls_table, report);
 	else
 		report_note(report,
@@ -332,14 +332,14 @@ static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 static const struct column_spec quality_columns[] = {
 	COLUMN(struct noise_window, M_CLOSURE_MAX_RATIO, closure_max_ratio),
 	COLUMN(struct noise_window, M_STEAL_KNOWN, steal_known),
-	COLUMN(struct noise_window, M_NMI_KNOWN, nmi_told),
+	COLUMN(struct noise_window, M_NMI_KNOWN, nmi_known),
 #define LOSS(member, key) COLUMN(struct noise_window, M_##key##_total, noise_losses.member),
 #define OF_SENDERS(member, key) \
 	COLUMN(struct noise_window, M_##key##_total, noise_losses.member, .when = WITH_SENDERS),
 	NOISE_LOSSES(LOSS)
 	COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
 	NOISE_SENDER_LOSSES(OF_SENDERS)
-	COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told, .when = WITH_SENDERS),
+	COLUMN(struct noise_window, M_CALLS_KNOWN, calls_known, .when = WITH_SENDERS),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
 
@@ -349,7 +349,8 @@ const struct table_spec *const noise_tables[] = {
 	&load_losses_table, NULL,
 };
 
-int noise_report(const struct noise_window *w, struct report **ret_report)
+int noise_report(const struct noise_window *w, const struct overview_window *all,
+		 struct report **ret_report)
 {
 	struct report *report = report_new("noise");
 
@@ -366,10 +367,10 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_functions(w, report);
 	add_senders_and_calls(w, report);
 	findings_begin(report);
-	noise_findings(w, report);
+	noise_findings(w, all, report);
 	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
-	if (!w->nmi_told)
+	if (!w->nmi_known)
 		report_note(
 			report,
 			"NMIs are not told by this kernel: their time is in what they interrupted");

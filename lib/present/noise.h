@@ -3,13 +3,18 @@
 #ifndef SUBTICK_PRESENT_NOISE_H
 #define SUBTICK_PRESENT_NOISE_H
 
-#include "measure/noise/window.h"
+#include "measure/overview/overview.h"
 #include "report/columns.h"
 
 extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
-/* Adds what takes much of a core, and softirqs that wait long for their run. */
-void noise_findings(const struct noise_window *w, struct report *report);
-int noise_report(const struct noise_window *w, struct report **ret_report);
+/*
+ * Adds sources that take much of a core, and softirqs that wait long for their run. @all: windows
+ * measured beside @w, or NULL.
+ */
+void noise_findings(const struct noise_window *w, const struct overview_window *all,
+		    struct report *report);
+int noise_report(const struct noise_window *w, const struct overview_window *all,
+		 struct report **ret_report);
 
 #endif

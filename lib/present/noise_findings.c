@@ -85,11 +85,12 @@ static void add_delays(const struct noise_window *w, struct report *report)
 	}
 }
 
-void noise_findings(const struct noise_window *w, struct report *report)
+void noise_findings(const struct noise_window *w, const struct overview_window *all,
+		    struct report *report)
 {
 	const struct overview_window of_noise = {.noise = w};
 
-	say_noise(&of_noise, 0, report);
+	say_noise(all ?: &of_noise, report);
 	add_threads(w, report);
 	add_functions(w, report);
 	add_delays(w, report);

@@ -96,17 +96,18 @@ static void note_wake(struct report *report, const struct wake_window *w)
 }
 
 int overview_part_report(const struct overview_window *w, enum overview_part part,
-			 struct report **ret_report)
+			 bool all_in_load, struct report **ret_report)
 {
+	bool whole = w->load && w->runq && w->runq->has_blame && !all_in_load;
 	struct report *report;
 
 	switch (part) {
 	case OVERVIEW_RUNQ:
-		return runq_report(w->runq, ret_report);
+		return runq_report(w->runq, whole ? w : NULL, ret_report);
 	case OVERVIEW_WAKE:
 		return wake_report(w->wake, ret_report);
 	case OVERVIEW_NOISE:
-		return noise_report(w->noise, ret_report);
+		return noise_report(w->noise, whole ? w : NULL, ret_report);
 	default:
 		break;
 	}
@@ -114,9 +115,10 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 	if (!report)
 		return -ENOMEM;
 	load_report_fill(w->load, report);
-	if (w->wake)
+	if (all_in_load && w->wake)
 		wake_findings(w->wake, report);
-	overview_findings(w, report);
+	if (all_in_load)
+		overview_findings(w, report);
 	return report_finish(report, ret_report);
 }
 

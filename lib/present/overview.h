@@ -8,14 +8,17 @@
 
 extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
 
-/* Adds the findings of @window to @report. */
+/* Adds the findings about groups that wait. Needs the windows of load and of runq with blame. */
+void overview_wait_findings(const struct overview_window *window, struct report *report);
+/* Adds all findings of @window to @report. */
 void overview_findings(const struct overview_window *window, struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 /*
- * Report of a part that is available, for the live screen. That of load has the findings of the
- * overview and of wake.
+ * Report of an available part. @all_in_load: the report of load also has the findings of wake and
+ * of the overview, for the live screen. Otherwise each report has the findings about its own
+ * figures, and the windows of the other parts add to them.
  */
 int overview_part_report(const struct overview_window *window, enum overview_part part,
-			 struct report **ret_report);
+			 bool all_in_load, struct report **ret_report);
 
 #endif

@@ -266,6 +266,7 @@ void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, stru
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
+	ask_overview(v, &f);
 	/* One command that uses most of the time stands out only if there are others beside it. */
 	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
 	    !(v->process && has_name(v->process, crew->top->name)) &&

@@ -267,7 +267,7 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 
 static void say_idle_exit(const struct victim *v, struct report *report)
 {
-	uint64_t lost = v->group->cause_ns[RUNQ_IDLE];
+	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group);
 	struct finding f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
@@ -430,21 +430,26 @@ static void say_starved(const struct overview_window *o, const struct suspect *s
 	say_waits(&v, report);
 }
 
-void overview_findings(const struct overview_window *o, struct report *report)
+static void say_victims(const struct overview_window *o, double taken, struct report *report)
 {
 	const struct runq_window *w = o->runq;
-	uint64_t woken = 0;
-	double taken;
 
-	for (size_t i = 0; w && i < w->nr_groups; i++)
-		woken += runq_woken_ns(&w->groups[i]);
-	taken = say_noise(o, woken, report);
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
 			say_victim(o, &w->groups[i], taken, report);
 	for (size_t i = 0; w && i < o->suspects.nr; i++)
 		if (o->suspects.list[i].starved)
 			say_starved(o, &o->suspects.list[i], report);
-	if (w)
-		runq_note_unknown(w, report);
+}
+
+void overview_wait_findings(const struct overview_window *o, struct report *report)
+{
+	say_victims(o, say_noise(o, NULL), report);
+}
+
+void overview_findings(const struct overview_window *o, struct report *report)
+{
+	say_victims(o, say_noise(o, report), report);
+	if (o->runq)
+		runq_note_unknown(o->runq, report);
 }

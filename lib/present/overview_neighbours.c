@@ -313,6 +313,7 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 		set_yield(v, path, f.setting);
 	if (!f.command[0] && !f.setting[0])
 		advise(v, &rivals[0], &f);
+	ask_overview(v, &f);
 	if (!rivals[0].len && crew.top)
 		finding_set(f.culprit, "%s: %s", path, crew.top->name);
 	wait_text(v, report, &f, rate, sizeof(rate));

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "present/runq.h"
+
 /* A source on all cores where it takes at least RULE_NOISE of the time. */
 struct spread {
 	const struct noise_source *worst;
@@ -172,10 +174,13 @@ static void say_source(const struct overview_window *o, const struct spread *all
 		     (double)all->count * 1e9 / (double)o->noise->window_ns, from);
 }
 
-double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report)
+double say_noise(const struct overview_window *o, struct report *report)
 {
+	uint64_t waits_ns = 0;
 	double taken = 0.0;
 
+	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++)
+		waits_ns += runq_woken_ns(&o->runq->groups[i]);
 	for (size_t i = 0; o->noise && i < o->noise->nr_sources; i++) {
 		struct spread all;
 		double part;
@@ -186,7 +191,8 @@ double say_noise(const struct overview_window *o, uint64_t waits_ns, struct repo
 		if (part > 1.0 - taken)
 			part = 1.0 - taken;
 		taken += part;
-		say_source(o, &all, (uint64_t)(part * (double)waits_ns), report);
+		if (report)
+			say_source(o, &all, (uint64_t)(part * (double)waits_ns), report);
 	}
 	return taken;
 }

@@ -130,6 +130,8 @@ static inline uint64_t crew_ns(const struct crew *crew)
 uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns);
 /* True if the row has waits of the victim. */
 bool is_victim(const struct victim *v, const struct runq_blame *row);
+/* Without tasks and without a setting: the overview measures the tasks and names them. */
+void ask_overview(const struct victim *v, struct finding *f);
 /* True if "PATH=VALUE" is not empty and a shell reads it as one word without quotes. */
 bool setting_is_plain(const char *setting);
 
@@ -153,11 +155,11 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
- * Add findings for interrupts, softirqs and IPIs. A task that waits behind another one also waits
- * for the interrupts on top of it, so @waits_ns, the waits of all victims, count in part here.
- * Returns that part of all waits, from 0 to 1. Without waits only the member noise of @o is read.
+ * Adds findings for interrupts, softirqs and IPIs; NULL for @report adds none. A task that waits
+ * behind another task also waits for the interrupts on top of that task. Returns the share of all
+ * wake-up waits that interrupts account for, from 0 to 1. Without @o->runq only @o->noise is read.
  */
-double say_noise(const struct overview_window *o, uint64_t waits_ns, struct report *report);
+double say_noise(const struct overview_window *o, struct report *report);
 /* The cgroup that lost most time to sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 

@@ -38,6 +38,12 @@ const struct settings_level *level_of(const struct overview_window *o, const cha
 	return NULL;
 }
 
+void ask_overview(const struct victim *v, struct finding *f)
+{
+	if (!v->o->suspects.list && !f->setting[0] && !f->command[0])
+		finding_set(f->command, "subtick --once");
+}
+
 bool setting_is_plain(const char *setting)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

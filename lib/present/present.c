@@ -16,14 +16,14 @@
 #include "present/runq.h"
 #include "present/wake.h"
 
-#define PRESENT(noun)                                                             \
-	int present_##noun(const struct meter *meter, struct report **ret_report) \
-	{                                                                         \
-		return noun##_report(noun##_window(meter), ret_report);           \
+#define PRESENT(noun, ...)                                                               \
+	static int present_##noun(const struct meter *meter, struct report **ret_report) \
+	{                                                                                \
+		return noun##_report(noun##_window(meter), ##__VA_ARGS__, ret_report);   \
 	}
 PRESENT(load)
-PRESENT(runq)
-PRESENT(noise)
+PRESENT(runq, NULL)
+PRESENT(noise, NULL)
 PRESENT(wake)
 PRESENT(overview)
 

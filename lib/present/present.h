@@ -7,13 +7,6 @@
 #include "measure/meter.h"
 #include "report/report.h"
 
-/* Report of the window that @meter, a meter of that noun, read last. */
-int present_load(const struct meter *meter, struct report **ret_report);
-int present_runq(const struct meter *meter, struct report **ret_report);
-int present_noise(const struct meter *meter, struct report **ret_report);
-int present_wake(const struct meter *meter, struct report **ret_report);
-int present_overview(const struct meter *meter, struct report **ret_report);
-
 /* Report of the window that @meter read last. @command: load, runq, noise, wake or overview. */
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "present/overview.h"
 #include "report/findings.h"
 
 /* A row of the groups, without percentiles and boundaries, whose number varies. */
@@ -448,7 +449,8 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 	return report;
 }
 
-int runq_report(const struct runq_window *w, struct report **ret_report)
+int runq_report(const struct runq_window *w, const struct overview_window *all,
+		struct report **ret_report)
 {
 	struct report *report = report_begin(w, w->time_unix_ns, w->window_ns, WITH_WAITS_SEEN);
 
@@ -459,7 +461,9 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 		add_blame(w, report);
 	runq_report_quality(w, report);
 	findings_begin(report);
-	runq_findings(w, report);
+	runq_findings(w, !all, report);
+	if (all)
+		overview_wait_findings(all, report);
 	runq_avoidable_findings(w, report);
 	if (w->has_avoidable)
 		runq_report_avoidable(w, report);

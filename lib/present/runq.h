@@ -3,22 +3,26 @@
 #ifndef SUBTICK_PRESENT_RUNQ_H
 #define SUBTICK_PRESENT_RUNQ_H
 
-#include "measure/runq/window.h"
+#include "measure/overview/overview.h"
 #include "report/columns.h"
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
-int runq_report(const struct runq_window *window, struct report **ret_report);
+/* @all: windows measured beside @window, for findings that need them; or NULL. */
+int runq_report(const struct runq_window *window, const struct overview_window *all,
+		struct report **ret_report);
 /* Report of window->long_waits alone. *ret_report is NULL if there are none. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window to @report. */
-void runq_findings(const struct runq_window *window, struct report *report);
+/* Adds the findings of @window to @report; @groups: also those about single groups. */
+void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
 /* Waits of the group for cores that began with a wake-up, if their cause is known. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits for cores that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
+/* Waits of the group for idle cores, without waits whose idle state has a finding of its own. */
+uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
 /* p99 of a cause with @wait_ns of the group's waiting: NAN unless this cause made almost all of it. */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);

@@ -85,8 +85,7 @@ static const char *p99_of(const struct runq_window *w, const struct runq_group_w
 	return buf;
 }
 
-/* Waits of the group for idle cores, without waits whose idle state has a finding of its own. */
-static uint64_t idle_exit_ns(const struct runq_window *w, const struct runq_group_window *group)
+uint64_t runq_idle_exit_ns(const struct runq_window *w, const struct runq_group_window *group)
 {
 	uint64_t left = group->cause_ns[RUNQ_IDLE];
 
@@ -151,7 +150,7 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
 		SAY(&kernel_threads, cause[RUNQ_KTHREAD], "%s waits for kernel threads: %s%s");
 	}
-	SAY(&idle_exit, idle_exit_ns(w, group),
+	SAY(&idle_exit, runq_idle_exit_ns(w, group),
 	    "%s waits for idle cores to wake up: %s%s");
 }
 
@@ -304,16 +303,16 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 	}
 }
 
-void runq_findings(const struct runq_window *w, struct report *report)
+void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	say_steal(w, report);
 	/* A core has no waits of its own. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
-	for (size_t i = 0; i < w->nr_groups; i++)
+	for (size_t i = 0; groups && i < w->nr_groups; i++)
 		if (w->groups[i].sum_ns)
 			say_group(w, &w->groups[i], report);
-	for (size_t i = 0; i < w->nr_blame; i++)
+	for (size_t i = 0; groups && i < w->nr_blame; i++)
 		say_pair(w, &w->blame[i], report);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		say_idle_state(w, &w->idle_states[i], report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick trace`: cores with a picture, the longest waits with their chain, tasks. */
+/* Report of `subtick trace`: cores with a picture, the longest waits with their causes, tasks. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* An empty window gives 0/0, which is null. */
+		/* The ratios of an empty window are NaN, which is null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -60,6 +60,15 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 				 (double)window_ns;
 		columns_row(table, &row);
 	}
+}
+
+const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice)
+{
+	if (slice->part == LOAD_PART_HARDIRQ)
+		return trace_irq_name(w, slice->kind, slice->what);
+	if (slice->part == LOAD_PART_SOFTIRQ_ON_IDLE || slice->part == LOAD_PART_SOFTIRQ_ON_TASK)
+		return load_vec_name(slice->what);
+	return NULL;
 }
 
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait)
@@ -75,14 +84,10 @@ const char *trace_waker_irq(const struct trace_window *w, const struct trace_wai
 	slice = &cpu->slices[at];
 	if (at == cpu->nr_slices || slice->from_ns > wait->waking_ns)
 		return NULL;
-	if (slice->part == LOAD_PART_HARDIRQ)
-		name = trace_irq_name(w, slice->kind, slice->what);
-	else if (slice->part == LOAD_PART_SOFTIRQ_ON_IDLE ||
-		 slice->part == LOAD_PART_SOFTIRQ_ON_TASK)
-		name = load_vec_name(slice->what);
-	else
+	name = trace_slice_name(w, slice);
+	if (!name)
 		return NULL;
-	/* arch_timer, local_timer, TIMER, HRTIMER */
+	/* Timers have names such as arch_timer, local_timer, TIMER and HRTIMER. */
 	return strcasestr(name, "timer") ? "timer" : *name ? name : "interrupt";
 }
 
@@ -122,7 +127,7 @@ struct wait_row {
 	const char *placed_by;
 };
 
-/* Why a wait had an avoidable part; NULL if it had none. */
+/* Cause of the avoidable part of a wait, or NULL. */
 static const char *placed_by(const struct trace_wait *wait)
 {
 	if (!wait->avoidable.ns)
@@ -188,19 +193,16 @@ static const struct column_spec wait_columns[] = {
 static const struct table_spec waits_table =
 	TABLE("waits", "the longest waits for a core", wait_columns);
 
-static int add_waits(const struct trace_window *w, uint32_t top, struct report *report)
+static void add_waits(const struct trace_window *w, uint32_t top, struct report *report)
 {
 	struct table *table = columns_table(report, &waits_table, 0);
-	struct trace_wait *list;
-	size_t nr;
-	int rc = trace_longest_waits(w, top, &list, &nr);
+	struct trace_wait *list = NULL;
+	size_t nr = 0;
 
-	if (rc)
-		return rc;
+	report->failed |= trace_longest_waits(w, top, &list, &nr) != 0;
 	for (size_t i = 0; i < nr; i++)
 		add_wait(w, &list[i], table);
 	free(list);
-	return 0;
 }
 
 struct task_row {
@@ -240,7 +242,7 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 	}
 }
 
-/* Conditions of the fields. */
+/* Conditions of the event's fields. */
 enum {
 	ANY_EVENT = 1,
 	OF_PERCENTILE = 2,
@@ -252,7 +254,7 @@ struct event_row {
 	struct trace_window w;
 };
 
-/* Text has them in a sentence. */
+/* Text has these fields in a sentence, see trace_ended(). */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {
@@ -285,10 +287,10 @@ const struct table_spec *const trace_tables[] = {
 static void add_event(const struct trace_window *w, struct report *report)
 {
 	struct event_row row = {trace_event_name(w->event), trace_comm(w, w->event_pid), *w};
-	unsigned int have = 0;
+	unsigned int have = !w->event ? 0
+			    : w->event == TRACE_EVENT_PERCENTILE ? ANY_EVENT | OF_PERCENTILE
+								 : ANY_EVENT | OF_TASK;
 
-	if (w->event)
-		have = ANY_EVENT | (w->event == TRACE_EVENT_PERCENTILE ? OF_PERCENTILE : OF_TASK);
 	columns_set(report, &event_table, have, &row);
 }
 
@@ -342,7 +344,6 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 {
 	struct report *report = report_new("trace");
 	char *ended;
-	int rc;
 
 	if (!report)
 		return -ENOMEM;
@@ -351,11 +352,7 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 	report_source(report, "bpf");
 	add_event(w, report);
 	add_cpus(w, report);
-	rc = add_waits(w, top, report);
-	if (rc) {
-		report_free(report);
-		return rc;
-	}
+	add_waits(w, top, report);
 	add_tasks(w, top, report);
 	columns_set(report, &quality_table, 0, w);
 	add_picture(w, report);

@@ -9,22 +9,24 @@
 
 extern const struct table_spec *const trace_tables[]; /* NULL-terminated */
 
-/* @top: maximum number of waits and of tasks; 0: all. */
+/* @top: maximum number of waits and of tasks, or 0 for all. */
 int trace_report(const struct trace_window *window, uint32_t top, struct report **ret_report);
 
 /*
- * "timer", or the name of another interrupt or softirq that woke the task. NULL if a task did, or if
- * the core that the wake-up came from was not recorded. Belongs to @w.
+ * Name of the interrupt or softirq that woke the task, or "timer" for all kinds of timers. NULL if a
+ * task woke it, or if the waking core was not recorded. Valid as long as @w.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
-/* Sentence on the event that ended the recording, to be freed; NULL without event or memory. */
+/* Name of the interrupt or softirq of a slice, or NULL for other slices. */
+const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
+/* Sentence on the event that ended the recording. The caller frees it. NULL without an event. */
 char *trace_ended(const struct trace_window *w);
 
-/* The names in @ret_timeline belong to @w. 0 or -ENOMEM. */
+/* @ret_timeline points to names in @w. 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
- * Adds the picture: at most @max_slices slices around the event, or around the longest wait if there
- * is no event, and the @max_waits longest waits. 0 or -ENOMEM.
+ * Adds at most @max_slices slices around the event, or around the longest wait without an event, and
+ * the @max_waits longest waits. 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

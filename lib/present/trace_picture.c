@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Chooses what a picture of a trace shows, and fills it in. */
+/* Selects the slices and waits of the picture in a trace file. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
 		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
 
-		/* A slice across the end of the range counts; a slice that begins there does not. */
+		/* Include a slice that crosses the end of the range. */
 		end += end < w->cpu[cpu].nr_slices &&
 		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
 		nr += end - trace_slice_at(&w->cpu[cpu], range->from_ns);
@@ -70,15 +70,11 @@ static void add_slices(const struct trace_window *w, uint32_t cpu, const struct 
 			.from_ns = w->start_mono_ns + s->from_ns,
 			.to_ns = w->start_mono_ns + s->to_ns,
 			.part = load_part_name(s->part),
+			.name = trace_slice_name(w, s),
 			.cpu = cpu,
 			.pid = s->pid,
 		};
-		if (s->part == LOAD_PART_HARDIRQ)
-			to->name = trace_irq_name(w, s->kind, s->what);
-		else if (s->part == LOAD_PART_SOFTIRQ_ON_IDLE ||
-			 s->part == LOAD_PART_SOFTIRQ_ON_TASK)
-			to->name = load_vec_name(s->what);
-		else if (s->part == LOAD_PART_IDLE || s->part == LOAD_PART_POLL_IDLE)
+		if (s->part == LOAD_PART_IDLE || s->part == LOAD_PART_POLL_IDLE)
 			to->state = s->what;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Turns the edges of a trace into the events of a timeline. */
+/* Converts the edges of a trace to the events of a timeline. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->arg = TRACE_SECOND(edge->what);
 		return;
 	}
-	/* Only a device has a line number. */
+	/* Only interrupts of devices have a line number. */
 	event->arg = kind == TRACE_IPI_ENTER || kind == TRACE_VECTOR_ENTER ? 0 : edge->what;
 	if (event->kind == TIMELINE_IRQ_ENTER)
 		event->name = trace_irq_name(w, kind, edge->what);
@@ -67,7 +67,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
-/* Adds the waking event that the programs omit, with the stamp of the wake-up or migration. */
+/* Adds the waking event that the BPF programs omit, at the time of the wake-up or migration. */
 static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		       struct timeline *timeline)
 {
@@ -103,7 +103,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* The hold is part of the wait that ends with the next edge. */
+		/* A hold is part of the wait that ends with the next edge. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

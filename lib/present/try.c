@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick try`: settings, effects, causes, blame, every pair of rounds, verdicts. */
+/* Report of `subtick try`: settings, effects, causes, blame, pairs of rounds, verdicts. */
 #include "present/try.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "present/runq.h"
 
-#define OTHERS_NAMED 4 /* in the sentence; the table has all */
+#define OTHERS_NAMED 4 /* maximum number of other cgroups in the verdict */
 
 static const char *const arm_names[] = {[TRY_ORIGINAL] = "original", [TRY_CHANGED] = "changed"};
 static const char *const figure_names[] = {
@@ -185,7 +185,7 @@ static void add_pairs(const struct try_window *w, struct report *report)
 		}
 }
 
-/* "61 %", "4.2 %" */
+/* Formats a percentage as "61 %" or "4.2 %". */
 static const char *percent(double ratio, char buf[24])
 {
 	double value = fabs(ratio) * 100.0;
@@ -194,7 +194,7 @@ static const char *percent(double ratio, char buf[24])
 	return buf;
 }
 
-/* "61 % less (55 to 66 %)" */
+/* Formats an effect as "61 % less (55 to 66 %)". */
 static const char *change(const struct paired *effect, const char *less, const char *more,
 			  char buf[128])
 {
@@ -209,7 +209,7 @@ static const char *change(const struct paired *effect, const char *less, const c
 	return buf;
 }
 
-/* "14.2 ms" */
+/* Formats a time with three digits, "14.2 ms". */
 static const char *rounded(double ns, char buf[32])
 {
 	char digits[32];
@@ -219,7 +219,7 @@ static const char *rounded(double ns, char buf[32])
 	return buf;
 }
 
-/* "; /batch gets 4.0 % less CPU time (3.1 to 4.9 %)" for the first affected cgroups. */
+/* Lists affected cgroups as "; /batch gets 4.0 % less CPU time (3.1 to 4.9 %)". */
 static void name_others(const struct try_window *w, FILE *out)
 {
 	unsigned int named = 0, left = 0;

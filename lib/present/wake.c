@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of `subtick wake`: idle states, stages, pre-wake, cores. */
+/* Tables of `subtick wake`: idle states, stages, pre-wake, cores. */
 #include "present/wake.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 
 struct state_row {
 	struct wake_state s;
-	const char *source, *verdict, *forced, *preference;
+	const char *source, *verdict;
 	uint64_t near_max, entered, package_slept;
 	double near_max_ratio, entered_ratio;
 };
@@ -73,8 +73,8 @@ struct state_row {
 static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
 	STATE(M_WAKE_SOURCE, source),
-	STATE(M_WAKE_FORCED, forced),
-	STATE(M_WAKE_PREFERENCE, preference),
+	STATE(M_WAKE_FORCED, s.forced, .flags = COLUMN_EMPTY_IS_NULL),
+	STATE(M_WAKE_PREFERENCE, s.preference, .flags = COLUMN_EMPTY_IS_NULL),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_NAME, s.name),
 	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
@@ -119,8 +119,6 @@ static struct state_row state_row(const struct wake_state *s)
 		.s = *s,
 		.source = wake_source_names[s->source],
 		.verdict = wake_verdict_names[s->verdict],
-		.forced = s->forced[0] ? s->forced : NULL,
-		.preference = s->preference[0] ? s->preference : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
 		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
@@ -130,7 +128,7 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/* Text hides columns that would be empty; in JSON and CSV they are null. */
+/* Hides columns in text that have only null values. */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;
@@ -161,7 +159,7 @@ static void add_states(const struct wake_window *w, struct report *report)
 	}
 }
 
-/* Columns of the tables in the thesis, and the evidence for them. */
+/* Columns as in the tables of the thesis (docs/methods/wake.md), and entered_ratio. */
 static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_SOURCE, source),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
@@ -192,14 +190,14 @@ static void add_totals(const struct wake_window *w, struct report *report)
 
 struct budget_row {
 	struct wake_budget b;
-	const char *name, *setting;
+	const char *setting;
 };
 
 #define BUDGET(id, member, ...) COLUMN(struct budget_row, id, member, __VA_ARGS__)
 static const struct column_spec budget_columns[] = {
 	BUDGET(M_CPU, b.cpu),
 	BUDGET(M_WAKE_BUDGET_FITS, b.fits),
-	BUDGET(M_WAKE_BUDGET_NAME, name),
+	BUDGET(M_WAKE_BUDGET_NAME, b.name, .flags = COLUMN_EMPTY_IS_NULL),
 	BUDGET(M_WAKE_INDEX, b.index, .flags = COLUMN_DATA_ONLY),
 	BUDGET(M_PERCENTILE_NS, b.p999_ns, .key = "p999_ns", .title = "p99.9", .flags = COLUMN_ROUND),
 	BUDGET(M_WAKE_BUDGET_LIMIT_NS, b.limit_ns),
@@ -216,7 +214,7 @@ static void add_budgets(const struct wake_window *w, struct report *report)
 
 	for (size_t i = 0; i < w->nr_budgets; i++) {
 		const struct wake_budget *b = &w->budgets[i];
-		struct budget_row row = {.b = *b, .name = b->name[0] ? b->name : NULL};
+		struct budget_row row = {.b = *b};
 
 		if (b->limit_ns != WAKE_UNKNOWN) {
 			wake_limit_setting(b, setting, sizeof(setting));
@@ -226,16 +224,11 @@ static void add_budgets(const struct wake_window *w, struct report *report)
 	}
 }
 
-struct stage_row {
-	struct wake_stage s;
-	const char *source;
-};
-
 static const struct column_spec stage_columns[] = {
 #define STAGE(id, member, ...) \
-	COLUMN(struct stage_row, id, s.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+	COLUMN(struct wake_stage, id, member, .flags = COLUMN_ROUND, __VA_ARGS__)
 	STAGE(M_CPU, cpu),
-	COLUMN(struct stage_row, M_WAKE_SOURCE, source),
+	STAGE(M_WAKE_SOURCE, source),
 	STAGE(M_WAKE_STAGE, name),
 	STAGE(M_WAKE_COUNT, summary.count),
 	STAGE(M_WAKE_MIN_NS, summary.min_ns),
@@ -247,17 +240,6 @@ static const struct column_spec stage_columns[] = {
 };
 static const struct table_spec stages_table =
 	TABLE("breakdown", "from launch to each stage", stage_columns);
-
-static void add_stages(const struct wake_window *w, struct report *report)
-{
-	struct table *t = columns_table(report, &stages_table, 0);
-
-	for (size_t i = 0; i < w->nr_stages; i++) {
-		struct stage_row row = {w->stages[i], wake_source_names[w->stages[i].source]};
-
-		columns_row(t, &row);
-	}
-}
 
 static const struct column_spec pair_columns[] = {
 	COLUMN(struct wake_pair, M_CPU, cpu),
@@ -313,7 +295,7 @@ static void add_tables(const struct wake_window *w, struct report *report)
 		add_totals(w, report);
 	add_states(w, report);
 	if (w->breakdown)
-		add_stages(w, report);
+		add_table(report, &stages_table, w->stages, w->nr_stages, sizeof(*w->stages));
 	if (wake_has(w->sources, WAKE_TIMER) && wake_has(w->sources, WAKE_REMOTE))
 		add_table(report, &pairs_table, w->pairs, w->nr_pairs, sizeof(*w->pairs));
 	if (w->nr_residencies)

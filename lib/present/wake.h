@@ -8,28 +8,26 @@
 #include "measure/wake/window.h"
 #include "report/columns.h"
 
-/* A plot with more curves than this is unreadable. */
+/* Maximum number of curves in a plot. */
 #define WAKE_PLOT_CORES 8
 
 extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Report of every point, for --points and --plot. @distribution adds the distributions of the
- * latencies: one per core; with several sources or more than WAKE_PLOT_CORES cores one per source.
- * With --each-state there is one per idle state, and the list boxes has minimum, quartiles and
- * maximum of each state.
+ * Report of every point, for --points and --plot. @distribution adds distributions of the latencies:
+ * one per core, or one per source if there are several sources or more than WAKE_PLOT_CORES cores.
+ * With --each-state, there is one distribution per idle state, and the list boxes has minimum,
+ * quartiles and maximum of each state.
  */
 int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);
 
-/* Adds the findings of @window to @report. */
 void wake_findings(const struct wake_window *window, struct report *report);
-/* "FILE=VALUE" of the latency limit of one CPU, as `subtick try --set` takes it. */
+/* Formats the latency limit of one CPU as "FILE=VALUE" for `subtick try --set`. */
 void wake_limit_setting(const struct wake_budget *budget, char *buf, size_t size);
-/* Keys machine.* of a struct machine: in JSON and CSV, not in text. */
+/* Keys machine.* of struct machine, for JSON and CSV. */
 extern const struct table_spec wake_machine_table;
-/* Adds the notes of @window to @report. */
 void wake_notes(const struct wake_window *window, struct report *report);
 
 #endif

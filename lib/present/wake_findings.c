@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds idle states that take longer to leave than claimed, or much time in all. */
+/* Findings and notes of wake: late timers, wrong claims, sources, machine, depth of sleep. */
 #include "present/wake.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cpuset.h"
 #include "report/findings.h"
 
-/* 10 ms per second of one core. A quiet core wakes some times a second, for 0.1 ms at most. */
+/* Minimum share of a core's time: 10 ms per second. A quiet core has at most 0.1 ms. */
 #define LEAST 0.01
-/* A median of fewer says little. */
+/* Minimum number of wake-ups for a median. */
 #define LEAST_COUNT 20
 
 static const struct finding_rule waits = {
@@ -20,22 +22,25 @@ static const struct finding_rule exceeds = {
 
 typedef bool (*state_filter)(const struct wake_window *w, const struct wake_state *s);
 
-/* One idle state on all cores where it passes the same filter. */
+/* One idle state, summed over all cores whose row passes the filter. */
 struct alike {
 	char cpus[64];
-	bool several; /* cores */
+	bool several; /* more than one core */
 	double worst_ns;
 	uint64_t lost_ns;
 };
 
-/* Time that timers of the running system came late, on one core. */
+/* True if wake-ups from this state delayed the timers of a core for much of the window. */
 static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->source == WAKE_PASSIVE && s->index &&
 	       (double)s->sum_ns >= LEAST * (double)w->window_ns;
 }
 
-/* By its median, not its maximum: that it is so each time is what misleads the governor. */
+/*
+ * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only if
+ * most wake-ups exceed it.
+ */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->claimed_ns != WAKE_UNKNOWN && w->uncertainty_ns != WAKE_UNKNOWN &&
@@ -94,3 +99,220 @@ void wake_findings(const struct wake_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_states; i++)
 		add_findings(w, i, report);
 }
+
+/* Equation 9 subtracts the DMA read time from the latency, if the time is known. */
+static void note_dma(const struct wake_card *card, struct report *report)
+{
+	if (card->software || card->dma_given)
+		return;
+	if (card->dma.nr)
+		report_note(report,
+			    "source nic: by its own stamps the card sends %.2f us after the launch time "
+			    "(median of %zu packets); in shallow states that is subtracted as its DMA read",
+			    (double)card->dma.median_ns / 1e3, card->dma.nr);
+	else
+		report_note(report,
+			    "source nic: the card's DMA read time is unknown and not subtracted (%s): "
+			    "latencies of shallow states contain it; --dma gives it by hand",
+			    card->dma.unknown.what);
+}
+
+static void note_sources(const struct wake_window *w, struct report *report)
+{
+	if (wake_has(w->sources, WAKE_NIC))
+		report_note(report, "source nic: %s, %s; %llu packets missed their launch time",
+			    w->card.device,
+			    w->card.software
+				    ? "software ETF: a kernel timer sends, no card is measured"
+				    : w->card.method,
+			    (unsigned long long)w->card.missed);
+	if (w->card.others[0])
+		report_note(report, "source nic: other cards with a clock: %s; --device chooses one",
+			    w->card.others);
+	if (w->card.disciplines[0])
+		report_note(report,
+			    "source nic: %s adjusts clocks during the run; a change of rate between two "
+			    "readings of the card's clock is in no figure, so stop it for the run if the "
+			    "clock stays within 100 us of CLOCK_TAI without it",
+			    w->card.disciplines);
+	if (wake_has(w->sources, WAKE_NIC))
+		note_dma(&w->card, report);
+	if (w->card_chose_cpu)
+		report_note(report,
+			    "source nic: the card interrupts one core at a time; only CPU %u "
+			    "was measured, name others with -C",
+			    w->nr_cpus ? w->cpus[0].cpu : 0);
+	if (wake_has(w->sources, WAKE_TIMER))
+		report_note(report, "source timer: the core set this timer itself and may start to "
+				    "wake before it is due; compare --sources timer,remote");
+	if (wake_has(w->sources, WAKE_REMOTE))
+		report_note(
+			report, "source remote: another core wakes it; the launch is stamped %s",
+			w->launch_at_waking
+				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
+				  "kernel has no event for the IPI)"
+				: "when the kernel sends the IPI or sets the flag of a polling "
+				  "core");
+	if (wake_has(w->sources, WAKE_PASSIVE))
+		report_note(report,
+			    "source passive: timers that other programs and the kernel set; "
+			    "percentiles, and after the first window min and max, come from "
+			    "buckets at most 3.1 %% wide");
+}
+
+static void note_machine(const struct wake_window *w, struct report *report)
+{
+	const struct wake_machine *m = &w->machine;
+
+	if (m->virt.kind == VIRT_GUEST)
+		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
+			    m->virt.evidence);
+	if (m->haltpoll)
+		report_note(report, "haltpoll spins before it halts: short idle times have no exit "
+				    "latency");
+	if (!m->nr_states)
+		report_note(report, "no cpuidle driver: one idle state, without a claimed exit "
+				    "latency");
+	else if (m->dma_latency_ns >= 0)
+		report_note(report,
+			    "a process holds /dev/cpu_dma_latency at %lld us: states with a "
+			    "longer exit latency are not entered",
+			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
+}
+
+/* True if an earlier row has the same state and verdict: one note for all cores. */
+static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
+{
+	for (size_t i = 0; i < row; i++)
+		if (w->states[i].verdict == verdict &&
+		    !strcmp(w->states[i].name, w->states[row].name))
+			return true;
+	return false;
+}
+
+static void note_not_entered(const struct wake_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_states; i++)
+		if (w->states[i].verdict == WAKE_NOT_ENTERED && !is_noted(w, i, WAKE_NOT_ENTERED))
+			report_note(report,
+				    "%s was requested but never entered (by %s): its figures are "
+				    "of another state, so there is no verdict",
+				    w->states[i].name, w->states[i].entered_by);
+}
+
+/*
+ * The claimed latency of a deep state includes the wake-up of the package. The package cannot sleep
+ * while another of its cores is awake, such as another measured core or the sender's core.
+ */
+static void note_package(const struct wake_window *w, struct report *report)
+{
+	bool known = false, slept = false, deep = false;
+
+	for (size_t i = 0; i < w->nr_states; i++) {
+		const struct wake_evidence *e = &w->states[i].evidence;
+
+		if (!e->package_can)
+			continue;
+		deep = true;
+		known |= e->package_slept || e->package_awake;
+		slept |= e->package_slept;
+	}
+	if (known && !slept)
+		report_note(report,
+			    "the package never slept during a point (cstate_pkg: never PC3 or "
+			    "deeper), so its own wake-up is in no figure; measure one core with "
+			    "--source timer -C N --alone, and see the firmware's limit of package "
+			    "states");
+	else if (deep && !known && w->nr_cpus > 1)
+		report_note(report,
+			    "%zu cores were measured together and nothing counts whether the "
+			    "package slept: the wake-up of the package may be in no figure; "
+			    "compare -C N --alone",
+			    w->nr_cpus);
+	if (deep && wake_has(w->sources, WAKE_REMOTE) && w->sender_near)
+		report_note(report,
+			    "source remote: the sender is in the same package and awake 60 us "
+			    "before each launch, so the package is awake as well; --source timer "
+			    "or nic, or a sender in another package (-C), lets it sleep");
+}
+
+void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
+{
+	/* The kernel reads 0 as no limit, and "n/a" as a limit of 0. */
+	char value[24] = "n/a";
+
+	if (b->limit_ns >= NSEC_PER_USEC)
+		snprintf(value, sizeof(value), "%llu",
+			 (unsigned long long)(b->limit_ns / NSEC_PER_USEC));
+	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us=%s", b->cpu,
+		 value);
+}
+
+/* Notes the latency limit that suits all cores: the minimum over the cores. */
+static void note_budget(const struct wake_window *w, struct report *report)
+{
+	uint64_t limit_ns = WAKE_UNKNOWN;
+
+	for (size_t i = 0; i < w->nr_budgets; i++) {
+		const struct wake_budget *b = &w->budgets[i];
+
+		if (b->limit_ns < limit_ns)
+			limit_ns = b->limit_ns;
+		if (b->fits < 0)
+			report_note(report,
+				    "budget: no idle state of CPU %u has enough points for a p99.9 "
+				    "(1,000); --each-state without --quick has them",
+				    b->cpu);
+		else if (!b->fits)
+			report_note(report, "budget: no idle state of CPU %u fits", b->cpu);
+	}
+	if (limit_ns != WAKE_UNKNOWN)
+		report_note(report,
+			    "budget: subtick try --set FILE=VALUE tests a limit of one CPU; for all "
+			    "CPUs, a process holds /dev/cpu_dma_latency open with %llu us",
+			    (unsigned long long)(limit_ns / NSEC_PER_USEC));
+	else if (w->nr_budgets && !w->over_budget && w->machine.nr_states)
+		report_note(report, "budget: every idle state fits; no latency limit is needed");
+}
+
+static void note_run(const struct wake_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++)
+		if (w->cpus[i].offline)
+			report_note(report, "CPU %u went offline during the run", w->cpus[i].cpu);
+	if (w->sender_offline)
+		report_note(report, "the sender's CPU went offline, which ended the run");
+	if (w->overhead_ns == WAKE_UNKNOWN)
+		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
+			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
+	if (w->stopped)
+		report_note(report, "stopped before the end of the run");
+}
+
+void wake_notes(const struct wake_window *w, struct report *report)
+{
+	note_sources(w, report);
+	note_machine(w, report);
+	note_not_entered(w, report);
+	note_package(w, report);
+	note_budget(w, report);
+	note_run(w, report);
+}
+
+#define TEXT(id, member)                   \
+	COLUMN(struct machine, id, member, \
+	       .flags = COLUMN_DATA_ONLY | COLUMN_EMPTY_IS_NULL | COLUMN_LATER)
+static const struct column_spec machine_columns[] = {
+	TEXT(M_MACHINE_HOST, host),
+	TEXT(M_MACHINE_KERNEL, kernel),
+	TEXT(M_MACHINE_ARCH, arch),
+	TEXT(M_MACHINE_CPU_MODEL, cpu_model),
+	TEXT(M_MACHINE_MICROCODE, microcode),
+	TEXT(M_MACHINE_EPB, energy_perf_bias),
+	TEXT(M_MACHINE_EPP, energy_perf_preference),
+	TEXT(M_MACHINE_CPUFREQ_DRIVER, cpufreq_driver),
+	TEXT(M_MACHINE_CPUFREQ_GOVERNOR, cpufreq_governor),
+	COLUMN(struct machine, M_MACHINE_SOCKETS, sockets, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
+	COLUMN(struct machine, M_MACHINE_SMT, smt, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
+};
+const struct table_spec wake_machine_table = TABLE("", NULL, machine_columns);

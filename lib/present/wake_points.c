@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One row per point, rejected ones included, and the distribution of the latencies. */
+/* Report of single points, including rejected points, and of the distribution of latencies. */
 #include "present/wake.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "stats/hist.h"
 
-/* One point; null where it has no stamp. */
+/* One point. A missing timestamp is null. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -42,7 +42,7 @@ static const struct column_spec point_columns[] = {
 };
 static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
-/* Every state of a point that counts has a row. */
+/* Name of an idle state. Every state with a valid point has a row in w->states. */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -52,7 +52,7 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* The state or preference of @round. Every round with a point that counts has a row. */
+/* Forced state or preference of a round. Every round with a valid point has a row in w->states. */
 static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int round, bool preference)
 {
@@ -103,7 +103,7 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 	};
 }
 
-/* One column per residency counter, after the others: c6_ns, pc6_ns, cpuidle_ns. */
+/* Index of the column of a residency counter, such as c6_ns, pc6_ns or cpuidle_ns. */
 static size_t depth_column(struct table *t, const char *name)
 {
 	char key[16];
@@ -117,7 +117,7 @@ static size_t depth_column(struct table *t, const char *name)
 	return at >= 0 ? (size_t)at : table_col_as(t, M_WAKE_DEPTH_NS, key, name);
 }
 
-/* Cores of different kinds may have different counters. */
+/* Adds the columns of all cores, because cores of different types have different counters. */
 static void add_depth_columns(const struct wake_window *w, struct table *t)
 {
 	for (size_t i = 0; i < w->nr_cpus; i++)
@@ -150,11 +150,11 @@ static const struct column_spec le_columns[] = {
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* The points of one curve. */
+/* Selects the points of one curve. */
 struct curve {
-	const struct wake_cpu *cpu;   /* NULL: all cores */
-	const char *state;	      /* NULL: all idle states */
-	enum wake_source source;      /* WAKE_NR_SOURCES: all sources */
+	const struct wake_cpu *cpu; /* NULL for all cores */
+	const char *state;	    /* NULL for all idle states */
+	enum wake_source source;    /* WAKE_NR_SOURCES for all sources */
 };
 
 static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,
@@ -167,7 +167,7 @@ static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,
 	       (!c->state || (name && !strcmp(name, c->state)));
 }
 
-/* Cumulative counts at the edges of the histogram's buckets. */
+/* Adds cumulative counts at the upper bounds of the histogram buckets. */
 static void add_distribution(const struct wake_window *w, struct table *t, const struct curve *c)
 {
 	struct le_row row = {
@@ -187,7 +187,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
-		/* Skip empty buckets, but for the one before the first that holds something. */
+		/* Skip leading empty buckets, except the last one before the first value. */
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;
@@ -195,7 +195,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 }
 
-/* True if no earlier row has this state: one curve for all cores, sources and rounds. */
+/* True if no earlier row has the same state, so that each state gets one curve. */
 static bool is_first(const struct wake_window *w, size_t row)
 {
 	for (size_t i = 0; i < row; i++)
@@ -205,8 +205,8 @@ static bool is_first(const struct wake_window *w, size_t row)
 }
 
 /*
- * Per idle state with --each-state. Otherwise per core if there are few cores and one source, else
- * per source over all cores.
+ * Adds one distribution per idle state with --each-state, else one per core if there are few cores
+ * and one source, else one per source.
  */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
@@ -228,7 +228,7 @@ static void add_distributions(const struct wake_window *w, struct report *report
 	}
 }
 
-/* One of five values of an idle state alone: minimum, quartiles, maximum. */
+/* One of five values of a forced idle state: minimum, quartiles, maximum. */
 struct box_row {
 	uint32_t index;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps the findings of a report sorted. */
+/* Adds findings to a report, sorted by lost time. */
 #include "report/findings.h"
 
 #include <stdarg.h>
@@ -61,17 +61,6 @@ void findings_begin(struct report *report)
 		table->sentences = true;
 }
 
-static void swap_rows(struct table *table, size_t a, size_t b)
-{
-	for (size_t col = 0; col < table->nr_cols; col++) {
-		struct value *left = table_cell(table, a, col), *right = table_cell(table, b, col);
-		struct value keep = *left;
-
-		*left = *right;
-		*right = keep;
-	}
-}
-
 /* True if the finding in @row is sorted after @finding. */
 static bool is_lower(const struct table *table, size_t row, const struct finding *finding)
 {
@@ -83,19 +72,18 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 }
 
 /*
- * Row for @finding. In a full table the last row is reused if it sorts after @finding; otherwise
- * SIZE_MAX.
+ * Index of the row for @finding, or SIZE_MAX if the table is full of findings with more lost time. A
+ * full table reuses its last row.
  */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {
-	size_t last = FINDINGS_MAX - 1;
-	bool noted = false;
+	size_t last = FINDINGS_MAX - 1, i = 0;
 
 	if (table->nr_rows < FINDINGS_MAX)
 		return table_row(table);
-	for (size_t i = 0; i < report->nr_notes; i++)
-		noted = noted || !strcmp(report->notes[i], more);
-	if (!noted)
+	while (i < report->nr_notes && strcmp(report->notes[i], more))
+		i++;
+	if (i == report->nr_notes)
 		report_note(report, "%s", more);
 	return is_lower(table, last, finding) ? last : SIZE_MAX;
 }
@@ -108,7 +96,12 @@ static void add_row(struct report *report, struct table *table, const struct fin
 		return;
 	columns_fill(table, at, row);
 	for (; !report->failed && at && is_lower(table, at - 1, &row->f); at--)
-		swap_rows(table, at - 1, at);
+		for (size_t col = 0; col < table->nr_cols; col++) {
+			struct value *upper = table_cell(table, at - 1, col), keep = *upper;
+
+			*upper = *table_cell(table, at, col);
+			*table_cell(table, at, col) = keep;
+		}
 }
 
 /*
@@ -133,7 +126,7 @@ static void put_word(FILE *out, const char *text, size_t len)
 	putc('\'', out);
 }
 
-/* Commands that change the setting and that measure the effect with `subtick try`. */
+/* Shell commands that change a setting and measure the effect with `subtick try`. */
 static char *setting_command(const struct finding *f)
 {
 	const char *value = strrchr(f->setting, '=');

@@ -30,6 +30,13 @@
 	  "share in which all of these CPUs were busy at the same time")                           \
 	X(M_CORE_CLOSURE_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                      \
 	  "disagreement of the siblings with each other and with their busy ratios")               \
+	X(M_PAIR_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the running task")              \
+	X(M_PAIR_SIBLING, "sibling_cgroup", "on the sibling", UNIT_TEXT,                           \
+	  "cgroup of the task that ran on the other hyperthread of the physical core")             \
+	X(M_PAIR_RUN_NS, "run_ns", "ran", UNIT_NS, "CPU time of the cgroup, with interrupts on top") \
+	X(M_PAIR_NS, "shared_ns", "shared", UNIT_NS,                                               \
+	  "CPU time of the cgroup while sibling_cgroup ran on the other hyperthread")              \
+	X(M_PAIR_RATIO, "shared_ratio", "of its time", UNIT_RATIO, "shared_ns divided by run_ns")  \
 	X(M_ONLINE, "online", "online", UNIT_BOOL, "whether the CPU was online at the end of the window") \
 	X(M_BUSY_RATIO, "busy_ratio", "busy", UNIT_RATIO,                                          \
 	  "share of the window in which the core did work: tasks, interrupts, softirqs, idle loop") \

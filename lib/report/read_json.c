@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Builds a report from untrusted JSON. All input is checked. */
-#include "report/read_json.h"
+#include "report/report.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -14,15 +14,6 @@
 /* Dummy target for writes after a failure; never read. */
 static __thread struct value scrap;
 
-static void *grow_or_fail(void *array, size_t nr, size_t size, bool *failed)
-{
-	void *bigger = grow(array, nr, size);
-
-	if (!bigger)
-		*failed = true;
-	return bigger;
-}
-
 static char *copy_str(const char *str, bool *failed)
 {
 	char *copy = str ? strdup(str) : NULL;
@@ -76,45 +67,39 @@ static void table_free(struct table *table)
 	free(table);
 }
 
-void value_null(struct value *value)
+/* Replaces a value and frees the memory of the previous value. */
+static inline void value_set(struct value *value, struct value new)
 {
 	value_drop(value);
-	memset(value, 0, sizeof(*value));
+	*value = new;
+}
+
+void value_null(struct value *value)
+{
+	value_set(value, (struct value){VALUE_NULL});
 }
 
 void value_u64(struct value *value, uint64_t u64)
 {
-	value_drop(value);
-	value->kind = VALUE_U64;
-	value->u64 = u64;
+	value_set(value, (struct value){VALUE_U64, .u64 = u64});
 }
 
 void value_f64(struct value *value, double f64)
 {
-	value_null(value);
-	if (!isfinite(f64))
-		return;
-	value->kind = VALUE_F64;
-	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero */
+	/* Minus zero becomes zero. */
+	value_set(value, (struct value){isfinite(f64) ? VALUE_F64 : VALUE_NULL,
+					.f64 = f64 == 0 ? 0 : f64});
 }
 
 void value_bool(struct value *value, bool flag)
 {
-	value_null(value);
-	value->kind = VALUE_BOOL;
-	value->flag = flag;
+	value_set(value, (struct value){VALUE_BOOL, .flag = flag});
 }
 
 void value_str(struct value *value, const char *str)
 {
-	char *copy = str ? strdup(str) : NULL;
-
-	value_null(value);
-	if (!str)
-		return;
-	/* A failed copy is a string with a NULL pointer; report_check() returns the failure. */
-	value->kind = VALUE_STR;
-	value->str = copy;
+	/* report_check() finds the NULL pointer of a failed copy. */
+	value_set(value, (struct value){str ? VALUE_STR : VALUE_NULL, .str = str ? strdup(str) : NULL});
 }
 
 struct report *report_new(const char *command)
@@ -188,38 +173,28 @@ void report_source(struct report *report, const char *source)
 
 void report_note(struct report *report, const char *fmt, ...)
 {
-	char **notes, *note;
+	char *note;
 	va_list ap;
 
 	va_start(ap, fmt);
 	if (vasprintf(&note, fmt, ap) < 0)
 		note = NULL;
 	va_end(ap);
-	notes = grow_or_fail(report->notes, report->nr_notes, sizeof(*notes), &report->failed);
-	if (notes)
-		report->notes = notes;
-	if (note && notes) {
-		notes[report->nr_notes++] = note;
-	} else {
-		report->failed = true;
-		free(note);
-	}
+	if (note && !array_push(report->notes, report->nr_notes, note))
+		return;
+	report->failed = true;
+	free(note);
 }
 
 struct table *report_table(struct report *report, const char *key, const char *title)
 {
 	struct table *table = table_new(key, title, &report->failed);
-	struct table **tables;
 
-	tables = grow_or_fail(report->tables, report->nr_tables, sizeof(*tables), &report->failed);
-	if (tables)
-		report->tables = tables;
-	if (!table || !tables) {
-		table_free(table);
-		return NULL;
-	}
-	report->tables[report->nr_tables++] = table;
-	return table;
+	if (table && !array_push(report->tables, report->nr_tables, table))
+		return table;
+	report->failed = true;
+	table_free(table);
+	return NULL;
 }
 
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key)
@@ -230,11 +205,8 @@ struct table *table_nested(struct table *parent, size_t row, size_t col, const c
 	if (cell == &scrap)
 		return NULL;
 	table = table_new(key, NULL, parent->failed);
-	if (!table)
-		return NULL;
-	value_null(cell);
-	cell->kind = VALUE_TABLE;
-	cell->table = table;
+	if (table)
+		value_set(cell, (struct value){VALUE_TABLE, .table = table});
 	return table;
 }
 
@@ -244,7 +216,7 @@ struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 	struct value *cell = table_cell(parent, row, col);
 	struct table *table;
 
-	if (cell == &scrap || !like)
+	if (cell == &scrap)
 		return NULL;
 	table = malloc(sizeof(*table));
 	if (!table) {
@@ -259,30 +231,24 @@ struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 		*parent->failed = true;
 		table->nr_rows = 0;
 	}
-	value_null(cell);
-	cell->kind = VALUE_TABLE;
-	cell->table = table;
+	value_set(cell, (struct value){VALUE_TABLE, .table = table});
 	return table;
 }
 
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title)
 {
 	const struct metric *metric = metric_get(id);
-	struct column *cols;
 
 	/* Adding a column after the first row would shift every cell. */
 	if (!table || !metric || table->nr_rows)
 		return SIZE_MAX;
-	cols = grow_or_fail(table->cols, table->nr_cols, sizeof(*cols), table->failed);
-	if (!cols)
+	if (array_push(table->cols, table->nr_cols, (struct column){.metric = metric})) {
+		*table->failed = true;
 		return SIZE_MAX;
-	table->cols = cols;
-	cols[table->nr_cols] = (struct column){
-		.metric = metric,
-		.key = copy_str(key ? key : metric->key, table->failed),
-		.title = copy_str(title ? title : metric->title, table->failed),
-	};
-	return table->nr_cols++;
+	}
+	table->cols[table->nr_cols - 1].key = copy_str(key ?: metric->key, table->failed);
+	table->cols[table->nr_cols - 1].title = copy_str(title ?: metric->title, table->failed);
+	return table->nr_cols - 1;
 }
 
 size_t table_col(struct table *table, enum metric_id id)
@@ -293,16 +259,16 @@ size_t table_col(struct table *table, enum metric_id id)
 size_t table_row(struct table *table)
 {
 	struct value *cells;
-	size_t used;
 
 	if (!table || !table->nr_cols)
 		return SIZE_MAX;
-	cells = grow_or_fail(table->cells, table->nr_rows, table->nr_cols * sizeof(*cells), table->failed);
-	if (!cells)
+	cells = grow(table->cells, table->nr_rows, table->nr_cols * sizeof(*cells));
+	if (!cells) {
+		*table->failed = true;
 		return SIZE_MAX;
+	}
 	table->cells = cells;
-	used = table->nr_rows * table->nr_cols;
-	memset(&cells[used], 0, table->nr_cols * sizeof(*cells));
+	memset(&cells[table->nr_rows * table->nr_cols], 0, table->nr_cols * sizeof(*cells));
 	return table->nr_rows++;
 }
 
@@ -331,25 +297,26 @@ int table_metric(const struct table *table, enum metric_id id)
 	return -1;
 }
 
-/* Appends a column to a table of at most one row. Allocates the cell first, so a failure adds nothing. */
+/*
+ * Appends a column to a table of at most one row. The cell is allocated first, so that a failure adds
+ * nothing.
+ */
 static struct value *single(struct table *table, enum metric_id id)
 {
-	struct value *cells;
+	struct value *cells = table ? grow(table->cells, table->nr_cols, sizeof(*cells)) : NULL;
 	size_t col;
 
-	if (!table)
-		return table_cell(NULL, 0, 0);
-	cells = grow_or_fail(table->cells, table->nr_cols, sizeof(*cells), table->failed);
+	if (table && !cells)
+		*table->failed = true;
 	if (!cells)
 		return table_cell(NULL, 0, 0);
 	table->cells = cells;
 	table->nr_rows = 0;
 	col = table_col(table, id);
 	table->nr_rows = table->nr_cols ? 1 : 0;
-	if (col == SIZE_MAX)
-		return table_cell(NULL, 0, 0);
-	memset(&cells[col], 0, sizeof(*cells));
-	return &cells[col];
+	if (col != SIZE_MAX)
+		cells[col] = (struct value){VALUE_NULL};
+	return table_cell(table, 0, col);
 }
 
 bool report_head_key(const char *key, size_t len)

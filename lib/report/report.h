@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "report/metrics.h"
 
 enum value_kind {
@@ -144,5 +145,14 @@ void value_bool(struct value *value, bool flag);
 void value_str(struct value *value, const char *str);
 /* Numeric value, or NAN if the value is not a number. */
 double value_number(const struct value *value);
+
+/*
+ * Reads the first report of @text. @ret_used is the length of the report; the next report starts
+ * there. -ENODATA if @text is blank, -EINVAL with the reason in @err if @text is not a report. A
+ * key that is not in the list of metrics gets its unit from its suffix. The report has no table
+ * titles and no hints for text, because JSON does not contain them.
+ */
+int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
+		     struct err *err);
 
 #endif

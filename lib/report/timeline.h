@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
+
 enum timeline_kind {
 	TIMELINE_SWITCH,	/* from pid to other; arg is the state of pid, 0 if runnable */
 	TIMELINE_WAKING,	/* other wakes pid; arg is the CPU of pid */
@@ -100,7 +102,22 @@ struct timeline {
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };
 
+static inline int timeline_by_pid(const void *key, const void *task)
+{
+	return CMP(*(const uint32_t *)key, ((const struct timeline_task *)task)->pid);
+}
+
 /* Name of a task: "idle" for pid 0, "" if unknown. */
-const char *timeline_comm(const struct timeline *timeline, uint32_t pid);
+static inline const char *timeline_comm(const struct timeline *timeline, uint32_t pid)
+{
+	const struct timeline_task *task = NULL;
+
+	if (!pid)
+		return "idle";
+	if (timeline->nr_tasks)
+		task = bsearch(&pid, timeline->tasks, timeline->nr_tasks, sizeof(*task),
+			       timeline_by_pid);
+	return task ? task->comm : "";
+}
 
 #endif

@@ -21,17 +21,6 @@ void counter_edges_free(struct counter_edges *edges)
 	counter_edges_init(edges, edges->mask);
 }
 
-static bool append(uint64_t **array, size_t *nr, uint64_t value)
-{
-	uint64_t *grown = grow(*array, *nr, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	*array = grown;
-	grown[(*nr)++] = value;
-	return true;
-}
-
 static void counter_edges_note(struct counter_edges *edges, uint64_t stamp_ns, bool blurred)
 {
 	if (blurred) {
@@ -39,9 +28,9 @@ static void counter_edges_note(struct counter_edges *edges, uint64_t stamp_ns, b
 		edges->last_stamp_ns = 0;
 		return;
 	}
-	if (!append(&edges->stamps, &edges->nr, stamp_ns) ||
-	    (edges->last_stamp_ns && !append(&edges->intervals, &edges->nr_intervals,
-					     stamp_ns - edges->last_stamp_ns))) {
+	if (array_push(edges->stamps, edges->nr, stamp_ns) ||
+	    (edges->last_stamp_ns && array_push(edges->intervals, edges->nr_intervals,
+						stamp_ns - edges->last_stamp_ns))) {
 		edges->out_of_memory = true;
 		return;
 	}

@@ -9,16 +9,9 @@
 
 static int add_span(struct trace_spans *spans, uint64_t from_ns, uint64_t to_ns)
 {
-	struct trace_span *list;
-
 	if (from_ns >= to_ns)
 		return 0;
-	list = grow(spans->list, spans->nr, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	spans->list = list;
-	list[spans->nr++] = (struct trace_span){from_ns, to_ns};
-	return 0;
+	return array_push(spans->list, spans->nr, (struct trace_span){from_ns, to_ns});
 }
 
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
@@ -88,17 +81,6 @@ static struct trace_span overlap(const struct trace_span *a, const struct trace_
 	return both;
 }
 
-static int add_change(struct changes *changes, uint64_t ns, bool own, int step)
-{
-	struct change *list = grow(changes->list, changes->nr, sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	changes->list = list;
-	list[changes->nr++] = (struct change){ns, own ? 0 : step, own ? step : 0};
-	return 0;
-}
-
 /* Adds the idle times of a core in @part of the wait. */
 static int add_core(struct changes *changes, const struct trace_spans *idle,
 		    const struct trace_span *part, bool own)
@@ -111,9 +93,10 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 
 		if (both.from_ns >= both.to_ns)
 			continue;
-		rc = add_change(changes, both.from_ns, own, 1);
-		if (!rc)
-			rc = add_change(changes, both.to_ns, own, -1);
+		rc = array_push(changes->list, changes->nr,
+				(struct change){both.from_ns, !own, own}) ?:
+		     array_push(changes->list, changes->nr,
+				(struct change){both.to_ns, -!own, -own});
 	}
 	return rc;
 }

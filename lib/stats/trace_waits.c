@@ -96,17 +96,7 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t cpu, uint64_t now)
 {
 	uint64_t wait_ns = now - (task->queued_ns - 1);
-	struct trace_wait *list;
-
-	if (!task->queued_ns) {
-		f->waits.unknown_start++;
-		return 0;
-	}
-	list = grow(f->waits.list, f->waits.nr, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	f->waits.list = list;
-	list[f->waits.nr++] = (struct trace_wait){
+	struct trace_wait wait = {
 		.from_ns = task->queued_ns - 1,
 		.to_ns = now,
 		.pid = pid,
@@ -124,8 +114,13 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.waker_cpu = task->waker_cpu,
 		.waking_ns = task->woken ? task->waking_ns : 0,
 	};
+
+	if (!task->queued_ns) {
+		f->waits.unknown_start++;
+		return 0;
+	}
 	f->waits.sum_ns += wait_ns;
-	return 0;
+	return array_push(f->waits.list, f->waits.nr, wait);
 }
 
 static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *edge)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 
 const char *const wake_source_names[] = {"timer", "remote", "nic", "passive", NULL};
 
@@ -217,16 +218,11 @@ static double slope(const struct wake_clock_map *map)
 	return device > 0 ? (double)(system - device) / (double)device : 0.0;
 }
 
-static int64_t round_ns(double ns)
-{
-	return ns < 0 ? (int64_t)(ns - 0.5) : (int64_t)(ns + 0.5);
-}
-
 int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns)
 {
 	int64_t since = device_ns - map->a.device_ns;
 
-	return map->a.system_ns + since + round_ns((double)since * slope(map));
+	return map->a.system_ns + since + llround((double)since * slope(map));
 }
 
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns)
@@ -234,7 +230,7 @@ int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns
 	int64_t since = system_ns - map->a.system_ns;
 	double rate = slope(map);
 
-	return map->a.device_ns + since - round_ns((double)since * rate / (1.0 + rate));
+	return map->a.device_ns + since - llround((double)since * rate / (1.0 + rate));
 }
 
 double wake_clock_drift_ppb(const struct wake_clock_map *map)
@@ -255,8 +251,8 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	if (at < 0)
 		at = -at;
 	else if (at <= 1)
-		return round_ns((1 - at) * (double)map->a.half_window_ns +
+		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
 	/* Outside the two fixes the error of the slope grows with the distance. */
-	return round_ns((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
+	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

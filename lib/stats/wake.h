@@ -158,7 +158,6 @@ enum wake_verdict {
 	WAKE_NO_POINTS,
 	WAKE_NOT_ENTERED, /* the state was requested, but not entered in any point */
 	WAKE_CORE_ONLY,	  /* latency within the claim, but the package never slept */
-	WAKE_NR_VERDICTS,
 };
 
 extern const char *const wake_verdict_names[]; /* indexed by enum wake_verdict */

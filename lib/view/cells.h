@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cells of a table as text: widths, alignment, and the look of the parts of a bar. */
+/* Formats the cells of a table as text, with widths, alignment and the style of bars. */
 #ifndef SUBTICK_VIEW_CELLS_H
 #define SUBTICK_VIEW_CELLS_H
 
@@ -19,12 +19,15 @@ enum style {
 	STYLE_CYAN,
 	STYLE_BRIGHT_RED,
 	STYLE_BRIGHT_MAGENTA,
-	STYLE_REVERSE, /* live screen only: the selection */
-	STYLE_ALARM,   /* live screen only: losses and errors */
+	STYLE_REVERSE, /* selection of the live screen */
+	STYLE_ALARM,   /* losses and errors on the live screen */
 	STYLE_NR,
 };
 
-/* Parts differ in shape and in colour, for colour-blind people and terminals without colours. */
+/*
+ * Look of one part of a stacked bar. Parts differ in shape and in colour, for colour-blind people and
+ * for terminals without colours.
+ */
 struct bar_style {
 	const char *shape;
 	const char *ascii; /* for terminals without UTF-8 */
@@ -32,38 +35,38 @@ struct bar_style {
 };
 
 /*
- * Style of a column in bars. A column without a predefined style gets a letter by its position; the
- * letter is written to @letter.
+ * Style of a column in bars. A column without a predefined style gets a letter, which is stored in
+ * @letter.
  */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
-/* Escape sequence that switches the terminal to @style, or "" for STYLE_PLAIN. */
+/* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
 #define CELLS_GAP 2 /* blanks between two columns */
 
-/* Maximum width of a name on a terminal of @width columns; @width is 0 for a pipe or file. */
+/* Maximum width of a name on a terminal of @width columns. @width is 0 for a pipe or file. */
 size_t cells_name_max(size_t width);
 /* True if the column is empty in every row. */
 bool cells_blank(const struct table *table, size_t col);
-/* Words are aligned to the left, figures to the right. */
+/* True if the column is left-aligned: text and booleans. Numbers are right-aligned. */
 bool cells_left(const struct table *table, size_t col);
-/* True if the column can name the row. */
+/* True if the column identifies the row: text or an identifier. */
 bool cells_name(const struct table *table, size_t col);
 /*
- * Minimum width of a column: fits the title and typical figures, so that the width rarely changes
+ * Minimum width of a column for its title and typical numbers, so that the width rarely changes
  * between windows.
  */
 size_t cells_min_width(const struct table *table, size_t col);
 /*
- * Text of a cell, cut to @max columns; @max is 0 for no limit. The caller frees the text. NULL if
- * out of memory.
+ * Text of a cell, cut to @max columns if @max is not 0. The caller frees the text. NULL if out of
+ * memory.
  */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*
- * Copies @table and inserts the row of @sum as its first row, if @table has more than one row. The
- * copy shares the strings of both tables; free only @ret_table->cells. 0 or -ENOMEM.
+ * Copies @table, with the row of @sum as first row if @table has more than one row. The copy shares
+ * the strings of both tables, so free only @ret_table->cells. Returns 0 or -ENOMEM.
  */
 int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
 

@@ -11,9 +11,9 @@
  *   quality.*				of the report, so that losses stay next to the figures
  * A report without tables is one line. The header is the first line, and is written again when the
  * columns change.
- * Bytes that control a terminal become \\xNN, as in text. The first character of a text that a
- * spreadsheet would run as a formula also becomes \\xNN. Null is an empty field. A nested table is
- * written as "le=count;le=count".
+ * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet would
+ * run as a formula also becomes \\xNN. A null value is an empty field. A nested table is written as
+ * "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -26,7 +26,7 @@
 #include "view/utf8.h"
 
 struct csv_col {
-	const char *prefix; /* written before the key with a dot, or NULL for no prefix */
+	const char *prefix; /* prefix of the column name in the header, or NULL */
 	const char *key;
 };
 
@@ -59,10 +59,7 @@ static int csv_text(FILE *out, const char *str)
 		return -ENOMEM;
 	quote = csv_needs_quotes(shown) ? "\"" : "";
 	fputs(quote, out);
-	/*
-	 * Spreadsheets run text that starts with these characters as a formula. Tab and line feed
-	 * are escaped already.
-	 */
+	/* Spreadsheets run text that starts with one of these characters as a formula. */
 	if (*p && strchr("=+-@", *p))
 		fprintf(out, "\\x%02x", *p++);
 	for (; *p; p++) {
@@ -125,7 +122,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/* Format the list into a buffer first, so that the whole list is quoted as one field. */
+	/* Format the nested table in memory first, so that it is quoted as one field. */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;
@@ -135,7 +132,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 	return rc;
 }
 
-/* Writes the single row of the report's fields or of its quality table. */
+/* Writes a table that has one row: the fields of a report or its quality. */
 static int csv_values(FILE *out, const struct table *table)
 {
 	int rc = 0;
@@ -147,17 +144,17 @@ static int csv_values(FILE *out, const struct table *table)
 	return rc;
 }
 
-static int csv_find(const struct csv *csv, const char *key)
+static bool csv_has(const struct csv *csv, const char *key)
 {
 	for (size_t i = 0; i < csv->nr; i++)
 		if (!strcmp(csv->cols[i].key, key))
-			return i;
-	return -1;
+			return true;
+	return false;
 }
 
 /*
- * True if the table has its own columns. Sentences are not in CSV, and a sum is written as a row of
- * the table before it.
+ * True if the table has its own columns. Sentences are omitted from CSV. A sum is written as a row of
+ * the previous table.
  */
 static bool is_listed(const struct table *table)
 {
@@ -182,61 +179,67 @@ static bool csv_key_used(const struct report *report, const char *key)
 
 static int csv_collect(struct csv *csv, const struct report *report)
 {
-	size_t most = 1;
+	int rc = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		most += report->tables[i]->nr_cols;
-	csv->cols = calloc(most, sizeof(*csv->cols));
-	if (!csv->cols)
-		return -ENOMEM;
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		const struct table *table = report->tables[i];
 
-		for (size_t j = 0; j < table->nr_cols && is_listed(table); j++) {
+		for (size_t j = 0; j < table->nr_cols && is_listed(table) && !rc; j++) {
 			const char *key = table->cols[j].key;
 
-			if (csv_find(csv, key) >= 0)
-				continue;
-			csv->cols[csv->nr++] = (struct csv_col){
-				.prefix = csv_key_used(report, key) ? table->key : NULL,
-				.key = key,
-			};
+			if (!csv_has(csv, key))
+				rc = array_push(csv->cols, csv->nr,
+						(struct csv_col){
+							csv_key_used(report, key) ? table->key : NULL,
+							key});
 		}
 	}
-	return 0;
+	return rc;
 }
 
-static void csv_header(const struct csv *csv, const struct report *report, FILE *out)
+/* Writes the header unless the previous report had the same columns. */
+static void csv_header(const struct csv *csv, struct view *view, const struct report *report)
 {
-	fputs("time_unix_ns,window_ns,source", out);
-	for (size_t i = 0; i < report->fields->nr_cols; i++)
-		fprintf(out, ",%s", report->fields->cols[i].key);
-	if (nr_tables(report) > 1)
-		fputs(",table", out);
+	const struct table *fields = report->fields, *quality = report->quality;
+	bool many = nr_tables(report) > 1;
+	uint64_t hash = text_hash(HASH_START, many ? "table" : "");
+
+	for (size_t i = 0; i < fields->nr_cols; i++)
+		hash = text_hash(hash, fields->cols[i].key);
 	for (size_t i = 0; i < csv->nr; i++)
-		fprintf(out, ",%s%s%s", csv->cols[i].prefix ?: "", csv->cols[i].prefix ? "." : "",
-			csv->cols[i].key);
-	for (size_t i = 0; i < report->quality->nr_cols; i++)
-		fprintf(out, ",quality.%s", report->quality->cols[i].key);
-	fputc('\n', out);
+		hash = text_hash(text_hash(hash, csv->cols[i].prefix ?: ""), csv->cols[i].key);
+	for (size_t i = 0; i < quality->nr_cols; i++)
+		hash = text_hash(text_hash(hash, "quality"), quality->cols[i].key);
+	if (view->written && hash == view->seen.columns)
+		return;
+	view->seen.columns = hash;
+	fputs("time_unix_ns,window_ns,source", csv->out);
+	for (size_t i = 0; i < fields->nr_cols; i++)
+		fprintf(csv->out, ",%s", fields->cols[i].key);
+	fputs(many ? ",table" : "", csv->out);
+	for (size_t i = 0; i < csv->nr; i++)
+		fprintf(csv->out, ",%s%s%s", csv->cols[i].prefix ?: "",
+			csv->cols[i].prefix ? "." : "", csv->cols[i].key);
+	for (size_t i = 0; i < quality->nr_cols; i++)
+		fprintf(csv->out, ",quality.%s", quality->cols[i].key);
+	fputc('\n', csv->out);
 }
 
 /*
- * Writes one line. @table is NULL for a report without tables; @name is the name of the listed
- * table.
+ * Writes one line. @table is NULL for a report without tables. @name is the key of the table, or of
+ * the previous table if @table is a sum.
  */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
 		   const char *name, size_t row)
 {
 	FILE *out = csv->out;
-	int rc = 0;
+	int rc;
 
 	fprintf(out, "%" PRIu64 ",", report->time_unix_ns);
 	if (report->window_ns)
 		fprintf(out, "%" PRIu64, report->window_ns);
 	fputc(',', out);
-	if (report->source)
-		rc = csv_text(out, report->source);
+	rc = report->source ? csv_text(out, report->source) : 0;
 	rc = rc ?: csv_values(out, report->fields);
 	if (nr_tables(report) > 1)
 		fprintf(out, ",%s", name);
@@ -252,28 +255,6 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 	return rc;
 }
 
-static int csv_header_if_new(const struct csv *csv, struct view *view, const struct report *report)
-{
-	uint64_t hash;
-	char *text = NULL;
-	size_t size;
-	FILE *mem = open_memstream(&text, &size);
-	int rc = -ENOMEM;
-
-	if (!mem)
-		return rc;
-	csv_header(csv, report, mem);
-	if (!fclose(mem)) {
-		hash = text_hash(HASH_START, text);
-		if (!view->written || hash != view->seen.columns)
-			fputs(text, view->out);
-		view->seen.columns = hash;
-		rc = 0;
-	}
-	free(text);
-	return rc;
-}
-
 int view_csv(struct view *view, const struct report *report)
 {
 	struct csv csv = {.out = view->out};
@@ -281,7 +262,7 @@ int view_csv(struct view *view, const struct report *report)
 	int rc = csv_collect(&csv, report);
 
 	if (!rc)
-		rc = csv_header_if_new(&csv, view, report);
+		csv_header(&csv, view, report);
 	if (!rc && !nr_tables(report))
 		rc = csv_row(&csv, report, NULL, NULL, 0);
 	for (size_t i = 0; i < report->nr_tables; i++) {
@@ -289,7 +270,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* Skip the sum of a table with one row: both rows would be equal. */
+		/* Skip the sum of a table with one row, because both rows are equal. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes reports as JSON Lines: one object per report, keys in a fixed order, without a tree. */
+/* Writes reports as JSON Lines: one object per report, with keys in a fixed order. */
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 
 /*
- * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name
- * of a cgroup may contain it. Invalid bytes become U+FFFD.
+ * Writes a code point as ASCII. Names of cgroups may contain U+009B, which starts an escape sequence
+ * on a terminal.
  */
 static void put_char(FILE *out, uint32_t code)
 {
@@ -37,18 +37,17 @@ static void put_part(FILE *out, const char *str, size_t len)
 	putc_unlocked('"', out);
 	while (str < end) {
 		const char *at = str;
+		size_t bytes;
 
 		/* Fast path for plain ASCII, such as keys and paths. */
 		while (str < end && *str >= 0x20 && *str < 0x7f && *str != '"' && *str != '\\')
 			str++;
-		if (str > at) {
-			fwrite_unlocked(at, 1, (size_t)(str - at), out);
-		} else {
-			size_t bytes = utf8_decode(str, UTF8_LONGEST, &code);
-
-			put_char(out, bytes ? code : 0xfffd);
-			str += bytes ?: 1;
-		}
+		fwrite_unlocked(at, 1, (size_t)(str - at), out);
+		if (str == end)
+			break;
+		bytes = utf8_decode(str, UTF8_LONGEST, &code);
+		put_char(out, bytes ? code : 0xfffd);
+		str += bytes ?: 1;
 	}
 	putc_unlocked('"', out);
 }
@@ -59,8 +58,8 @@ void json_put_text(FILE *out, const char *str)
 }
 
 /*
- * Writes a real with nine digits. A whole number gets ".0", so that the JSON type of a key never
- * changes.
+ * Writes a real number with nine digits. A whole number gets ".0", so that the JSON type of a key
+ * never changes.
  */
 static void put_real(FILE *out, double value)
 {
@@ -69,23 +68,21 @@ static void put_real(FILE *out, double value)
 
 	snprintf(text, sizeof(text), "%.9g", value);
 	exponent = strchr(text, 'e');
-	if (!exponent) {
+	if (exponent) /* Shorten the exponent: 1e+09 becomes 1e9, 1e-05 becomes 1e-5. */
+		fprintf(out, "%.*se%d", (int)(exponent - text), text, atoi(exponent + 1));
+	else
 		fprintf(out, "%s%s", text, strchr(text, '.') ? "" : ".0");
-		return;
-	}
-	/* Shorten the exponent: 1e+09 becomes 1e9, 1e-05 becomes 1e-5. */
-	fprintf(out, "%.*se%d", (int)(exponent - text), text, atoi(exponent + 1));
 }
 
 /*
- * Readers treat integers as signed 64-bit numbers. A larger identifier is written as a string,
- * which keeps every digit, and a larger measure as a real, so that it stays a number.
+ * Many JSON readers store integers as signed 64-bit numbers. A larger identifier is written as a
+ * string to keep every digit. A larger count is written as a real number.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20], *at = digits + sizeof(digits);
 
-	/* Without printf(), for speed: a window of 10,000 cgroups has half a million numbers. */
+	/* printf() is too slow: a window of 10,000 cgroups has half a million numbers. */
 	for (uint64_t left = u64; at == digits + sizeof(digits) || left; left /= 10)
 		*--at = (char)('0' + left % 10);
 	if (u64 <= INT64_MAX)
@@ -102,27 +99,27 @@ static void put_value(FILE *out, const struct value *value, enum unit unit)
 {
 	switch (value->kind) {
 	case VALUE_NULL:
+		fputs("null", out);
 		break;
 	case VALUE_U64:
 		put_u64(out, value->u64, unit);
-		return;
+		break;
 	case VALUE_F64:
 		if (view_is_whole(value, unit))
 			fprintf(out, "%lld", llround(value->f64));
 		else
 			put_real(out, value->f64);
-		return;
+		break;
 	case VALUE_BOOL:
 		fputs(value->flag ? "true" : "false", out);
-		return;
+		break;
 	case VALUE_STR:
 		json_put_text(out, value->str);
-		return;
+		break;
 	case VALUE_TABLE:
 		put_rows(out, value->table);
-		return;
+		break;
 	}
-	fputs("null", out);
 }
 
 static bool key_begins(const struct table *table, size_t col, const char *prefix, size_t len)
@@ -132,7 +129,7 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 	return !strncmp(key, prefix, len) && (key[len] == '.' || !key[len]);
 }
 
-/* True if the report has a top-level key of that name that is not one of its fields. */
+/* True if a table of the report or a common key such as "source" already has this name. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
 	for (size_t i = 0; i < report->nr_tables; i++)
@@ -142,9 +139,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * Length of "a" if the key "a.b" can be written into a nested object "a", or 0 to write the key
- * with its dot. Nesting requires that all columns "a.*" are adjacent and that no other key is "a".
- * Reports from other programs may break these rules, and JSON readers drop duplicate objects.
+ * Length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 to write the key
+ * "a.b". An object requires that all columns "a.*" are adjacent and that no other key is "a".
+ * Reports of other programs may break these rules, and JSON readers drop duplicate keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -165,8 +162,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * @top: the report if the row is the row of its fields, or NULL. @comma: a key precedes the row in
- * its object.
+ * Writes the keys and values of a row. @top: the report if @table has its top-level keys, else NULL.
+ * @comma: earlier keys are in the same object.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)
@@ -221,14 +218,12 @@ static void put_head(FILE *out, const struct report *report)
 		put_char(out, (unsigned char)*at);
 	fputs("/1\",\"time_unix_ns\":", out);
 	put_u64(out, report->time_unix_ns, UNIT_NS);
-	/* Write null for a report without a window. */
 	fputs(",\"window_ns\":", out);
 	put_value(out, &window, UNIT_NS);
 	fputs(",\"source\":", out);
 	put_value(out, &source, UNIT_TEXT);
 }
 
-/* view_write() checks the stream for write errors. */
 int view_json(struct view *view, const struct report *report)
 {
 	FILE *out = view->out;

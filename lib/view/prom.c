@@ -15,7 +15,8 @@
 #define NR_PARAMS 2
 
 /*
- * A parameter that a media range must have with this value. An optional parameter may be missing.
+ * Parameter of a media type in an Accept header, and its required value. An optional parameter may
+ * be missing.
  */
 struct param {
 	const char *name, *value;
@@ -43,7 +44,10 @@ const char *prom_content_type(enum prom_format format)
 	return media[format].content_type;
 }
 
-/* Value of the parameter ;name=value or ;name="value" after a media type, or NULL if missing. */
+/*
+ * Finds the value of ;name=value or ;name="value" after a media type. NULL if the parameter is
+ * missing.
+ */
 static const char *param_find(const char *at, const char *end, const char *name, size_t *ret_len)
 {
 	size_t name_len = strlen(name), len;
@@ -81,7 +85,7 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/* Weight (q) of one media range in thousandths; 1000 if the weight is missing or invalid. */
+/* Weight q of a media range in thousandths. A missing or invalid weight is 1000. */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;
@@ -141,7 +145,7 @@ static size_t format_u64(char *to, uint64_t value)
 	return nr;
 }
 
-/* Formats nanoseconds as exact seconds. A double would round the counter after some weeks. */
+/* Formats nanoseconds as seconds without rounding. A double would lose digits after 104 days. */
 static size_t format_seconds(char *to, uint64_t ns)
 {
 	size_t len = format_u64(to, ns / 1000000000);
@@ -178,7 +182,10 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 		puts_(p, words[i]);
 }
 
-/* In OpenMetrics a family's name has no type suffix; in text format it has the samples' suffix. */
+/*
+ * Writes the metadata of a family. OpenMetrics omits suffixes such as _total from the name of a
+ * family; the older text format includes the suffix.
+ */
 static void put_head(struct prom *p, const struct family *f)
 {
 	static const char *const types[] = {[FAMILY_COUNTER] = "counter",
@@ -225,7 +232,6 @@ static void put_labels(struct prom *p, const struct series *s, const struct seri
 		prom_put(p, "}", 1);
 }
 
-/* @part: index of the sample in the row. */
 static void put_line(struct prom *p, const char *head, const struct series *s,
 		     const struct series_row *row, unsigned int part, const char *value, size_t len)
 {
@@ -238,7 +244,7 @@ static void put_line(struct prom *p, const char *head, const struct series *s,
 	prom_put(p, end, to - end);
 }
 
-/* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
+/* Formats a bucket boundary. OpenMetrics requires a float such as "1.0" for one second. */
 static void format_le(char *to, uint64_t ns, enum prom_format format)
 {
 	size_t len = format_seconds(to, ns);
@@ -249,8 +255,8 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 }
 
 /*
- * Writes all bucket lines of one row into the block. @prefix is the constant start of each line, up
- * to le=", and fills at most half of the block.
+ * Writes the bucket lines of one histogram into the output block. @prefix is the common start of
+ * each line, up to le=", and fills at most half of the block.
  */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			const struct series *s, char (*le)[32])
@@ -271,7 +277,6 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 	}
 }
 
-/* A histogram has no parts. */
 static void put_histogram(struct prom *p, const struct series *s, const struct series_row *row,
 			  char (*le)[32])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Series as Prometheus text 0.0.4, OpenMetrics 1.0 or protobuf. */
+/* Writes metrics in the Prometheus text format 0.0.4, OpenMetrics 1.0 or protobuf. */
 #ifndef SUBTICK_VIEW_PROM_H
 #define SUBTICK_VIEW_PROM_H
 
@@ -17,13 +17,16 @@ enum prom_format {
 /* Value of the Content-Type header. */
 const char *prom_content_type(enum prom_format format);
 /*
- * Format with the largest weight in an Accept header, or PROM_TEXT if the header is NULL or names
- * no known format. Among equal weights the last one of enum prom_format wins. @protobuf: protobuf
- * is allowed.
+ * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
+ * NULL or has no known format. Of equal weights, the last format of enum prom_format wins.
+ * @protobuf: protobuf is allowed.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
-/* Called with each full block. A nonzero result stops the output; prom_end() returns the result. */
+/*
+ * Receives each full block of output. A nonzero result stops the output and is returned by
+ * prom_end().
+ */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 
 struct prom {
@@ -36,14 +39,14 @@ struct prom {
 };
 
 /*
- * Writes all samples of one family. Call prom_write() once per family. A family without samples is
- * skipped.
+ * Writes all samples of one metric family. Call prom_write() once per family. A family without
+ * samples is skipped.
  */
 void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
 /* Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the sink's result. */
 int prom_end(struct prom *prom);
 
-/* Passes the block to the sink; used by the format writers. */
+/* Passes the buffered block to the sink. */
 static inline void prom_flush(struct prom *p)
 {
 	if (!p->rc && p->used)
@@ -68,8 +71,8 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 }
 
 /*
- * Writes one family as length-delimited protobuf, the only format with native histograms. Encodes
- * the family twice; the first pass computes the length.
+ * Writes one metric family as length-delimited protobuf, the only format with native histograms.
+ * The family is encoded twice, because its length precedes the data.
  */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);

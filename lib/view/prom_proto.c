@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes metrics as protobuf. Field numbers: io/prometheus/client/metrics.proto of
+ * Writes metrics as protobuf. Field numbers are those of io/prometheus/client/metrics.proto in
  * prometheus/client_model.
  */
 #include "view/prom.h"
@@ -33,7 +33,10 @@ enum {
 enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
-/* Up to this many empty buckets cost less than another span. */
+/*
+ * Spans of a native histogram include up to MAX_GAP empty buckets, which take fewer bytes than a
+ * new span.
+ */
 #define MAX_GAP 2
 
 /* Protobuf zigzag encoding of signed numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, … */
@@ -68,9 +71,9 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 }
 
 /*
- * Nanoseconds as the nearest double in seconds, equal to the double that a parser of the text
- * format gets. Above 2^53 ns (104 days) a double cannot hold the nanoseconds exactly; adding the
- * fraction to whole seconds rounds only once.
+ * Converts nanoseconds to the double that a parser of the text format gets. Above 2^53 ns (104
+ * days) a double cannot hold the nanoseconds exactly. Adding the fraction to whole seconds rounds
+ * only once.
  */
 static double seconds(uint64_t ns)
 {
@@ -91,12 +94,15 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/* Count of bucket @i: 0 is the zero bucket, 1 is the bucket with index native.first. */
+/*
+ * Count of native histogram bucket @i. Bucket 0 is the zero bucket, and bucket 1 has the index
+ * native.first.
+ */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* words[] after the last boundary is the total count. */
+	/* The word after the last boundary is the total count. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
@@ -121,8 +127,8 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 }
 
 /*
- * Writes the spans. The offset of the first span is its bucket index. The offset of later spans is
- * the distance from the previous span.
+ * Writes the spans of a native histogram. The offset of the first span is its bucket index. The
+ * offset of a later span is the distance from the previous span.
  */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {
@@ -210,7 +216,6 @@ static void put_sample(struct proto_msg *m, const struct series *s, const struct
 	proto_close(m, FAMILY_METRIC, metric);
 }
 
-/* Writes all samples of one row. */
 static void put_row(struct proto_msg *m, const struct series *s, const struct series_row *row)
 {
 	m->len = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodes protobuf by hand: a message is a sequence of fields, each a key (number and kind) and a
- * value: a varint, 8 bytes, or a length and bytes.
+ * Encodes protobuf messages. A field is a key (number and type) and a varint, 8 bytes, or a length
+ * and bytes.
  */
 #ifndef SUBTICK_VIEW_PROTO_H
 #define SUBTICK_VIEW_PROTO_H
@@ -16,11 +16,11 @@ enum { PROTO_VARINT, PROTO_DOUBLE, PROTO_BYTES };
 
 #define PROTO_MAX_VARINT 10
 
-/* A message in memory. */
+/* Protobuf message under construction. */
 struct proto_msg {
 	char *data;
 	size_t len, room;
-	bool failed; /* out of memory; sticky */
+	bool failed; /* out of memory; never reset */
 };
 
 static inline char *proto_room(struct proto_msg *m, size_t len)
@@ -78,7 +78,10 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 	proto_bytes(m, str, strlen(str));
 }
 
-/* Turns the bytes from offset @begin on into a field: inserts its key and length before them. */
+/*
+ * Makes the bytes from offset @begin to the end a nested message: inserts a key and the length
+ * before the bytes.
+ */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {
 	char head[2 * PROTO_MAX_VARINT];

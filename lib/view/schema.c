@@ -6,7 +6,8 @@
 #include <string.h>
 
 /*
- * JSON types of a metric. Every value may be null (unavailable). Type "number" includes integers.
+ * JSON types of a metric. Every value may be null, which means unavailable. Type "number" includes
+ * integers.
  */
 static json_t *type_of(const struct metric *metric)
 {
@@ -15,7 +16,7 @@ static json_t *type_of(const struct metric *metric)
 		return json_pack("[ss]", "string", "null");
 	case UNIT_BOOL:
 		return json_pack("[ss]", "boolean", "null");
-	case UNIT_ID: /* an identifier of more than 63 bits is written as a string */
+	case UNIT_ID: /* identifiers above 63 bits are strings */
 		return json_pack("[sss]", "integer", "string", "null");
 	case UNIT_TABLE:
 		return json_pack("[ss]", "array", "null");
@@ -32,7 +33,7 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/* Some metrics are in ns or in cycles, by the report's unit key. */
+	/* A metric in ns or in cycles has no fixed unit; the report has the key "unit". */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -73,7 +74,7 @@ static json_t *describe(const struct column_spec *col)
 	return json;
 }
 
-/* Adds a column to the schema of its row. An existing key is not changed. */
+/* Adds a column to the schema of its row, unless the schema has the key. */
 static void add_column(json_t *object, const struct column_spec *col, bool required)
 {
 	const char *key = col->key ? col->key : metric_get(col->metric)->key;
@@ -107,7 +108,7 @@ static void add_columns(json_t *object, const struct table_spec *table)
 		add_column(object, &table->cols[i], !table->optional);
 }
 
-/* Schema object for the keys of @table: the report, its quality, or a row of a list. */
+/* Schema object for the keys of @table: the whole report, its quality, or a row of a list. */
 static json_t *object_of(json_t *report, const struct table_spec *table)
 {
 	json_t *lists = json_object_get(report, "properties"), *list;
@@ -122,7 +123,10 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 	return json_object_get(list, "items");
 }
 
-/* Keys of every report. The first and third %s are the command, the second " command". */
+/*
+ * Schema of the keys that every report has. The three %s are the command, its name in the title,
+ * and the command.
+ */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"
 	" 'title': 'one line of subtick%s --json', 'type': 'object',"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tables of rows, found by key. */
+/* Hash tables of metric rows, and the labels of the rows. */
 #include "view/series.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ char *labels_escape(char *to, const char *value)
 	return to;
 }
 
-/* Label value as text. The caller frees the text. */
+/* Escaped value of a label. The caller frees the text. */
 static char *value_of(const struct label *label)
 {
 	char number[16];
@@ -103,7 +103,7 @@ uint64_t labels_hash(const struct label *pairs, size_t nr)
 
 static struct series_row **bucket(const struct series_table *t, uint64_t key)
 {
-	/* Fibonacci hashing spreads keys that are small numbers. */
+	/* Fibonacci hashing spreads keys that are small numbers over all buckets. */
 	return &t->buckets[(key * 0x9e3779b97f4a7c15ULL >> 32) & (t->room - 1)];
 }
 

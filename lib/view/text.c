@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports for people: a line with the source, tables, losses, notes. */
+/* Prints reports as text for people: source, tables, findings, losses and notes. */
 #include "view/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "report/findings.h"
-#include "view/cells.h"
 #include "view/utf8.h"
 
-#define HEADING_EVERY 20 /* reports between two headings while reports scroll as one table */
-#define FINDINGS_SHOWN 5 /* keeps the figures on a screen of 24 lines */
+#define HEADING_EVERY 20 /* reports between two headings of a scrolling table */
+#define FINDINGS_SHOWN 5 /* limit that keeps the tables on a screen of 24 lines */
 #define COMPACT_ROWS  5 /* maximum rows of a scrolling table: four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
@@ -37,7 +37,8 @@ static void text_pair(const struct view *view, const struct column *col, const s
 }
 
 /*
- * Prints the values of a one-row @table that @shown accepts. Returns true if any value was printed.
+ * Prints the values in the first row of @table for which @shown is true. Returns true if any value
+ * was printed.
  */
 static bool text_pairs(const struct view *view, const struct table *table, const char *between,
 		       bool (*shown)(const struct column *col, const struct value *value))
@@ -60,7 +61,7 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/* True for a quality value that is printed in the head: not a loss, and not a count of 0. */
+/* True for a quality value that the head shows: not a loss counter, and not a count of 0. */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -80,8 +81,8 @@ static void text_time(const struct view *view, const struct report *report, cons
 }
 
 /*
- * Prints the head "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%", and a line with the
- * fields.
+ * Prints a line such as "02:03:04 load: source bpf, window 1.00 s", and a line with the fields of
+ * the report.
  */
 static void text_head(struct view *view, const struct report *report)
 {
@@ -90,7 +91,7 @@ static void text_head(struct view *view, const struct report *report)
 
 	if (report->window_ns)
 		text_time(view, report, " ");
-	text_put(view, SGR_BOLD, report->command);
+	text_put(view, STYLE_BOLD, report->command);
 	if (report->source) {
 		fprintf(view->out, "%ssource ", between);
 		utf8_print(view->out, report->source);
@@ -115,78 +116,85 @@ static bool has_fields(const struct report *report)
 	return false;
 }
 
+/* Prints a coloured label and text behind the label, escaped and wrapped. */
+__attribute__((format(printf, 3, 4)))
+static int text_say(const struct view *view, const char *label, const char *fmt, ...)
+{
+	char *text, *safe;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return -ENOMEM;
+	safe = utf8_printable(text, 0);
+	free(text);
+	if (!safe)
+		return -ENOMEM;
+	text_put(view, *label ? STYLE_YELLOW : STYLE_PLAIN, label);
+	text_wrap(view, safe, strlen(label));
+	free(safe);
+	return 0;
+}
+
 /* Prints the notes only if they changed since the previous window. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = HASH_START;
+	int rc = 0;
 
 	for (size_t i = 0; i < report->nr_notes; i++)
 		hash = text_hash(hash, report->notes[i]);
 	if (hash == view->seen.notes)
 		return 0;
 	view->seen.notes = hash;
-	for (size_t i = 0; i < report->nr_notes; i++) {
-		char *note = utf8_printable(report->notes[i], 0);
-
-		if (!note)
-			return -ENOMEM;
-		text_wrap(view, note, 0);
-		free(note);
-	}
-	return 0;
+	for (size_t i = 0; i < report->nr_notes && !rc; i++)
+		rc = text_say(view, "", "%s", report->notes[i]);
+	return rc;
 }
 
-/* Prints each finding as a sentence, with the next step below it. Findings are sorted by lost time. */
+/* Prints each finding and its next step as sentences. Findings are sorted by lost time. */
 static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
 	size_t nr = findings ? findings->nr_rows : 0;
 	bool all = view->all || view->top == VIEW_TOP_ALL;
 	size_t shown = all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
+	int rc = 0;
 
-	for (size_t row = 0; row < shown; row++) {
+	for (size_t row = 0; row < shown && !rc; row++) {
 		const char *next = table_str(findings, row, "next");
-		char *text, *line;
-		int len = asprintf(&text, "%s.%s%s", table_str(findings, row, "finding") ?: "",
-				   next ? " Next: " : "", next ?: "");
 
-		if (len < 0)
-			return -ENOMEM;
-		line = utf8_printable(text, 0);
-		free(text);
-		if (!line)
-			return -ENOMEM;
-		text_put(view, SGR_YELLOW, "finding: ");
-		text_wrap(view, line, 9);
-		free(line);
+		rc = text_say(view, "finding: ", "%s.%s%s",
+			      table_str(findings, row, "finding") ?: "", next ? " Next: " : "",
+			      next ?: "");
 	}
 	if (shown < nr)
 		fprintf(view->out, "and %zu findings of less time: %s\n", nr - shown,
 			view->top ? "--top 0 shows them" : "--json has them");
-	return 0;
+	return rc;
 }
 
 /* Prints each loss of this window, and its effect on the figures. */
 static int text_losses(struct view *view, const struct table *quality)
 {
-	for (size_t i = 0; i < quality->nr_cols; i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < quality->nr_cols && !rc; i++) {
 		const struct column *col = &quality->cols[i];
 		const struct value *value = table_cell(quality, 0, i);
 		uint64_t lost;
-		char *text;
 
 		if (col->data_only || !text_is_loss(col, value))
 			continue;
 		lost = text_lost_now(&view->losses, col, value);
-		if (!lost)
-			continue;
-		if (asprintf(&text, "%s %" PRIu64 ": %s", col->title, lost, col->metric->help) < 0)
-			return -ENOMEM;
-		text_put(view, SGR_YELLOW, "lost: ");
-		text_wrap(view, text, 6);
-		free(text);
+		if (lost)
+			rc = text_say(view, "lost: ", "%s %" PRIu64 ": %s", col->title, lost,
+				      col->metric->help);
 	}
-	return 0;
+	return rc;
 }
 
 static bool is_visible(const struct view *view, const struct table *table)
@@ -194,7 +202,7 @@ static bool is_visible(const struct view *view, const struct table *table)
 	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
-/* --all and --histogram: prints the histograms in cells, each under the name of its row. */
+/* Prints the histograms in cells with --all or --histogram, each below the name of its row. */
 static void text_nested(struct view *view, const struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -218,8 +226,8 @@ static void text_nested(struct view *view, const struct grid *grid)
 }
 
 /*
- * Reports that are one table of a few rows scroll as one long table. They share a heading until
- * the columns, the source or the window change.
+ * True if the table needs a heading. Reports of one small table scroll under one heading until the
+ * columns, the source or the window length change.
  */
 static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
@@ -254,10 +262,8 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 	if (rc)
 		return rc;
 	rc = grid_init(&grid, view, table);
-	if (rc) {
-		free(table->cells);
-		return rc;
-	}
+	if (rc)
+		goto out;
 	if (first) {
 		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
 			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
@@ -265,7 +271,10 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* A line with the time separates windows that scroll under one heading. Events show seconds. */
+		/*
+		 * Windows that scroll under one heading are separated by a line with the time.
+		 * Reports of events get that line once per second.
+		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");
@@ -284,14 +293,16 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		text_nested(view, &grid);
 	}
 	grid_free(&grid);
+out:
 	free(table->cells);
-	return 0;
+	return rc;
 }
 
 int view_text(struct view *view, const struct report *report)
 {
-	size_t nr = 0, at = 0;
-	int rc;
+	size_t nr = 0;
+	bool first = true;
+	int rc = 0;
 
 	for (size_t i = 0; i < report->nr_tables; i++)
 		nr += is_visible(view, report->tables[i]);
@@ -300,17 +311,12 @@ int view_text(struct view *view, const struct report *report)
 			fputc('\n', view->out);
 		text_head(view, report);
 	}
-	for (size_t i = 0; i < report->nr_tables; i++) {
+	for (size_t i = 0; i < report->nr_tables && !rc; i++) {
 		if (!is_visible(view, report->tables[i]))
 			continue;
-		rc = text_table(view, report, i, at == 0, nr == 1);
-		if (rc)
-			return rc;
-		at++;
+		rc = text_table(view, report, i, first, nr == 1);
+		first = false;
 	}
-	rc = text_findings(view, report);
-	if (rc)
-		return rc;
-	rc = text_losses(view, report->quality);
-	return rc ?: text_notes(view, report);
+	return rc ?: text_findings(view, report) ?: text_losses(view, report->quality) ?:
+	       text_notes(view, report);
 }

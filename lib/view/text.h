@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the files of the text view: colours, line breaks, bars and the layout of tables. */
+/* Functions of the text view: colours, line breaks, bars and the layout of tables. */
 #ifndef SUBTICK_VIEW_TEXT_H
 #define SUBTICK_VIEW_TEXT_H
 
 #include "base/array.h"
+#include "view/cells.h"
 #include "view/view.h"
 
-/* SGR escape sequences; "" for no colour. */
-#define SGR_RESET  "\033[0m"
-#define SGR_BOLD   "\033[1m"
-#define SGR_RED	   "\033[31m"
-#define SGR_GREEN  "\033[32m"
-#define SGR_YELLOW "\033[33m"
-
-/* Prints @text, coloured if the view uses colours. */
-void text_put(const struct view *view, const char *sgr, const char *text);
-/* Prints @text wrapped at blanks; continuation lines are indented by @indent; ends the line. */
+/* Prints @text, in the style if the view uses colours. */
+void text_put(const struct view *view, enum style style, const char *text);
+/* Prints @text and a newline, wrapped at blanks. Continuation lines are indented by @indent. */
 void text_wrap(const struct view *view, const char *text, size_t indent);
 uint64_t text_hash(uint64_t hash, const char *text);
 /* True if the column counts losses. */
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
-/* True if the column counts losses, and there are some. */
-bool text_lost(const struct column *col, const struct value *value);
 /*
  * Increase of a loss counter since the previous report. Returns the whole count in the first
- * report, after a reset, or if @seen is full.
+ * report, after a reset, or if @seen has no free entry.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
@@ -36,29 +28,31 @@ uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 void text_bar(const struct view *view, const struct table *table, size_t row, size_t width);
 void text_bar_legend(struct view *view, const struct table *table);
 
-/* True if a table is a histogram (le_ns and count); the second function prints it. */
+/* True if a table is a histogram: its columns are le_ns and count. */
 bool text_is_hist(const struct table *table);
 void text_hist(const struct view *view, const struct table *table);
 
-/* Layout of a table: cells as text, widths, and the block of each column. */
+/* One printed column of a table. */
 struct grid_item {
 	size_t col; /* column number, or GRID_BAR for the bar */
 	size_t width;
-	size_t block; /* a table too wide for the terminal is folded into blocks of columns */
+	size_t block; /* index of the block; wide tables are folded into blocks of columns */
 	bool left;
 };
 
 #define GRID_BAR  SIZE_MAX
 #define GRID_NONE (SIZE_MAX - 1)
 
+/* Layout of a table on the terminal. */
 struct grid {
 	const struct table *table;
 	char **cells; /* nr_rows × nr_cols; NULL for a cell that is not shown */
 	struct grid_item *items;
 	size_t nr_items;
-	size_t nr_keys; /* leading items that name the row; they are in every block */
+	/* number of leading columns that identify the row; repeated in every block */
+	size_t nr_keys;
 	size_t nr_blocks;
-	size_t sentence, fix; /* columns of prose, or GRID_NONE */
+	size_t sentence, fix; /* columns with sentences, or GRID_NONE */
 	size_t parts;	      /* column that lists the largest parts of a sum, or GRID_NONE */
 };
 

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "view/cells.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40
+#define SGR_RESET  "\033[0m"
 
 static void put_many(const struct view *view, const char *shape, size_t nr)
 {
@@ -32,7 +31,10 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 
 		if (value->kind != VALUE_F64 || !(value->f64 > 0))
 			continue;
-		/* Round the running sum, not each part, so that the whole bar has the right length. */
+		/*
+		 * Rounding the running sum instead of each part keeps the total length of the bar
+		 * exact.
+		 */
 		sum += value->f64;
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
@@ -69,7 +71,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 			fputs("  ", view->out);
 			at += 2;
 		}
-		text_put(view, style_sgr(look.style), look.shape);
+		text_put(view, look.style, look.shape);
 		fprintf(view->out, " %s", title);
 		at += width;
 	}
@@ -82,7 +84,7 @@ bool text_is_hist(const struct table *table)
 	       table_find(table, "count") == 1;
 }
 
-/* Counts are cumulative: a bucket is the difference from the previous count. */
+/* Count of one histogram bucket. The cells have cumulative counts. */
 static double hist_bucket(const struct table *table, size_t row)
 {
 	const struct value *below = row ? table_cell(table, row - 1, 1) : NULL;
@@ -115,8 +117,7 @@ void text_hist(const struct view *view, const struct table *table)
 
 		if (count == 0)
 			continue;
-		if (count > most)
-			most = count;
+		most = fmax(most, count);
 		if (first > i)
 			first = i;
 		end = i + 1;
@@ -142,22 +143,22 @@ void text_hist(const struct view *view, const struct table *table)
 	}
 }
 
-void text_put(const struct view *view, const char *sgr, const char *text)
+void text_put(const struct view *view, enum style style, const char *text)
 {
-	bool paint = view->color && *sgr;
+	bool paint = view->color && style != STYLE_PLAIN;
 
-	fprintf(view->out, "%s%s%s", paint ? sgr : "", text, paint ? SGR_RESET : "");
+	fprintf(view->out, "%s%s%s", paint ? style_sgr(style) : "", text, paint ? SGR_RESET : "");
 }
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* Hash the NUL as well, so that "a","bc" differs from "ab","c". */
+	/* The NUL is hashed too, so that "a","bc" differs from "ab","c". */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 void text_wrap(const struct view *view, const char *text, size_t indent)
 {
-	/* On a very narrow terminal, let the terminal wrap the lines. */
+	/* A terminal with less than 20 columns for the text wraps the lines itself. */
 	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
 	size_t at = 0;
 
@@ -190,11 +191,6 @@ bool text_is_zero(const struct value *value)
 	return (value->kind == VALUE_U64 && !value->u64) ||
 	       (value->kind == VALUE_F64 && value->f64 == 0) ||
 	       (value->kind == VALUE_BOOL && !value->flag);
-}
-
-bool text_lost(const struct column *col, const struct value *value)
-{
-	return text_is_loss(col, value) && !text_is_zero(value);
 }
 
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,

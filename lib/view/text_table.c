@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/cells.h"
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3
-#define SENTENCE_ROOM 30 /* minimum width of a sentence; narrower sentences get their own block */
+/* minimum width of a sentence; a sentence with less room gets its own block */
+#define SENTENCE_ROOM 30
 
 /* First column of metric @id that is shown in text, or GRID_NONE. */
 static size_t find_metric(const struct table *table, enum metric_id id)
@@ -33,7 +33,7 @@ static bool is_shown(const struct grid *grid, size_t col)
 	       !cells_blank(grid->table, col);
 }
 
-/* Text of the largest parts of a row's sum: "quota 57%, same 34%". */
+/* Text of the largest parts of a sum, such as "quota 57%, same 34%". */
 static char *parts_text(const struct table *table, size_t row)
 {
 	size_t order[PARTS_SHOWN] = {0}, nr = 0;
@@ -71,7 +71,7 @@ static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
 	size_t width = view->width > 0 ? view->width : 0;
-	/* Names are not cut with --wide in a pipe or file. */
+	/* With --wide, names in a pipe or file are not cut. */
 	size_t name_max = width || !view->wide ? cells_name_max(width) : 0;
 
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
@@ -135,7 +135,10 @@ static void grid_items(struct grid *grid, const struct view *view)
 		grid_add(grid, GRID_BAR);
 }
 
-/* Fills each block up to the width of the terminal; the bar gets the rest of its block. */
+/*
+ * Assigns columns to blocks that fit the width of the terminal. The bar gets the remaining width of
+ * its block.
+ */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
@@ -211,7 +214,7 @@ bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short
 		      size_t max)
 {
 	size_t nr = grid->nr_items < max ? grid->nr_items : max, total = 0;
-	bool kept = grid->nr_items <= max;
+	bool kept = grid->nr_items <= max, fits;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t width = grid->items[i].width;
@@ -219,16 +222,14 @@ bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short
 		kept = kept && width <= widths[i];
 		total += (width > widths[i] ? width : widths[i]) + CELLS_GAP;
 	}
-	if (view->width > 0 && total > (size_t)view->width)
-		kept = false;
+	fits = view->width <= 0 || total <= (size_t)view->width;
 	for (size_t i = 0; i < nr; i++) {
-		/* Columns shrink only if the terminal is too narrow, so that the heading is rarely repeated. */
-		if (grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR &&
-		    (view->width <= 0 || total <= (size_t)view->width))
+		/* Columns shrink only on a narrow terminal, so that the heading is rarely repeated. */
+		if (fits && grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR)
 			grid->items[i].width = widths[i];
 		widths[i] = grid->items[i].width;
 	}
-	return kept;
+	return kept && fits;
 }
 
 static void pad(const struct view *view, size_t nr)
@@ -236,17 +237,20 @@ static void pad(const struct view *view, size_t nr)
 	fprintf(view->out, "%*s", (int)nr, "");
 }
 
-static const char *cell_sgr(const struct grid *grid, size_t col, const char *text)
+static enum style cell_style(const struct grid *grid, size_t col, const char *text)
 {
 	if (grid->table->cols[col].metric != metric_get(M_STATUS))
-		return "";
+		return STYLE_PLAIN;
 	if (!strcmp(text, "ok") || !strcmp(text, "full"))
-		return SGR_GREEN;
-	return strcmp(text, "no") ? SGR_YELLOW : SGR_RED;
+		return STYLE_GREEN;
+	return strcmp(text, "no") ? STYLE_YELLOW : STYLE_RED;
 }
 
-/* @blanks are pending from earlier cells and printed only before text: no line ends in blanks. */
-static void print_cell(const struct grid_item *item, const struct view *view, const char *sgr,
+/*
+ * Prints a cell. @blanks is the number of pending blanks after earlier cells. Blanks are printed
+ * only before text, so that no line ends in blanks.
+ */
+static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)
 {
 	size_t width = utf8_width(text), rest = item->width > width ? item->width - width : 0;
@@ -256,7 +260,7 @@ static void print_cell(const struct grid_item *item, const struct view *view, co
 	if (width) {
 		pad(view, *blanks);
 		*blanks = 0;
-		text_put(view, sgr, text);
+		text_put(view, style, text);
 	}
 	*blanks += item->left ? rest : 0;
 }
@@ -275,7 +279,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 
 		if (!in_block(grid, i, block) || item->col == GRID_BAR)
 			continue;
-		print_cell(item, view, SGR_BOLD,
+		print_cell(item, view, STYLE_BOLD,
 			   item->col == grid->parts ? "mostly"
 						    : grid->table->cols[item->col].title,
 			   &blanks);
@@ -284,7 +288,10 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/* Prints the sentence and ends the line. The fix gets its own line for copying. */
+/*
+ * Prints the last column of a row as a wrapped sentence. The fix is printed on its own line, so
+ * that users can copy it.
+ */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {
@@ -294,7 +301,7 @@ static void print_sentence(const struct grid *grid, const struct view *view, siz
 	text_wrap(view, cells[grid->sentence] ?: "-", indent);
 	if (fix && *fix) {
 		pad(view, indent);
-		text_put(view, SGR_BOLD, "fix: ");
+		text_put(view, STYLE_BOLD, "fix: ");
 		text_wrap(view, fix, indent + strlen("fix: "));
 	}
 }
@@ -321,7 +328,7 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 			break;
 		}
 		text = grid->cells[row * table->nr_cols + item->col];
-		print_cell(item, view, cell_sgr(grid, item->col, text), text, &blanks);
+		print_cell(item, view, cell_style(grid, item->col, text), text, &blanks);
 		blanks += CELLS_GAP;
 		at += item->width + CELLS_GAP;
 	}
@@ -333,7 +340,7 @@ void grid_print(const struct grid *grid, struct view *view, bool heading)
 	const struct table *table = grid->table;
 
 	if (heading && table->title && table->nr_rows) {
-		text_put(view, SGR_BOLD, table->title);
+		text_put(view, STYLE_BOLD, table->title);
 		fputc('\n', view->out);
 	}
 	if (!table->nr_rows) {

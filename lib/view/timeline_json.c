@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a timeline as JSON Lines, or as Chrome trace JSON with a row per CPU. */
-#include "view/timeline.h"
+/* Writes a timeline as JSON Lines, or in the Chrome trace format with one row per CPU. */
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-
-#include "view/view.h"
 
 static void put_task(FILE *out, const struct timeline *t, const char *prefix, uint32_t pid)
 {
@@ -80,16 +78,11 @@ static void line_hold(FILE *out, const struct timeline *t, const struct timeline
 
 int timeline_lines(FILE *out, const struct timeline *timeline)
 {
-	struct output output;
-	int rc = output_begin(&output, out);
-
-	if (rc)
-		return rc;
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		line_event(out, timeline, &timeline->events[i]);
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		line_hold(out, timeline, &timeline->holds[i]);
-	return output_end(&output, 0);
+	return stream_end(out, 0);
 }
 
 #define MAX_DEPTH 16
@@ -99,7 +92,7 @@ struct writer {
 	const struct timeline *timeline;
 	bool comma;
 	uint32_t cpu;
-	/* Stack of open slices on this CPU, by the kind of event that started each slice. */
+	/* Open slices on this CPU, outermost first, by the kind of their first event. */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
 };
@@ -131,8 +124,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of that kind and all slices inside. Does nothing if the slice
- * started before the trace.
+ * Ends the innermost open slice of that kind and all slices inside it. A slice that started before
+ * the trace is not open.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
@@ -215,7 +208,10 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
-/* Each task has its own row for holds, because holds of several tasks overlap on one CPU. */
+/*
+ * Writes a wait part such as throttling by CPU quota. Each task has its own row, because parts of
+ * several tasks overlap on one CPU.
+ */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	static const char *const phases[] = {"b", "e"};
@@ -234,11 +230,7 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 int timeline_chrome(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
-	struct output output;
-	int rc = output_begin(&output, out);
 
-	if (rc)
-		return rc;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 	for (size_t i = 0; i < timeline->nr_events; i++) {
 		const struct timeline_event *e = &timeline->events[i];
@@ -256,5 +248,5 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		put_hold(&w, &timeline->holds[i]);
 	fputs("\n]}\n", out);
-	return output_end(&output, 0);
+	return stream_end(out, 0);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. Field numbers come from trace_packet.proto and ftrace/ in
- * protos/perfetto/trace/ of google/perfetto.
+ * Writes a timeline as a Perfetto trace. Field numbers are those of trace_packet.proto and ftrace/
+ * in google/perfetto.
  */
-#include "view/timeline.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 
 #include "view/proto.h"
-#include "view/view.h"
 
 enum { TRACE_PACKET = 1 };
 enum {
@@ -51,17 +50,14 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/*
- * Priority written for every task. The trace has no priorities, Perfetto requires them, and nearly
- * all tasks have 120.
- */
+/* Priority of every task in the file. Perfetto requires a priority, and the recording has none. */
 #define PRIO_DEFAULT 120
-/* State in a cpu_idle event that means idle exit. */
+/* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
-/* A packet is written when it exceeds this number of bytes. */
+/* Size in bytes at which a packet is written. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
-/* Flags in track numbers. The low bits are a pid, or a CPU number for TRACK_TICKS. */
+/* Flags in track numbers. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
 #define TRACK_HOLDS	(1ULL << 32)
 #define TRACK_TICKS	(1ULL << 33)
 #define TRACK_AVOIDABLE (1ULL << 34)
@@ -72,7 +68,8 @@ struct writer {
 	struct proto_msg m;
 	uint32_t cpu, current; /* CPU of the open bundle, and pid of its current task */
 	bool open;
-	int depth;	       /* nesting depth of interrupts; nested interrupts are not written */
+	/* nesting depth of interrupts; only the outermost interrupt is written */
+	int depth;
 };
 
 static void flush(struct writer *w)
@@ -159,7 +156,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes the fields of an event by its kind. False if Perfetto has no event of this kind. */
+/* Writes an event as an ftrace event. False if Perfetto has no such event. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -221,12 +218,12 @@ static void open_bundle(struct writer *w, const struct timeline_event *e)
 
 static void put_event(struct writer *w, const struct timeline_event *e)
 {
-	/* Perfetto timestamps are CLOCK_BOOTTIME, which also counts suspend. */
+	/* Perfetto timestamps are CLOCK_BOOTTIME, which includes suspend. */
 	uint64_t boot_ns = w->timeline->boot_ns - w->timeline->end_ns;
 	uint32_t current = w->current;
 	size_t begin;
 
-	/* A gap is flagged in the bundle after the gap. */
+	/* Missing events before a bundle are flagged in that bundle. */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->open)
@@ -267,8 +264,8 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 }
 
 /*
- * Writes a hold. Each task has its own track, because holds of several tasks overlap. A track may
- * be described more than once.
+ * Writes a wait part such as throttling by CPU quota. Each task has its own track, because parts of
+ * several tasks overlap. Perfetto accepts repeated track descriptors.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
@@ -283,7 +280,10 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 
-/* Writes the ticks as a track, because ftrace events do not distinguish ticks from other timers. */
+/*
+ * Writes the scheduler ticks as a track, because ftrace events do not distinguish ticks from other
+ * timers.
+ */
 static void put_ticks(struct writer *w)
 {
 	uint32_t cpu = UINT32_MAX;
@@ -306,11 +306,7 @@ static void put_ticks(struct writer *w)
 int timeline_perfetto(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
-	struct output output;
-	int rc = output_begin(&output, out);
 
-	if (rc)
-		return rc;
 	put_clocks(&w);
 	put_tasks(&w);
 	for (size_t i = 0; i < timeline->nr_events; i++)
@@ -319,7 +315,6 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_holds; i++)
 		put_hold(&w, &timeline->holds[i]);
 	put_ticks(&w);
-	rc = w.m.failed ? -ENOMEM : 0;
 	free(w.m.data);
-	return output_end(&output, rc);
+	return stream_end(out, w.m.failed ? -ENOMEM : 0);
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures and escapes UTF-8 text of unknown origin. */
+/* Measures the width of UTF-8 text, and escapes and shortens text from untrusted sources. */
 #include "view/utf8.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/utf8.h"
 
-#define LAST_ENOUGH 40 /* fits the container type and 24 digits of its id */
+#define LAST_ENOUGH 40 /* enough columns for a container type and 24 digits of its id */
 
 struct range {
 	uint32_t first, last;
 };
 
-/* Control characters, and characters that move, hide or reorder the text around them. */
+/* Code points that control a terminal, or that move, hide or reorder the surrounding text. */
 static const struct range harmful[] = {
 	{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},	{0x061c, 0x061c},
 	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},	{0x2060, 0x206f},
@@ -33,13 +32,10 @@ static const struct range double_width[] = {
 	{0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/*
- * Buffer size for one character: four bytes as \xNN each, and sprintf()'s NUL. The ellipsis is
- * shorter.
- */
+/* Buffer size for one escaped character: four bytes as \xNN each, and the NUL of sprintf(). */
 #define PRINTABLE_MAX (4 * 4 + 1)
 
-/* Ranges are in ascending order. */
+/* True if @code is in one of the ranges, which are in ascending order. */
 #define IN(code, ranges) in_ranges(code, ranges, ARRAY_SIZE(ranges))
 
 static bool in_ranges(uint32_t code, const struct range *ranges, size_t nr)
@@ -98,7 +94,10 @@ static void cut(char *out, size_t max)
 	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
 }
 
-/* Writes the character at *@pos, escaped if needed, to @buf and advances; returns the length. */
+/*
+ * Copies the character at *@pos to @buf, escaped if needed, and advances *@pos. Returns the copied
+ * length.
+ */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
 	uint32_t code;
@@ -137,7 +136,29 @@ char *utf8_printable(const char *str, size_t max)
 	return out;
 }
 
-/* Start of the longest suffix that fits @max columns. */
+void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes)
+{
+	const char *special = quotes ? "<>&\"'" : "<>&";
+	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+	char *safe = utf8_printable(str, max);
+
+	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
+		const char *at = strchr(special, *p);
+
+		if (at) {
+			fputs(names[at - special], out);
+		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			/* XML 1.0 forbids U+FFFE and U+FFFF. Write U+FFFD. */
+			fputs("\xef\xbf\xbd", out);
+			p += 2;
+		} else {
+			putc(*p, out);
+		}
+	}
+	free(safe);
+}
+
+/* Byte offset of the longest suffix that fits @max columns. */
 static size_t tail_of(const char *str, size_t len, size_t max)
 {
 	size_t width = utf8_width_of(str, len), pos = 0;
@@ -151,7 +172,8 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 }
 
 /*
- * Length of a name without systemd's suffix such as ".scope", which would take columns from the id.
+ * Length of a cgroup name without a systemd suffix such as ".scope". The suffix is cut first, so
+ * that more of the id is visible.
  */
 static size_t without_kind(const char *last)
 {
@@ -163,8 +185,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Columns for the last part of a path: the columns that the folders leave, but at least the smaller
- * of LAST_ENOUGH and two thirds of @max.
+ * Columns for the last part of a shortened path: the columns that the folders leave, but at least
+ * the smaller of LAST_ENOUGH and two thirds of @max.
  */
 static size_t room_of_last(size_t folders, size_t max)
 {
@@ -203,7 +225,7 @@ static char *shorten(const char *path, size_t max)
 
 char *utf8_printable_path(const char *str, size_t max)
 {
-	/* Escape sequences contain no '/'. */
+	/* Escapes such as \x1b contain no '/', so the path can be split after escaping. */
 	char *whole = utf8_printable(str, strchr(str, '/') ? 0 : max), *path;
 
 	if (!whole || !max || utf8_width(whole) <= max)

@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Escapes names of tasks and cgroups, which can contain any byte, for each output format. */
+/* Escapes text that can contain any byte, such as names of tasks and cgroups. */
 #ifndef SUBTICK_VIEW_UTF8_H
 #define SUBTICK_VIEW_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /*
- * Escapes text for every output format except JSON, which has its own escapes. Bytes that are
- * invalid UTF-8, control a terminal or reorder text become \xNN. The result is valid UTF-8, cut to
- * @max columns with a final "…"; @max is 0 for no limit. The caller frees the result. NULL if out
- * of memory.
+ * Escapes text for all output formats except JSON. Bytes that are invalid UTF-8, control a terminal
+ * or reorder text become \xNN. The result is valid UTF-8, cut to @max columns with a final "…" if
+ * @max is not 0. The caller frees the result. NULL if out of memory.
  */
 char *utf8_printable(const char *str, size_t max);
 /*
- * utf8_printable() for a path or a name such as namespace/pod/container. Cutting keeps the end of
- * the folders, which contains the pod's name or UID, and both ends of the last part. Text without a
+ * Escapes and shortens a path such as namespace/pod/container. A shortened path keeps the end of
+ * the folders, which has the name or UID of the pod, and both ends of the last part. Text without a
  * '/' is cut at its end.
  */
 char *utf8_printable_path(const char *str, size_t max);
-/* utf8_printable() without a limit, written to a stream. */
+/* Writes utf8_printable() text without a limit to a stream. */
 void utf8_print(FILE *out, const char *str);
-/* Width of text on a terminal in columns, by code point, independent of the locale. */
+/*
+ * Writes utf8_printable() text as HTML or XML content. @quotes: also escape quotes, as attributes
+ * need. Writes "(out of memory)" if memory is exhausted.
+ */
+void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
+/* Width of text on a terminal in columns, independent of the locale. */
 size_t utf8_width(const char *str);
 /* Width of the first @len bytes of @str in columns. @len must not split a character. */
 size_t utf8_width_of(const char *str, size_t len);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports; the only code in lib/ that writes to a stream. */
+/* Prints reports and timelines. No other code in lib/ writes to a stream. */
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
-#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,25 +10,22 @@
 
 #include "report/columns.h"
 #include "report/report.h"
+#include "report/timeline.h"
 
-struct output {
-	FILE *out;
-	locale_t posix, old;
-};
-
-/* Sets the C locale for numbers in this thread until output_end(). */
-int output_begin(struct output *output, FILE *out);
-/* Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. */
-int output_end(struct output *output, int rc);
+/*
+ * Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. No code of the program
+ * sets LC_NUMERIC, so numbers always have a decimal point.
+ */
+int stream_end(FILE *out, int rc);
 
 enum view_format {
 	VIEW_TEXT,
 	VIEW_JSON, /* JSON Lines: one object per report */
-	VIEW_CSV,  /* header once; one line per row */
+	VIEW_CSV,  /* one header, then one line per table row */
 };
 
 #define VIEW_MAX_WIDTHS 32
-#define VIEW_TOP_ALL	UINT32_MAX /* --top 0: all rows, and in text all findings */
+#define VIEW_TOP_ALL	UINT32_MAX /* value of --top 0: no limit on rows and findings */
 
 /*
  * Loss counters of the previous report. The counters are totals since the start of the measurement.
@@ -45,16 +41,21 @@ struct view {
 	enum view_format format;
 	FILE *out;
 	bool color;
-	bool bars;	       /* text: draw stacked bars (a terminal that can show them) */
-	bool all;	       /* text: also tables marked text_hidden */
+	bool bars;	       /* text: the terminal can show stacked bars */
+	bool all;	       /* text: show all tables, also those with text_hidden */
 	bool wide;	       /* text: show every part of a sum in its own column */
 	int width;	       /* text: columns of the terminal, or 0 without a terminal */
-	uint32_t top;	       /* maximum rows of each ranked list; 0 in commands without --top */
-	unsigned long written; /* reports so far */
+	/* maximum rows of each ranked list, or 0 in commands without --top */
+	uint32_t top;
+	unsigned long written; /* number of written reports */
 	struct losses_seen losses;
-	/* Private to the views: state of the last printed report, to avoid repetitions. */
+	/*
+	 * State of the last printed report, private to the views. It avoids repeated headings and
+	 * notes.
+	 */
 	struct {
-		uint64_t columns, legend, notes; /* hashes */
+		/* hashes of the last columns, bar legend and notes */
+		uint64_t columns, legend, notes;
 		uint64_t window_ns, second;
 		unsigned int age; /* reports since the last heading */
 		unsigned short widths[VIEW_MAX_WIDTHS]; /* column widths below the last heading */
@@ -62,18 +63,18 @@ struct view {
 };
 
 /*
- * Prints a report and flushes. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM, or another
- * -errno of the stream. A report that is incomplete because memory ran out is not printed: -ENOMEM.
+ * Prints a report and flushes the stream. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM,
+ * or another -errno of the stream. A report that is incomplete for lack of memory is not printed.
  * The caller must ignore SIGPIPE.
  */
 int view_write(struct view *view, const struct report *report);
 
-/* One function per format, called through view_write(). */
+/* Formats of view_write(). */
 int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
 
-/* Writes a JSON string in quotes, in ASCII. Invalid bytes become U+FFFD. */
+/* Writes text as a quoted JSON string in ASCII. Invalid bytes become U+FFFD. */
 void json_put_text(FILE *out, const char *str);
 
 /* Formats a duration with three significant digits: "1.23 ms", "250 ns", "12.3 s". */
@@ -82,16 +83,26 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats any value but strings and tables for people; null is "-". */
+/* Formats a number or boolean for people. All other values are "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV write a real as an integer: nanoseconds and counts of a million or more.
- * Nine significant digits could drop whole units of such values.
+ * True if JSON and CSV write a real number as an integer: nanoseconds and counts of a million or
+ * more, where nine significant digits could drop whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Writes one JSON document. @tables: all lists of the command, NULL-terminated. */
+/* Writers of timelines. Each writer returns 0, -ENOMEM or the -errno of the stream. */
+/* JSON Lines with one object per event, sorted by CPU, then one object per hold. */
+int timeline_lines(FILE *out, const struct timeline *timeline);
+/* JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
+int timeline_chrome(FILE *out, const struct timeline *timeline);
+/* Perfetto's binary format with ftrace events, which fill Perfetto's scheduler tables. */
+int timeline_perfetto(FILE *out, const struct timeline *timeline);
+/* Self-contained HTML page with a zoomable picture of slices and waits. */
+int timeline_html(FILE *out, const struct timeline *timeline);
+
+/* Writes the JSON Schema of a command. @tables: all lists of the command, NULL-terminated. */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pairs of cgroups: found by the ids of both. */
+/* Series of blame: one row per pair of victim and culprit. */
 #include "serve/export/cgroups.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct blame_series *blame_find(struct store *store, const struct cgroup_series 
 	return row ? blame_of(row) : NULL;
 }
 
-/* Names of one side: victim_pod, … */
+/* Copies the labels of one cgroup with a prefix, such as victim_pod. */
 static size_t side_names(const struct cgroup_series *cgroup, const char *side, char (*names)[64],
 			 struct label *pairs)
 {
@@ -79,7 +79,7 @@ void blame_move(struct store *store, const struct cgroup_series *cgroup,
 {
 	struct series_table *table = &store->tables[F_RUNQ_BLAME];
 
-	/* From the end: the last row, which replaces a removed one, was visited already, or is new. */
+	/* series_remove() moves the last row into the gap, so the loop runs from the end. */
 	for (size_t i = table->nr; i-- > 0;) {
 		struct blame_series *pair = i < table->nr ? blame_of(table->rows[i]) : NULL, *to;
 

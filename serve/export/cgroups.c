@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gives places to cgroups, and takes places from those that ended or are silent. */
+/* Decides which cgroups have series of their own if there are more cgroups than --cgroup-limit. */
 #include "serve/export/cgroups.h"
 
 #include <math.h>
@@ -28,8 +28,11 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 	return NULL;
 }
 
-/* Room for one more; NULL if all entries are more active than @wait_ns. */
-static struct topk_entry *topk_place(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
+/*
+ * A free entry, or the least active entry if its activity is below @wait_ns. NULL if there is
+ * neither.
+ */
+static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
 	struct topk_entry *least = topk->entries;
 
@@ -49,7 +52,7 @@ uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t no
 	if (entry)
 		active_ns += active_now(&entry->active, now_ns);
 	else
-		entry = topk_place(topk, wait_ns, now_ns);
+		entry = topk_slot(topk, wait_ns, now_ns);
 	if (entry)
 		*entry = (struct topk_entry){key, {active_ns, now_ns}};
 	return active_ns;
@@ -64,15 +67,14 @@ void topk_remove(struct topk *topk, uint64_t key)
 }
 
 /*
- * The series of a cgroup that ended stay long enough for every scraper to see the last values. The
- * series of a cgroup without a wait for an hour are dropped too; they start at 0 if it waits again.
+ * The series of a removed cgroup stay for five minutes, so that every scraper reads the last
+ * values. The series of a cgroup without a wait for an hour are dropped and restart at 0.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
- * With more busy cgroups than places, cgroups that wait now and then would replace each other in
- * every window, and each change is a jump of (other): two scrapes at Prometheus' default interval
- * must lie between.
+ * Minimum lifetime of series. Each eviction adds the evicted counters to (other), which is a jump
+ * there. The lifetime covers two scrapes at Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -86,7 +88,7 @@ static uint64_t key_of(const char *path)
 	return labels_hash(&(struct label){.value = path}, 1);
 }
 
-/* @path: as utf8_printable() returns it. */
+/* Adds a row. @path is a result of utf8_printable(). */
 static struct cgroup_series *add(struct store *store, const char *path)
 {
 	static const char *const names[] = {
@@ -115,7 +117,10 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 
 	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
 		return cgroup_of(table->rows[*hint]);
-	/* Paths that differ only in how they spell an escape have the same label, and so the same series. */
+	/*
+	 * Different paths can have the same escaped label. They share one row, because labels must
+	 * be unique.
+	 */
 	shown = utf8_printable(path, 0);
 	row = shown ? series_find(table, key_of(shown), shown) : NULL;
 	if (row)
@@ -133,11 +138,11 @@ struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_
 	return lookup(store, path, key, true);
 }
 
-struct cgroup_series *cgroups_placed(struct store *store, const struct runq_group *group)
+struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group)
 {
 	struct cgroup_series *cgroup = lookup(store, group->path, group->key, false);
 
-	return cgroup && cgroup->has_place ? cgroup : NULL;
+	return cgroup && cgroup->has_series ? cgroup : NULL;
 }
 
 struct cgroup_series *cgroups_other(struct store *store)
@@ -152,6 +157,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 {
 	static const struct runq_group_names unknown;
 	const struct runq_group_names *names = group->names ? group->names : &unknown;
+	bool vm = group->runtime && !strcmp(group->runtime, "libvirt");
 	const char *const values[CONFIG_NR_LABELS] = {
 		[CONFIG_LABEL_namespace] = names->namespace,
 		[CONFIG_LABEL_pod] = names->pod,
@@ -160,11 +166,12 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		[CONFIG_LABEL_container_id] = group->container_id,
 		[CONFIG_LABEL_image] = names->image,
 		[CONFIG_LABEL_qos] = group->qos,
+		[CONFIG_LABEL_vm] = vm ? group->container_id : NULL,
 	};
 	struct label pairs[CONFIG_NR_LABELS];
 	size_t nr = 0;
 
-	/* Only pods and containers have names. */
+	/* Only pods, containers and VMs have names. */
 	for (int i = 0; (group->pod_uid || group->container_id) && i < CONFIG_NR_LABELS; i++)
 		if (store->config->labels >> i & 1 && values[i])
 			pairs[nr++] = (struct label)LABEL(config_label_names[i], values[i]);
@@ -172,7 +179,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		cgroup->names_seq++;
 }
 
-/* Adds all counters to @other, except pressure: wall times do not add up. */
+/* Adds all counters to @other, except pressure: wall times of several cgroups overlap. */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
 	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS,
@@ -196,7 +203,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	}
 }
 
-/* Adds the counters to @other, unless that is NULL. */
+/* Removes the series of a cgroup and adds its counters to @other, if not NULL. */
 static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 			  struct cgroup_series *other)
 {
@@ -214,7 +221,7 @@ void cgroups_expire(struct store *store, uint64_t now_ns)
 	for (size_t i = table->nr; i-- > 0;) {
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
 
-		if (cgroup->has_place &&
+		if (cgroup->has_series &&
 		    now_ns - cgroup->active.seen_ns >= (cgroup->ended ? LINGER_NS : SILENT_NS))
 			remove_cgroup(store, cgroup, NULL);
 	}
@@ -236,8 +243,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 }
 
 /*
- * Evicts one cgroup; false if all are alive and have waited lately. @for_pod: cgroups outside pods
- * are evicted nevertheless. They cannot evict a pod in turn, so no two replace each other forever.
+ * Evicts a removed cgroup, or the cgroup without a wait for the longest time, if that is KEEP_NS or
+ * more. @for_pod also evicts an active cgroup outside pods; such a cgroup never evicts a pod. False
+ * if no cgroup qualifies.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -248,7 +256,7 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 	for (size_t i = 0; i < table->nr; i++) {
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
 
-		if (cgroup->has_place && (!first || goes_before(cgroup, first)))
+		if (cgroup->has_series && (!first || goes_before(cgroup, first)))
 			first = cgroup;
 	}
 	if (!first)
@@ -263,7 +271,10 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 	return true;
 }
 
-/* The least active cgroup that has had its place for KEEP_NS; a pod only if @for_pod. NULL: none. */
+/*
+ * The least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod. NULL if
+ * there is none.
+ */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
 {
@@ -275,7 +286,7 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 		struct cgroup_series *cgroup = cgroup_of(table->rows[i]);
 		uint64_t active;
 
-		if (!cgroup->has_place || now_ns - cgroup->since_ns < KEEP_NS ||
+		if (!cgroup->has_series || now_ns - cgroup->since_ns < KEEP_NS ||
 		    (cgroup->pod && !for_pod))
 			continue;
 		active = active_now(&cgroup->active, now_ns);
@@ -288,8 +299,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 }
 
 /*
- * Makes room for a cgroup with the given activity. It must be more than twice as active as the one
- * that it replaces: with less, two similar cgroups would replace each other.
+ * Evicts a cgroup in favour of a cgroup with the activity @active. The factor of two keeps similar
+ * cgroups from evicting each other in turn.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {
@@ -311,9 +322,9 @@ static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64
 	return true;
 }
 
-/* Gives a place to a cgroup. NULL: no room. */
-static struct cgroup_series *enter(struct store *store, const struct runq_group_window *group,
-				   uint64_t now_ns)
+/* Gives a cgroup its own series. NULL if no other cgroup can be evicted. */
+static struct cgroup_series *assign_series(struct store *store,
+					   const struct runq_group_window *group, uint64_t now_ns)
 {
 	uint64_t active = group->sum_ns, key, limit = store->config->cgroup_limit;
 	const struct runq_group *who = group->party.group;
@@ -324,7 +335,7 @@ static struct cgroup_series *enter(struct store *store, const struct runq_group_
 			return NULL;
 		key = key_of(who->path);
 		active = topk_add(&store->topk, key, active, now_ns);
-		/* SIGHUP may have lowered the limit: then several have to go. */
+		/* SIGHUP may have lowered the limit by more than one. */
 		while (store->nr_cgroups >= limit)
 			if (!make_room(store, who->pod_uid, active, now_ns))
 				return NULL;
@@ -334,7 +345,7 @@ static struct cgroup_series *enter(struct store *store, const struct runq_group_
 	if (!cgroup)
 		return NULL;
 	store->nr_cgroups++;
-	cgroup->has_place = true;
+	cgroup->has_series = true;
 	cgroup->since_ns = now_ns;
 	cgroup->active = (struct active){active, now_ns};
 	return cgroup;
@@ -343,13 +354,13 @@ static struct cgroup_series *enter(struct store *store, const struct runq_group_
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns)
 {
-	struct cgroup_series *cgroup = cgroups_placed(store, group->party.group);
+	struct cgroup_series *cgroup = cgroups_find(store, group->party.group);
 
 	if (!cgroup)
-		cgroup = enter(store, group, now_ns);
+		cgroup = assign_series(store, group, now_ns);
 	if (!cgroup)
 		return NULL;
-	/* Once per window, however often it is called. */
+	/* A second call for the same window does not add the wait time again. */
 	if (cgroup->active.seen_ns != now_ns)
 		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
 	cgroup->active.seen_ns = now_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The counters of cgroups and of pairs of cgroups, in a limited number of series. */
+/* Counters of cgroups and of pairs of cgroups, in a limited number of series. */
 #ifndef SUBTICK_SERVE_CGROUPS_H
 #define SUBTICK_SERVE_CGROUPS_H
 
@@ -10,59 +10,64 @@
 #include "serve/export/store.h"
 
 /*
- * A cgroup, or the sum that the series are by (namespace, QoS class), or a party in parentheses such
- * as (other). Found by its path, which is the value of its label: a service that was restarted has
- * the same path and another id, and its counters continue.
+ * A cgroup, a sum of cgroups (namespace, QoS class), or a name in parentheses such as (other). The
+ * path identifies the row, not the cgroup id: the counters of a service continue after a restart.
  */
 struct cgroup_series {
-	bool has_place;	     /* counts towards --cgroup-limit; its counters are not in (other) */
-	bool ended;	     /* the cgroup was gone by the end of the last window */
+	bool has_series;	     /* counts towards --cgroup-limit */
+	bool ended;	     /* the cgroup was removed before the end of the last window */
 	bool pod;	     /* a pod, or in a pod */
 	uint32_t id;	     /* unique, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
-	uint64_t since_ns;   /* when it got its place, CLOCK_MONOTONIC */
-	struct active active; /* seen_ns: end of the last window with a wait */
-	struct series_row row; /* words: enum store_cgroup */
+	uint64_t since_ns;   /* start of its series, CLOCK_MONOTONIC */
+	struct active active; /* seen_ns is the end of the last window with a wait */
+	struct series_row row;
 };
 
-/* As its label has it. */
+/* The path as the label contains it, escaped. */
 static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 {
 	return labels_next(labels_first(cgroup->row.labels));
 }
 
-/* Finds a cgroup by path, or adds it without a place. NULL: out of memory. @key: for the fast path. */
+/*
+ * Finds or adds the row of @path, which does not count towards the limit. @key selects the hint for
+ * the lookup. NULL without memory.
+ */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
-/* NULL: the group has no place. */
-struct cgroup_series *cgroups_placed(struct store *store, const struct runq_group *group);
-/* Holds the counters of all cgroups without a place. */
+/* NULL if the group has no series of its own. */
+struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group);
+/*
+ * The row (other) with the counters of all cgroups without series of their own. NULL without
+ * memory.
+ */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
- * Gives the group of a window a place and updates its activity. If all places are taken, a live
- * cgroup evicts the cgroup that ended longest ago, or else the cgroup that has been silent longest. A
- * pod evicts a cgroup outside pods, silent or not. Otherwise a cgroup evicts the least active one if
- * it is more than twice as active. NULL: no place.
+ * Gives a group its own series and updates its activity. At the limit, it evicts a removed cgroup
+ * first, then the cgroup without a wait for the longest time. A pod evicts any cgroup outside pods.
+ * Otherwise it evicts the least active cgroup, if it is more than twice as active. NULL if no
+ * cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);
-/* Removes cgroups that ended or were silent for long enough. */
+/* Removes the series of cgroups that were removed, or have not waited for an hour. */
 void cgroups_expire(struct store *store, uint64_t now_ns);
 
-/* Sets the names of pod and container as the settings ask for them. */
+/* Sets the labels of pod, container and VM that --labels selects. */
 void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		       const struct runq_group *group);
 
 /* Time that tasks of the victim waited while tasks of the culprit ran. */
 struct blame_series {
 	struct cgroup_series *victim, *culprit;
-	uint32_t names_seq; /* sum of the two when the names of the pair were set */
+	uint32_t names_seq; /* sum of the names_seq of both when the labels were set */
 	struct series_row row;
 };
 
-/* NULL: not found. */
+/* NULL if there is no such pair. */
 struct blame_series *blame_find(struct store *store, const struct cgroup_series *victim,
 				const struct cgroup_series *culprit);
-/* Finds a pair, or adds it. NULL: out of memory. */
+/* Finds or adds a pair. NULL without memory. */
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit);
 /* Replaces a cgroup by @other in all pairs. NULL removes its pairs. */
@@ -71,11 +76,11 @@ void blame_move(struct store *store, const struct cgroup_series *cgroup,
 
 uint64_t active_now(const struct active *active, uint64_t now_ns);
 /*
- * Adds the wait time of a cgroup in the window that ends now; returns its activity. If all entries
- * are in use, it replaces the least active one, if that is less active than @wait_ns.
+ * Adds the wait time of a cgroup and returns its activity. With all entries in use, the cgroup
+ * replaces the least active entry whose activity is below @wait_ns.
  */
 uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns);
-/* The cgroup has series of its own now. */
+/* Removes the cgroup @key, which has series of its own now. */
 void topk_remove(struct topk *topk, uint64_t key);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens meters, adds their windows to the counters, builds the report of a window on request. */
+/* Opens meters, adds their windows to the counters, and builds reports on request. */
 #include "serve/export/collector.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/load/load.h"
+#include "measure/noise/noise.h"
+#include "measure/runq/runq.h"
+#include "measure/wake/wake.h"
+#include "present/overview.h"
 #include "serve/log.h"
 
 #define COLLECTOR_ENTRY(name) &collector_##name,
 static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
-
-size_t collector_count(void)
-{
-	return CONFIG_NR_COLLECTORS;
-}
 
 int collector_index(const char *name)
 {
@@ -42,20 +43,24 @@ static int open_one(struct collector *c, enum config_collect id, const struct co
 	return rc;
 }
 
-int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
+int collectors_open(struct collectors *all, const struct config *config, struct err *err)
 {
+	struct overview_window *windows = &all->windows;
 	int rc = 0;
 
-	memset(collectors, 0, CONFIG_NR_COLLECTORS * sizeof(*collectors));
+	memset(all, 0, sizeof(*all));
+	pthread_mutex_init(&all->lock, NULL);
+	windows->settings = calloc(OVERVIEW_CGROUPS, sizeof(*windows->settings));
+	if (!windows->settings)
+		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; !rc && i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &collectors[i];
+		struct collector *c = &all->list[i];
 
 		c->ops = entries[i];
-		pthread_mutex_init(&c->lock, NULL);
 		if (!(config->collect >> i & 1))
 			continue;
-		/* load is the first in the list, so it is open before the others. */
-		rc = open_one(c, i, config, collectors[CONFIG_COLLECT_load].meter, err);
+		/* load is the first collector, so its meter is open before the others. */
+		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {
 			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,
 				 err->fix[0] ? "; fix: " : "", err->fix);
@@ -66,27 +71,36 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 		if (rc)
 			err_prefix(err, "%s", c->ops->name);
 	}
-	if (rc)
-		collectors_close(collectors);
-	return rc;
+	if (rc) {
+		collectors_close(all);
+		return rc;
+	}
+	if (all->list[CONFIG_COLLECT_runq].meter)
+		windows->runq = runq_window(all->list[CONFIG_COLLECT_runq].meter);
+	overview_find_mounts(windows);
+	return 0;
 }
 
-void collectors_close(struct collector *collectors)
+void collectors_close(struct collectors *all)
 {
 	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		if (collectors[i].meter)
-			collectors[i].meter->ops->close(collectors[i].meter);
-		collector_forget_report(&collectors[i]);
-		collectors[i].meter = NULL;
+		struct collector *c = &all->list[i];
+
+		if (c->meter)
+			c->meter->ops->close(c->meter);
+		collector_forget_report(c);
+		c->meter = NULL;
 	}
+	free(all->windows.settings);
+	all->windows.settings = NULL;
 }
 
-void collectors_add_refused(const struct collector *collectors, struct store *store)
+void collectors_add_refused(const struct collectors *all, struct store *store)
 {
 	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		const struct label name = LABEL("collector", entries[i]->name);
 
-		if (collectors[i].refused.code)
+		if (all->list[i].refused.code)
 			store_sample(store, store_row(store, F_UP, &name, 1), F_UP, 0)->u64 = 0;
 	}
 }
@@ -97,11 +111,9 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 	struct series_row *row;
 	int rc;
 
-	pthread_mutex_lock(&c->lock);
 	rc = c->meter->ops->read(c->meter, err);
 	c->readable = !rc;
 	c->window_seq += !rc;
-	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&store->lock);
 	row = store_row(store, F_UP, &(struct label)LABEL("collector", c->ops->name), 1);
 	store_sample(store, row, F_UP, 0)->u64 = !rc;
@@ -116,18 +128,41 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 	return rc;
 }
 
-const struct report *collector_report(struct collector *c)
+static struct report *build(struct collectors *all, enum config_collect id)
 {
+	static const enum overview_part parts[] = {
+		[CONFIG_COLLECT_load] = OVERVIEW_LOAD,
+		[CONFIG_COLLECT_runq] = OVERVIEW_RUNQ,
+		[CONFIG_COLLECT_wake] = OVERVIEW_WAKE,
+		[CONFIG_COLLECT_noise] = OVERVIEW_NOISE,
+	};
+	struct overview_window *windows = &all->windows;
 	struct report *report = NULL;
 
-	pthread_mutex_lock(&c->lock);
-	if (c->readable && (!c->report || c->report_seq != c->window_seq) &&
-	    !c->ops->present(c->meter, &report)) {
+#define WINDOW(noun)                                                        \
+	windows->noun = all->list[CONFIG_COLLECT_##noun].readable ?          \
+				noun##_window(all->list[CONFIG_COLLECT_##noun].meter) : \
+				NULL;
+	COLLECTORS(WINDOW)
+	if (id == CONFIG_COLLECT_runq && windows->load)
+		overview_read_settings(windows);
+	return overview_part_report(windows, parts[id], false, &report) ? NULL : report;
+}
+
+const struct report *collector_report(struct collectors *all, enum config_collect id)
+{
+	struct collector *c = &all->list[id];
+	struct report *report = NULL;
+
+	pthread_mutex_lock(&all->lock);
+	if (c->readable && (!c->report || c->report_seq != c->window_seq))
+		report = build(all, id);
+	if (report) {
 		report_free(c->report);
 		c->report = report;
 		c->report_seq = c->window_seq;
 	}
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&all->lock);
 	return c->report;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collectors: how to open a meter, and how its windows become counters. */
+/* Collectors: each opens a meter and adds its windows to the counters. */
 #ifndef SUBTICK_SERVE_COLLECTOR_H
 #define SUBTICK_SERVE_COLLECTOR_H
 
@@ -7,69 +7,82 @@
 #include <stdbool.h>
 
 #include "serve/config.h"
-#include "measure/meter.h"
+#include "measure/overview/overview.h"
 #include "report/report.h"
 #include "serve/export/store.h"
 
 struct collector_ops {
-	const char *name; /* in --collect, and of /api/v1/NAME */
-	bool optional;	  /* a failed open leaves this collector out, if others are collected */
+	const char *name; /* name in --collect and in /api/v1/NAME */
+	bool optional;	  /* the exporter starts without this collector if it cannot be opened */
 	/*
-	 * Called with all privileges; later the meter must work without them. @load: meter of load,
-	 * whose programs others can share. NULL: load is not collected.
+	 * Opens the meter with all privileges. Reading the meter must work without them. @load is
+	 * the meter of load, whose BPF programs can be shared, or NULL.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
-	/* Adds the window that @meter read last to the counters, with the store's lock held. */
+	/* Adds the last window of @meter to the counters, with the store locked. */
 	void (*absorb)(struct store *store, const struct meter *meter);
-	/* Builds the report of the window that @meter read last. */
-	int (*present)(const struct meter *meter, struct report **ret_report);
 };
 
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
-	/* Held by the sampler's thread to read the meter, by the event loop's to build a report. */
-	pthread_mutex_t lock;
-	struct err refused;  /* reason why an optional collector is left out; code 0: none */
-	uint64_t window_seq; /* windows read so far */
+	struct err refused;  /* reason why an optional collector is not measured; code 0: it is */
+	uint64_t window_seq; /* number of windows read */
 	bool readable;	     /* the last read filled the window */
-	bool failing;	     /* the last read failed, and that was logged */
+	bool failing;	     /* the last read failed; logged once */
 
-	/* Used by the event loop's thread only. */
-	struct report *report; /* NULL: not asked for */
-	uint64_t report_seq;   /* its window */
-	unsigned int history_skip; /* rounds of the history to skip: the report was too large */
+	/* The members below belong to the event loop's thread. */
+	struct report *report; /* NULL until requested */
+	uint64_t report_seq;   /* window_seq of @report */
+	/* Remaining rounds without a report for the history: the last one was too large. */
+	unsigned int history_skip;
 };
 
-/* Each is defined in the file of its name. */
+struct collectors {
+	struct collector list[CONFIG_NR_COLLECTORS];
+	/*
+	 * The sampler's thread holds the lock while it reads all meters, the event loop's thread
+	 * while it builds a report. So all windows that a report uses are of one round.
+	 */
+	pthread_mutex_t lock;
+	struct overview_window windows; /* last window of each collector, without tasks */
+};
+
+/* Each collector is defined in the file of its name. */
 #define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
 COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
 
-size_t collector_count(void);
-/* Index of the collector of that name; -1: none. */
+/* Index of the collector @name, or -1. */
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors that @config names. On failure all are closed. An optional one that
- * fails beside others is logged and has its reason in refused.
+ * Opens and starts the collectors of @config. An optional collector that fails beside others is
+ * logged, with the reason in @refused. On any other failure all collectors are closed.
  */
-int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
-/* Adds the series of refused collectors: subtick_collector_up is 0. */
-void collectors_add_refused(const struct collector *collectors, struct store *store);
-void collectors_close(struct collector *collectors);
+int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
+/* Sets subtick_collector_up to 0 for refused collectors. */
+void collectors_add_refused(const struct collectors *collectors, struct store *store);
+void collectors_close(struct collectors *collectors);
 
-/* Ends the window: reads the meter and adds to the counters. Builds no report. */
+/*
+ * Ends a window: reads the meter and adds the window to the counters. The caller holds the lock of
+ * the collectors.
+ */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * The report of the last window, for the event loop's thread; valid until it is called again or
- * forgotten. Builds it unless that was done. NULL if there is no window yet, or out of memory.
+ * Report of the last window, built at the first call after a window. Valid until the next call or
+ * collector_forget_report(). Only for the event loop's thread. NULL before the first window, or
+ * without memory.
  */
-const struct report *collector_report(struct collector *collector);
+const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
 
-/* Series of each counter of noise, for each core on average; later sources are in (other). */
+/*
+ * Maximum number of noise sources with series of their own, per CPU on average. Further sources are
+ * in (other).
+ */
 #define NOISE_SERIES_PER_CPU 48
 
 struct load_window;
@@ -77,7 +90,7 @@ struct noise_window;
 struct runq_window;
 struct wake_window;
 
-/* Add a window to the counters, with the store's lock held. */
+/* Add a window to the counters. The caller holds the lock of the store. */
 void load_absorb(struct store *store, const struct load_window *window);
 void noise_absorb(struct store *store, const struct noise_window *window);
 void runq_absorb(struct store *store, const struct runq_window *window);

@@ -1,62 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps windows in slabs and drops old ones. */
+/* Keeps compressed windows side by side in one buffer, oldest first. */
 #include "serve/export/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Windows end a little early or late. */
+/* Tolerance for windows that end slightly early. */
 #define SLACK_NS 100000000ULL
 
-/* A response that is being sent may still hold it. */
-static void slab_end(struct history *h)
+static void drop_oldest(struct history *h, size_t nr)
 {
-	h->bytes -= h->slabs[0]->room;
-	body_put(h->slabs[0]);
-	h->nr_slabs--;
-	memmove(&h->slabs[0], &h->slabs[1], h->nr_slabs * sizeof(h->slabs[0]));
+	uint32_t cut = nr < h->nr ? h->entries[nr].at : h->bytes;
+
+	h->nr -= nr;
+	h->bytes -= cut;
+	memmove(h->entries, &h->entries[nr], h->nr * sizeof(h->entries[0]));
+	memmove(h->data, h->data + cut, h->bytes);
+	for (size_t i = 0; i < h->nr; i++)
+		h->entries[i].at -= cut;
 }
 
-/* Entries are in the order of slabs: slabs before the first entry's are empty. The last one stays. */
-static void slabs_end_empty(struct history *h)
-{
-	while (h->nr_slabs > 1 && (!h->nr || h->entries[0].slab != h->slabs[0]))
-		slab_end(h);
-}
-
-static bool has_room(const struct history *h, size_t len)
-{
-	const struct body *last = h->nr_slabs ? h->slabs[h->nr_slabs - 1] : NULL;
-
-	return last && last->room - last->len >= len;
-}
-
-/* Copies @data to the end of the last slab, or to a new slab. False without memory or slabs. */
-static bool place(struct history *h, struct history_entry *entry, const char *data)
-{
-	if (!has_room(h, entry->len)) {
-		struct body *slab = h->nr_slabs < HISTORY_SLABS ? body_new(false, HISTORY_SLAB) : NULL;
-
-		if (!slab)
-			return false;
-		h->slabs[h->nr_slabs++] = slab;
-		h->bytes += slab->room;
-	}
-	entry->slab = h->slabs[h->nr_slabs - 1];
-	entry->at = (uint32_t)entry->slab->len;
-	body_append(entry->slab, data, entry->len);
-	return true;
-}
-
-/* Moves the second, fourth, … round into new slabs and drops the others. Without memory, drops the rest. */
+/* Drops every second round of windows, beginning with the oldest. */
 static void thin(struct history *h)
 {
-	struct body *old[HISTORY_SLABS];
-	size_t nr_old = h->nr_slabs, nr = h->nr;
 	uint64_t round_ns = h->entries[0].mono_ns;
+	size_t nr = h->nr;
 	bool keep = false;
 
-	memcpy(old, h->slabs, sizeof(old));
-	h->nr = h->nr_slabs = h->bytes = 0;
+	h->nr = h->bytes = 0;
 	for (size_t i = 0; i < nr; i++) {
 		struct history_entry entry = h->entries[i];
 
@@ -64,12 +35,11 @@ static void thin(struct history *h)
 		round_ns = entry.mono_ns;
 		if (!keep)
 			continue;
-		if (!place(h, &entry, entry.slab->data + entry.at))
-			break;
+		memmove(h->data + h->bytes, h->data + entry.at, entry.len);
+		entry.at = h->bytes;
+		h->bytes += entry.len;
 		h->entries[h->nr++] = entry;
 	}
-	for (size_t i = 0; i < nr_old; i++)
-		body_put(old[i]);
 	h->every_ns *= 2;
 }
 
@@ -84,7 +54,7 @@ bool history_due(struct history *h, uint64_t now_ns)
 	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < every_ns)
 		return false;
 	h->last_ns = now_ns;
-	/* There is room again, such as after cgroups have ended. */
+	/* Windows became smaller, such as after cgroups were removed. */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)
 		h->every_ns /= 2;
@@ -94,26 +64,25 @@ bool history_due(struct history *h, uint64_t now_ns)
 void history_add(struct history *h, uint64_t now_ns, uint64_t unix_ns, unsigned int collector,
 		 const struct body *body)
 {
-	struct history_entry entry = {.mono_ns = now_ns,
-				      .unix_ns = unix_ns,
-				      .collector = collector,
-				      .len = (uint32_t)body->len,
-				      .raw_len = (uint32_t)body->raw_len};
 	size_t old = 0;
 
 	while (old < h->nr && now_ns - h->entries[old].mono_ns > HISTORY_SPAN_NS)
 		old++;
-	h->nr -= old;
-	memmove(&h->entries[0], &h->entries[old], h->nr * sizeof(h->entries[0]));
-	slabs_end_empty(h);
-	if (body->len > HISTORY_SLAB)
+	if (old)
+		drop_oldest(h, old);
+	if (!h->data)
+		h->data = malloc(HISTORY_BYTES);
+	if (!h->data || body->len > HISTORY_LARGEST)
 		return;
-	while (h->nr == HISTORY_MAX ||
-	       (h->nr && !has_room(h, body->len) && h->nr_slabs == HISTORY_SLABS))
+	while (h->nr == HISTORY_MAX || h->bytes + body->len > HISTORY_BYTES)
 		thin(h);
-	if (place(h, &entry, body->data))
-		h->entries[h->nr++] = entry;
-	slabs_end_empty(h);
+	h->entries[h->nr++] = (struct history_entry){.mono_ns = now_ns,
+						     .unix_ns = unix_ns,
+						     .collector = collector,
+						     .at = h->bytes,
+						     .len = (uint32_t)body->len};
+	memcpy(h->data + h->bytes, body->data, body->len);
+	h->bytes += (uint32_t)body->len;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -136,7 +105,6 @@ const struct history_entry *history_find(const struct history *h, unsigned int c
 
 void history_free(struct history *h)
 {
-	h->nr = 0;
-	while (h->nr_slabs)
-		slab_end(h);
+	free(h->data);
+	*h = (struct history){0};
 }

@@ -5,7 +5,6 @@
 
 #include "serve/export/collector.h"
 #include "measure/load/load.h"
-#include "present/present.h"
 
 static int load_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
@@ -20,7 +19,10 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.wake = config_collects(config, CONFIG_COLLECT_wake),
 	};
 
-	/* A machine without SMT has no siblings, and programs that count for more may be refused. */
+	/*
+	 * Machines without SMT have no siblings to count, and the verifier may refuse programs that
+	 * also count for noise. Retry with less.
+	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);
 
@@ -42,14 +44,17 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
 			store_sample(store, row, F_CPU, i)->u64 += c->part_ns[i];
-	/* A source that knows how busy a core is, but not with what. */
+	/* This source measures busy time, but not its parts. */
 	if (!parts) {
 		store_sample(store, row, F_CPU, STORE_BUSY)->u64 += c->busy_ns;
 		store_sample(store, row, F_CPU, STORE_IDLE)->u64 += c->window_ns - c->busy_ns;
 	}
 }
 
-/* The busy share of /proc/stat times the core's own window, so that the two can be compared. */
+/*
+ * Scales the busy ratio of /proc/stat to the window of this CPU, so that both counters can be
+ * compared.
+ */
 static void absorb_procstat(struct store *store, struct series_row *row,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {
@@ -88,7 +93,7 @@ static void number(char buf[12], uint32_t id)
 		snprintf(buf, 12, "%u", id);
 }
 
-/* The numbers of a core need not be unique; its CPUs are. */
+/* Core numbers of the kernel need not be unique. The list of CPUs identifies the core. */
 static void absorb_core(struct store *store, const struct load_core *core)
 {
 	bool alone = core->cpu[0] == core->cpu[1];
@@ -107,7 +112,7 @@ static void absorb_core(struct store *store, const struct load_core *core)
 			store_sample(store, row, F_CORE, busy)->u64 += core->busy_ns[busy];
 }
 
-/* A source without a counter has no series of it. */
+/* Counters that the source lacks have no series. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
 #define LOSS(member, key)                \
@@ -154,5 +159,4 @@ const struct collector_ops collector_load = {
 	.name = "load",
 	.open = load_collector_open,
 	.absorb = load_collector_absorb,
-	.present = present_load,
 };

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Adds what took time from the tasks of each core to the counters, by source. */
+/* Adds interrupts, softirqs and kernel threads of each CPU to the counters. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "serve/export/collector.h"
 #include "measure/noise/noise.h"
-#include "present/present.h"
 #include "stats/hist.h"
 
 /*
- * Scrapes are rarer than windows. The gauge has the maximum of the current and the previous period,
- * so a scrape per minute sees every maximum.
+ * The gauges show the maximum of the current and the previous period, so that one scrape per minute
+ * misses no maximum.
  */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
@@ -23,7 +22,7 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/* Names a kworker by its pool: the numbers of workers change. */
+/* Replaces the name of a kworker by the name of its pool, because workers come and go. */
 static void pool_name(const char *name, char *buf)
 {
 	size_t len = strlen(name), end = strcspn(name, ":");
@@ -52,7 +51,7 @@ static struct series_row *source_row(struct store *store, const struct noise_win
 	return store_row(store, F_NOISE, pairs, 3);
 }
 
-/* Starts a new period of a gauge, if the last one has ended. */
+/* Starts a new period of a gauge if the stored period has ended. */
 static void longest_rotate(union word *words, uint64_t period)
 {
 	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
@@ -74,7 +73,7 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/* Starts a new period of all gauges of a family that had no event in it. */
+/* Starts a new period also for gauges without an event in this window. */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];
@@ -83,7 +82,10 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 		longest_rotate(series_sample(&store->series[id], table->rows[i], 0), period);
 }
 
-/* The buckets of noise end at powers of two, among others, and the boundaries are just below these. */
+/*
+ * Each exported boundary is one below a power of two, where a bucket of noise ends. So the counts
+ * are exact.
+ */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)
 {
@@ -168,5 +170,4 @@ const struct collector_ops collector_noise = {
 	.optional = true,
 	.open = noise_collector_open,
 	.absorb = noise_collector_absorb,
-	.present = present_noise,
 };

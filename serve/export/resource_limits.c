@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Refuses settings that need more memory or descriptors than the machine or a limit allows. */
+/* Compares the memory and descriptors that the settings need with the limits. */
 #include "serve/export/resource_limits.h"
 
 #include <errno.h>
@@ -15,24 +15,27 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Measured; docs/methods/serve.md has the figures. */
+/* Measured sizes; docs/methods/serve.md has the figures. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
-/* The counters and the copy that is rendered. */
+/* Native buckets of a cgroup, and their copy for scrapes. */
 #define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
-/* Eight counters of a cgroup, and the copy. */
+/* Eight pressure counters of a cgroup, and their copy for scrapes. */
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /*
- * Memory of noise: three series per source and core with labels, their copy for scrapes, and the
- * lists of a window.
+ * Per CPU: three series per noise source with labels, their copy for scrapes, and the lists of a
+ * window.
  */
 #define NOISE_BYTES (64ULL << 10)
-/* Files opened after the check: event loop, listeners, token, notifications, one file at a time. */
+/*
+ * Descriptors opened after the check: event loop, listeners, token, notifications, one file at a
+ * time.
+ */
 #define MORE_FILES 32
-/* More than we ever have open beside connections and the counters of idle states. */
+/* Upper bound of descriptors beside connections and counters of idle states. */
 #define OWN_FILES 512
-/* Collector wake keeps usage and time of each idle state of a core open. */
+/* Collector wake keeps the files usage and time of each idle state of each CPU open. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
 void resources_compute(const struct config *config, unsigned int cpus, struct resources *ret_needs)
@@ -58,12 +61,12 @@ void resources_compute(const struct config *config, unsigned int cpus, struct re
 	*ret_needs = needs;
 }
 
-/* Available memory, or the memory limit of our cgroups if that is lower. */
+/* Available memory, or the memory limit of the exporter's cgroups if that is lower. */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
-	/* Unknown: then the kernel decides, as it always does. */
+	/* If unknown, allocations fail later instead. */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
 	return limit < available ? limit : available;
@@ -94,7 +97,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	struct err err = {0};
 	uint64_t limit;
 
-	/* Cannot fail: the collectors have read the same list. */
+	/* The collectors have read the same list before, so this does not fail. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
@@ -155,7 +158,7 @@ int resources_check_files(const struct config *config, struct err *err)
 	struct rlimit limit;
 	int next = dup(STDERR_FILENO);
 
-	/* The lowest free number: those below it are in use. */
+	/* dup() returns the lowest free descriptor; all lower ones are in use. */
 	used = (next < 0 ? OWN_FILES : (rlim_t)next) + MORE_FILES;
 	if (next >= 0)
 		close(next);

@@ -7,22 +7,24 @@
 #include "serve/export/collector.h"
 #include "serve/log.h"
 #include "measure/runq/runq.h"
-#include "present/present.h"
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 #include "stats/hist.h"
 
-/* The row of (other), (idle), (excluded), …; no path of a cgroup begins with a parenthesis. */
+/*
+ * Row of a culprit or victim that is no cgroup, such as (idle). No cgroup path begins with a
+ * parenthesis.
+ */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
 	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
-/* The row that has the party's counters: its own if it has a place. NULL if out of memory. */
+/* Row with the counters of a victim or culprit: its own row, or (other). NULL without memory. */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
 	const struct runq_group *group = party->group;
-	struct cgroup_series *cgroup = group ? cgroups_placed(store, group) : special(store, party);
+	struct cgroup_series *cgroup = group ? cgroups_find(store, group) : special(store, party);
 
 	if (group && !cgroup)
 		return cgroups_other(store);
@@ -36,7 +38,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 {
 	union word *words = series_sample(series, row, 0);
 
-	/* Both lists come from the same settings. */
+	/* Both lists of boundaries come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -52,8 +54,8 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/* A cgroup that ended without a wait, and has no place that it could lose. */
-	if (!group->count && !(own && cgroups_placed(store, own)))
+	/* The cgroup was removed without a wait, and has no series to mark as ended. */
+	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
 		cgroup = cgroups_admit(store, group, w->time_mono_ns);
@@ -68,7 +70,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	if (!cgroup)
 		return;
 	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
-	/* A cause that this kernel does not report has no series, not one of zeros. */
+	/* Causes that the kernel does not report have no series, instead of zeros. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
 			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
@@ -98,7 +100,7 @@ static void absorb_blame(struct store *store, const struct runq_blame *blame)
 		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
 }
 
-/* The number of an idle state; STORE_IDLE_STATES if there are too many. */
+/* Index of an idle state by name; adds new names. STORE_IDLE_STATES if the list is full. */
 static unsigned int idle_state(struct store *store, const char *name)
 {
 	unsigned int i = 0;
@@ -123,13 +125,13 @@ static void absorb_idle(struct store *store, const struct runq_idle_state *s)
 	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
 }
 
-/* Wall times do not add up, so (other) has no pressure. */
+/* Wall times of several cgroups overlap, so (other) has no pressure. */
 static void absorb_pressure(struct store *store, const struct runq_pressed *pressed)
 {
 	const struct runq_group *group = pressed->group;
 	bool machine = !strcmp(group->path, "/");
 	struct cgroup_series *cgroup = machine ? cgroups_get(store, group->path, group->key)
-					       : cgroups_placed(store, group);
+					       : cgroups_find(store, group);
 
 	if (!cgroup)
 		return;
@@ -142,13 +144,16 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 	}
 }
 
-/* Cgroups that wait in this window are not silent: noted before any of them loses its place. */
-static void note_known(struct store *store, const struct runq_window *w)
+/*
+ * Updates the activity of all cgroups of this window before the first eviction, so that no active
+ * cgroup is evicted as silent.
+ */
+static void update_activity(struct store *store, const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
 		const struct runq_group *group = w->groups[i].party.group;
 
-		if (group && cgroups_placed(store, group))
+		if (group && cgroups_find(store, group))
 			cgroups_admit(store, &w->groups[i], w->time_mono_ns);
 	}
 }
@@ -162,8 +167,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 {
 	cgroups_expire(store, w->time_mono_ns);
 	if (store->nr_cgroups >= store->config->cgroup_limit)
-		note_known(store, w);
-	/* Pods first: no cgroup outside gets a place that a pod then takes. */
+		update_activity(store, w);
+	/* Pods go first, because a pod would evict a cgroup outside pods in the same window. */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)
@@ -191,8 +196,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * Maps for all cgroups are created at the start, because creating maps later needs privileges that
- * were dropped. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ * All BPF maps are created here, because the exporter drops the privileges to create maps. Waits of
+ * cgroups without a slot are in (other) and counted as the loss table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
@@ -227,5 +232,4 @@ const struct collector_ops collector_runq = {
 	.name = "runq",
 	.open = runq_collector_open,
 	.absorb = runq_collector_absorb,
-	.present = present_runq,
 };

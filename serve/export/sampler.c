@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One round of windows per interval, at fixed times. */
+/* Thread that reads all meters once per interval. */
 #include "serve/export/sampler.h"
 
 #include <errno.h>
@@ -11,10 +11,12 @@
 
 #include "base/clock.h"
 #include "host/meminfo.h"
+#include "serve/log.h"
 
-#define MAX_FDS 16
-
-/* Rounds between two calls of meminfo_trim(), and the maximum while it finds nothing. */
+/*
+ * Rounds between two calls of meminfo_trim(): initial value, and the maximum while it frees
+ * nothing.
+ */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
 
@@ -28,14 +30,14 @@ static uint64_t interval(const struct sampler *s)
 	return ns;
 }
 
-static void report_failure(struct sampler *s, struct collector *c, const struct err *err)
+static void report_failure(struct collector *c, const struct err *err)
 {
 	if (!c->failing)
-		s->log("%s: %s", c->ops->name, err->what);
+		log_line("%s: %s", c->ops->name, err->what);
 	c->failing = true;
 }
 
-/* With thousands of cgroups meminfo_trim() takes a millisecond. */
+/* Calls meminfo_trim() rarely: with thousands of cgroups it takes a millisecond. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)
@@ -51,21 +53,23 @@ static void update_all(struct sampler *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < collector_count(); i++) {
-		struct collector *c = &s->collectors[i];
+	pthread_mutex_lock(&s->collectors->lock);
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &s->collectors->list[i];
 		struct err err = {0};
 
 		if (!c->meter)
 			continue;
 		if (collector_update(c, s->store, &err)) {
-			report_failure(s, c, &err);
+			report_failure(c, &err);
 			continue;
 		}
 		if (c->failing)
-			s->log("%s works again", c->ops->name);
+			log_line("%s works again", c->ops->name);
 		c->failing = false;
 		any = true;
 	}
+	pthread_mutex_unlock(&s->collectors->lock);
 	trim(s);
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
@@ -77,24 +81,24 @@ static void handle_event(struct sampler *s, struct collector *c)
 {
 	struct err err = {0};
 
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&s->collectors->lock);
 	if (c->meter->ops->event(c->meter, &err))
-		report_failure(s, c, &err);
-	pthread_mutex_unlock(&c->lock);
+		report_failure(c, &err);
+	pthread_mutex_unlock(&s->collectors->lock);
 }
 
 /*
- * Waits until one interval after @from_ns, which is @ret_until_ns; the interval may change meanwhile.
- * True when it is time to end.
+ * Waits until @ret_until_ns, one interval after @from_ns, and handles events of the meters
+ * meanwhile. SIGHUP may change the interval during the wait. True if the thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
-	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
-	struct collector *owner[MAX_FDS] = {NULL};
+	struct pollfd fds[1 + CONFIG_NR_COLLECTORS] = {{.fd = s->wake_fd, .events = POLLIN}};
+	struct collector *owner[1 + CONFIG_NR_COLLECTORS] = {NULL};
 	unsigned int nr = 1;
 
-	for (size_t i = 0; i < collector_count() && nr < MAX_FDS; i++) {
-		struct collector *c = &s->collectors[i];
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &s->collectors->list[i];
 
 		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
 			continue;
@@ -136,8 +140,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. @until and not
-		 * @from plus an interval: SIGHUP may have changed the interval during the read.
+		 * After a suspend or SIGSTOP the next window begins now, instead of a burst of
+		 * short windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}
@@ -158,7 +162,7 @@ int sampler_start(struct sampler *s, struct err *err)
 	sigset_t all, old;
 	int rc;
 
-	/* The event loop's thread handles all signals. */
+	/* Block all signals in the new thread; the event loop's thread handles them. */
 	s->start_ns = clock_mono_ns();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);

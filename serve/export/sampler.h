@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The thread that ends windows on time, independent of scrapes. */
+/* Thread that ends all windows at fixed times, independent of scrapes. */
 #ifndef SUBTICK_SERVE_SAMPLER_H
 #define SUBTICK_SERVE_SAMPLER_H
 
@@ -12,27 +12,26 @@
 #include "serve/export/store.h"
 
 struct sampler {
-	struct collector *collectors;
+	struct collectors *collectors;
 	struct store *store;
-	const struct config *config; /* changes only under the store's lock */
+	const struct config *config; /* protected by the lock of the store */
 	pthread_t thread;
 	bool started;
 	atomic_bool stopping;
 	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	unsigned int rounds;	  /* since the last call of meminfo_trim() */
-	unsigned int trim_rounds; /* from one call to the next */
+	unsigned int rounds;	  /* rounds since the last call of meminfo_trim() */
+	unsigned int trim_rounds; /* rounds between two calls of meminfo_trim() */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
-	atomic_uint_fast64_t round_ns;	/* end of the last round, 0 before the first */
+	atomic_uint_fast64_t round_ns;	/* end of the last round; 0 before the first */
 	atomic_uint_fast64_t window_ns; /* end of the last round with a window */
-	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
 int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
 /* Ends the thread and waits for it. */
 void sampler_close(struct sampler *sampler);
-/* The interval has changed: it applies to the current window already. */
+/* Wakes the thread after a change of the interval, which applies to the current window. */
 void sampler_wake(struct sampler *sampler);
 /* True if a round ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Layout of the tables; one writer adds windows, readers copy. */
+/* Tables of counters. The sampler's thread adds windows, the event loop copies the tables. */
 #include "serve/export/store.h"
 
 #include <string.h>
@@ -31,7 +31,10 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 #define PARTS(name, list) \
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
-/* Families that share the table of another one, and families with parts; others have one of their own. */
+/*
+ * Families with parts or in the table of another family. All other families have a table of their
+ * own.
+ */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
 	[F_CPU_ONLINE] = {.table = F_CPU},
@@ -78,7 +81,7 @@ static void init_parts(struct store *store)
 		store->idle_states;
 }
 
-/* @fine: with words for the buckets of native_fine, else of the boundaries. */
+/* Without @fine, native buckets are computed from the counts at the boundaries. */
 static void init_native(struct series *series, bool fine)
 {
 	const struct native_scale *scale = fine ? &native_fine : &native_coarse;
@@ -102,7 +105,7 @@ static void init_histograms(struct store *store, const struct config *config)
 	wake->nr_le = delay->nr_le = WAKE_NR_LE;
 	if (config->native_histograms) {
 		init_native(runq, config->fine);
-		/* The kernel's histogram of wake latency is always fine. */
+		/* The BPF program's histogram of wake latency always has fine buckets. */
 		init_native(wake, true);
 	}
 }
@@ -143,7 +146,7 @@ void store_init(struct store *store, const struct config *config)
 		struct series_table *table;
 
 		series->family = family_get(id);
-		/* No family shares the table of the first one. */
+		/* Table 0 means "own table": no family shares the table of family 0. */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
 		series->at = table->width;
@@ -195,7 +198,10 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 	store_sample(store, store_row(store, F_LOSS, pairs, 2), F_LOSS, 0)->u64 = total;
 }
 
-/* With the lock held. A copy shares the labels: they outlive their row until it is done. */
+/*
+ * Frees labels of removed rows, unless a copy that shares them is in use. The caller holds the
+ * lock.
+ */
 static void reclaim(struct store *store)
 {
 	for (int i = 0; !store->readers && i < FAMILY_NR; i++)
@@ -205,7 +211,7 @@ static void reclaim(struct store *store)
 void store_window_added(struct store *store)
 {
 	store->generation++;
-	/* Without this they would be kept until the next scrape, which may never come. */
+	/* An exporter that nobody scrapes must free labels, too. */
 	reclaim(store);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All counters of the exporter: written by the sampler's thread, copied by the event loop's. */
+/*
+ * All counters of the exporter. The sampler's thread writes them, the event loop's thread copies
+ * them.
+ */
 #ifndef SUBTICK_SERVE_STORE_H
 #define SUBTICK_SERVE_STORE_H
 
@@ -14,12 +17,12 @@
 
 #define TOPK_SIZE 64
 
-/* Time waited as of @seen_ns. It halves every minute. */
+/* Activity of a cgroup: its wait time at @seen_ns, halved every minute. */
 struct active {
 	uint64_t ns, seen_ns;
 };
 
-/* Zeroed is empty. */
+/* The most active cgroups without series of their own. All zeros is empty. */
 struct topk {
 	struct topk_entry {
 		uint64_t key; /* hash of the cgroup's path */
@@ -27,47 +30,48 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * Index 0: cgroups outside pods; 1: pods. In the window that ends at full_ns a cgroup finds
-	 * no place unless it is more than twice as active as least_ns. So a window searches once,
-	 * not for every cgroup without series.
+	 * Result of the last search for an evictable cgroup, for cgroups outside pods (0) and for
+	 * pods (1). In the window that ends at full_ns, only a cgroup with more than twice the
+	 * activity least_ns evicts another one. So each window searches once.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
 
-/* A driver has at most 10 idle states; a kernel without one has two, and there is "unknown". */
+/* Idle states of a cpuidle driver (at most 10), of a kernel without a driver (2), and "unknown". */
 #define STORE_IDLE_STATES 13
 
-/* Parts of F_CPU after enum load_part, for sources without parts. */
+/* Parts of F_CPU after enum load_part, for load sources that measure busy and idle time only. */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/* The words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST; the first is on the page. */
+/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first is exported. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
-	STORE_LONGEST_NOW,    /* of the current period */
-	STORE_LONGEST_BEFORE, /* of the previous one */
-	STORE_LONGEST_PERIOD, /* number of the current one */
+	STORE_LONGEST_NOW,    /* maximum of the current period */
+	STORE_LONGEST_BEFORE, /* maximum of the previous period */
+	STORE_LONGEST_PERIOD, /* number of the current period */
 	STORE_NR_LONGEST,
 };
 
 struct store {
-	const struct config *config; /* changes only under the lock */
-	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
+	const struct config *config; /* protected by the lock */
+	pthread_mutex_t lock; /* held to add a window or to copy the tables, never to render */
 	struct series series[FAMILY_NR];
-	struct series_table tables[FAMILY_NR]; /* families whose rows have the same labels share one */
+	/* Families whose rows have equal labels share a table. */
+	struct series_table tables[FAMILY_NR];
 	uint64_t wake_le_ns[WAKE_NR_LE];
-	uint64_t generation; /* windows added so far */
+	uint64_t generation; /* number of windows added */
 	unsigned int readers;
-	union word dropped; /* samples that found no memory */
+	union word dropped; /* receives samples of rows without memory */
 
-	/* Cgroups with series of their own; see cgroups.h. */
+	/* Number of cgroups with series of their own; see cgroups.h. */
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
-	struct topk topk; /* the most active cgroups without a place */
-	uint32_t hints[16384]; /* by the low bits of a group's key: index of its row, if not stale */
-	/* Values of part labels; idle states are only ever added. */
+	struct topk topk;
+	uint32_t hints[16384]; /* index of a group's row by the low bits of its key; may be stale */
+	/* Values of part labels. Idle states are never removed. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
 	char idle_names[STORE_IDLE_STATES][32];
 	unsigned int nr_idle_states;
@@ -78,37 +82,40 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * Shows run-queue histograms at these boundaries only; without effect if one of them is not counted. For
- * the event loop's thread. Counts at hidden boundaries continue, so a boundary that is shown again has
- * all waits since the start.
+ * Exports run-queue histograms at these boundaries only. Does nothing if a boundary is not counted.
+ * Hidden boundaries are still counted, so they are complete when shown again. For the event loop's
+ * thread.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
 /*
- * For the thread that measures, with the lock held. Finds or adds the row with these labels in the
- * family's table. NULL: out of memory.
+ * Finds or adds the row with these labels in the family's table. The caller holds the lock. NULL
+ * without memory.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
-/* The sample of a row, now on the page. @row: NULL drops it. @part: 0 in families without parts. */
+/*
+ * Sample of a row, exported from now on. If @row is NULL, the sample is dropped. @part is 0 in
+ * families without parts.
+ */
 static inline union word *store_sample(struct store *store, struct series_row *row,
 				       enum family_id id, unsigned int part)
 {
 	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
 }
 
-/* The sample of a family whose only label is the part. */
+/* Sample of a family without labels other than the part. */
 union word *store_single(struct store *store, enum family_id id, unsigned int part);
-/* Notes of the collector's last window when it ended and where its figures come from. */
+/* Sets the end and the source of the collector's last window. */
 void store_window(struct store *store, const char *collector, const char *source,
 		  uint64_t time_unix_ns);
-/* @total: since the start. */
+/* Sets a loss counter. @total counts since the start. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/* A window was added: the next generation. */
+/* Increments the generation after a window was added. */
 void store_window_added(struct store *store);
 
-/* A consistent copy of all tables and its generation; call store_copy_done() soon. */
+/* Copies all tables under the lock. Call store_copy_done() when the copy is no longer used. */
 int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation);
 void store_copy_done(struct store *store);
 

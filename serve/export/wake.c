@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Passive wake latency windows as histograms. */
+/* Adds windows of passive wake latency to histograms. */
 #include "serve/export/collector.h"
 #include "serve/log.h"
 #include "measure/wake/wake.h"
-#include "present/present.h"
 #include "stats/hist.h"
 
-/* Bare: no calibration load at the start; our overhead is not subtracted. */
+/* bare: no calibration load at the start, so the measurement's own overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {
@@ -19,7 +18,7 @@ static int wake_collector_open(const struct config *config, struct meter *load,
 	return rc;
 }
 
-/* The kernel's histogram is always fine: 8 native buckets per power of two, whatever runq has. */
+/* The BPF program's histogram always has fine buckets: 8 native buckets per power of two. */
 static void add_native(const struct wake_state *s, uint64_t *words)
 {
 	struct hist_entry entries[HIST_NR];
@@ -68,5 +67,4 @@ const struct collector_ops collector_wake = {
 	.name = "wake",
 	.open = wake_collector_open,
 	.absorb = wake_collector_absorb,
-	.present = present_wake,
 };

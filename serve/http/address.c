@@ -19,7 +19,7 @@
 #include "serve/http/request.h"
 
 #define BACKLOG 512
-/* How long the kernel may hold back a connection that has sent nothing. */
+/* Maximum time for which the kernel hides a connection without data from accept(). */
 #define DEFER_SECONDS 10
 #define KEEPALIVE_SECONDS 30
 
@@ -95,7 +95,7 @@ bool address_is_local(const struct address *a)
 	}
 }
 
-/* Removes a socket file that nobody listens on: a killed process left it. */
+/* Removes a unix socket that no process listens on, such as after SIGKILL. */
 static void remove_dead(const struct address *a)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static void remove_dead(const struct address *a)
 
 	if (lstat(a->path, &st) || !S_ISSOCK(st.st_mode))
 		return;
-	/* Non-blocking: connect() to a live socket with a full backlog would wait. */
+	/* A blocking connect() would wait if the backlog of a live socket is full. */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
@@ -112,21 +112,21 @@ static void remove_dead(const struct address *a)
 	close(fd);
 }
 
-/* Accepted sockets inherit these. */
+/* Accepted sockets inherit the options of the listening socket. */
 static void set_tcp_options(int fd)
 {
 	static const int options[][3] = {
-		/* A client that has sent nothing costs nothing; its time limit does not run yet. */
+		/* A client uses no connection until it sends data. */
 		{IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS},
 		/*
-		 * Without it the last part of a response waits for the acknowledgement of the part
-		 * before, which the client delays by up to 40 ms.
+		 * Nagle's algorithm would delay the end of a response until the client acknowledges
+		 * the rest, up to 40 ms.
 		 */
 		{IPPROTO_TCP, TCP_NODELAY, 1},
-		/* By default the kernel takes up to 4 MiB for a client that does not read. */
+		/* By default the kernel buffers up to 4 MiB for a client that does not read. */
 		{SOL_SOCKET, SO_SNDBUF, ADDRESS_SEND_BUFFER},
 		{SOL_SOCKET, SO_RCVBUF, ADDRESS_RECEIVE_BUFFER},
-		/* Clients that vanish while the connection is idle. */
+		/* Detect clients that disappear while the connection is idle. */
 		{SOL_SOCKET, SO_KEEPALIVE, 1},
 		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_SECONDS},
 		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_SECONDS / 3},
@@ -155,12 +155,12 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		remove_dead(&a);
 	else
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* An IPv6 socket that also accepts IPv4 would make a bind to 0.0.0.0 fail. */
+	/* An IPv6 socket that also accepts IPv4 would conflict with a listener on 0.0.0.0. */
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	/*
-	 * The permissions of the directory decide who may connect. A chmod() later would follow a
-	 * symbolic link that somebody put in the place of the socket.
+	 * The directory's permissions decide who may connect. umask() avoids a later chmod(), which
+	 * would follow a symbolic link put in place of the socket.
 	 */
 	mask = umask(0111);
 	rc = bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG) ? -errno :
@@ -176,7 +176,7 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* The longest name of the DNS, and a dot at its end. */
+/* Maximum length of a DNS name with a trailing dot. */
 #define MAX_NAME 254
 
 bool host_is_name(const char *name)
@@ -189,7 +189,7 @@ bool host_is_name(const char *name)
 	return len && len < MAX_NAME && strspn(name, accepted) == len && name[len - 1] != '.';
 }
 
-/* "[::1]:80" or "[fe80::1%eth0]". */
+/* True for an IPv6 Host header such as "[::1]:80" or "[fe80::1%eth0]". */
 static bool is_ipv6(const char *header)
 {
 	size_t len = strcspn(header, "]"), address = strcspn(header, "%]") - 1;
@@ -209,13 +209,13 @@ bool host_allowed(const char *names, const char *header)
 	struct in_addr in;
 	size_t len;
 
-	/* A browser always sends one. */
+	/* Browsers always send a Host header, so DNS rebinding cannot omit it. */
 	if (!header || !*header)
 		return true;
 	if (*header == '[')
 		return is_ipv6(header);
 	len = strcspn(header, ":");
-	/* The port is not checked: a forwarded one is another than ours. */
+	/* Any port is accepted, because forwarding changes it. */
 	if (header[len] && header[len + 1 + strspn(header + len + 1, "0123456789")])
 		return false;
 	if (len && header[len - 1] == '.')

@@ -9,23 +9,25 @@
 #include "base/err.h"
 
 /*
- * Socket buffers of each client. The kernel doubles the size, because its own structures count. A
- * send buffer of half this size makes responses over loopback wait for delayed acknowledgements:
- * 200 KB took 130 ms.
+ * Socket buffers of each client. The kernel doubles the size to account for its own structures.
+ * With half this send buffer, responses over loopback wait for delayed acknowledgements: 200 KB
+ * took 130 ms.
  */
 #define ADDRESS_SEND_BUFFER    (64 * 1024)
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)
 #define ADDRESS_RECEIVE_BUFFER (16 * 1024)
 
+#define ADDRESS_MAX_LISTEN 16
+
 struct address {
 	struct sockaddr_storage sockaddr;
 	socklen_t len;
-	const char *path; /* unix only; points into the text that was parsed */
+	const char *path; /* path of a unix socket, in the parsed text; else NULL */
 };
 
-/* "127.0.0.1:80", "[::1]:80", "unix:/run/x". Numeric addresses only: no name is resolved. */
+/* Parses "127.0.0.1:80", "[::1]:80" or "unix:/run/x". Host names are not resolved. */
 int address_parse(const char *text, struct address *ret_address);
-/* Whether only this machine can reach it. */
+/* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
 /* Opens a listening socket. Replaces an existing unix socket only if no process listens on it. */
 int address_listen(const char *text, int *ret_fd, struct err *err);

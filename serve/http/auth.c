@@ -45,7 +45,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-/* Whether @path is no longer the file that we hold open. If we may not stat() it, assume it is. */
+/* True if @path is another file than the open one. False if stat() is not permitted. */
 static bool replaced(const struct auth *auth, const char *path)
 {
 	struct stat held, named;
@@ -57,7 +57,7 @@ static bool replaced(const struct auth *auth, const char *path)
 
 static int open_token(const struct auth *auth, const char *path, int *ret_fd, struct err *err)
 {
-	/* Opening a FIFO would wait for its writer, and the server with it. */
+	/* open() of a FIFO blocks until a writer opens it. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 

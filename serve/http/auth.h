@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bearer tokens. */
+/* Authentication by a bearer token. */
 #ifndef SUBTICK_SERVE_AUTH_H
 #define SUBTICK_SERVE_AUTH_H
 
@@ -12,22 +12,24 @@
 
 struct auth {
 	bool needed;
-	unsigned int changes; /* how often what a client must know has changed */
+	unsigned int changes; /* number of changes of the token */
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* padded with NULs */
-	int fd; /* of the file, to read it again without the right to open it; -1: none */
+	/* Open token file, to read it again after privileges are dropped; -1: none. */
+	int fd;
 	char *path;
 };
 
-/* Parses the first line, without blanks around it: printable ASCII, 16 to 512 characters. */
+/* Parses the first line, without surrounding blanks: 16 to 512 characters of printable ASCII. */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
- * On failure the old token stays. @path NULL: no token is required; this fails if one was required
- * before, so that a lost settings file does not remove authentication. If we may no longer open the
- * file, the descriptor that is still open is read again; this fails if the file was replaced.
+ * Reads the token file. On failure the old token stays valid. NULL for @path means no
+ * authentication, and fails if a token was required before: a lost settings file must not disable
+ * authentication. If opening the file is no longer permitted, the open descriptor is read again,
+ * unless the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
-/* @header is the value of the Authorization header, or NULL. The comparison is in constant time. */
+/* True if @header, the Authorization header or NULL, has the token. Compares in constant time. */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);
 

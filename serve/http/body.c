@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The memory, compression and references of response bodies. */
+/* Memory, compression and reference counts of response bodies. */
 #include "serve/http/body.h"
 
 #include <endian.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#define MIN_MATCH 6u /* as many bytes as are hashed */
+#define MIN_MATCH 6u /* number of bytes that are hashed */
 #define MAX_MATCH 258u
 
-/* Little-endian on every machine. */
+/* Loads eight bytes in little-endian order. */
 static uint64_t load64(const unsigned char *at)
 {
 	uint64_t value;
@@ -29,7 +29,7 @@ static uint32_t reverse(uint32_t code, unsigned int bits)
 	return turned;
 }
 
-/* The fixed code of a literal or length symbol; section 3.2.6. */
+/* Fixed Huffman code of a literal or length symbol (RFC 1951, section 3.2.6). */
 static struct fast_gzip_code symbol(unsigned int s)
 {
 	if (s < 144)
@@ -41,7 +41,7 @@ static struct fast_gzip_code symbol(unsigned int s)
 	return (struct fast_gzip_code){reverse(0xc0 + s - 280, 8), 8};
 }
 
-/* A length with its extra bits; section 3.2.5. */
+/* Code of a match length with its extra bits (RFC 1951, section 3.2.5). */
 static struct fast_gzip_code length_code(unsigned int length)
 {
 	unsigned int l = length - 3, extra = 0;
@@ -70,8 +70,9 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 }
 
 /*
- * At most 32 bits at a time: the accumulator always has fewer than 32 before. Inline, because the address
- * sanitizer of gcc 12 takes 20 us per call of a function with @full in its frame: it never frees the frame.
+ * Appends at most 32 bits to an accumulator with fewer than 32. Inlined, because the address
+ * sanitizer of gcc 12 needs 20 us per call of a function with a local variable whose address is
+ * taken.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -95,7 +96,7 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 	struct fast_gzip_code where = distance_code(distance);
 
 	while (length) {
-		/* The rest must be long enough for a match, at least 3 bytes. */
+		/* The remaining match must have at least 3 bytes, the minimum of the format. */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
 		now = now > MAX_MATCH ? MAX_MATCH : now;
@@ -128,7 +129,10 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 	return length;
 }
 
-/* Compresses up to @end; the last bytes are too few to match and are written as literals. */
+/*
+ * Compresses the text up to @end. The last bytes are literals, because they are too few for a
+ * match.
+ */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
 	while (gz->at < end) {
@@ -139,7 +143,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* Text that was moved out of the buffer is too far away to match. */
+			/* Text before the buffer is too far away for a match. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);
@@ -149,7 +153,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/* Also index the next two bytes, so that a later line matches at an offset. */
+		/* Also index the next two positions, so that later lines match at other offsets. */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;
@@ -173,7 +177,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
 	gz->at = gz->base = gz->total = 0;
-	/* The text buffer is large and always written before it is read: leave it as it is. */
+	/* The text buffer needs no initialization: it is written before it is read. */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
@@ -224,7 +228,7 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 }
 
 static size_t total;
-/* Kept for the next body: saves building its codes and page faults. */
+/* Compressor kept for the next body, which saves building the codes and page faults. */
 static struct fast_gzip *spare;
 
 static struct fast_gzip *gz_take(void)
@@ -322,7 +326,6 @@ void body_append(struct body *body, const void *data, size_t len)
 {
 	if (!make_room(body, body->gzip ? fast_gzip_bound(len) : len))
 		return;
-	body->raw_len += len;
 	if (body->gzip) {
 		body->len +=
 			fast_gzip_add(body->gz, data, len, (unsigned char *)body->data + body->len);
@@ -332,21 +335,36 @@ void body_append(struct body *body, const void *data, size_t len)
 	body->len += len;
 }
 
-int body_finish(struct body *body)
+struct body *body_finish(struct body *body)
 {
+	size_t room;
 	char *exact;
 
+	if (!body)
+		return NULL;
 	if (body->gzip && make_room(body, FAST_GZIP_SLACK))
 		body->len += fast_gzip_end(body->gz, (unsigned char *)body->data + body->len);
 	gz_give(body->gz);
 	body->gz = NULL;
-	if (body->failed)
-		return -ENOMEM;
-	exact = realloc(body->data, body->len ? body->len : 1);
+	if (body->failed) {
+		body_put(body);
+		return NULL;
+	}
+	room = body->len ? body->len : 1;
+	exact = realloc(body->data, room);
 	if (exact) {
 		body->data = exact;
-		total -= body->room - (body->len ? body->len : 1);
-		body->room = body->len ? body->len : 1;
+		total -= body->room - room;
+		body->room = room;
 	}
-	return 0;
+	return body;
+}
+
+struct body *body_of(bool gzip, const void *data, size_t len)
+{
+	struct body *body = body_new(gzip, gzip ? len / 8 : len);
+
+	if (body)
+		body_append(body, data, len);
+	return body_finish(body);
 }

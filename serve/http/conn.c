@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One connection: reads a request, sends its response, then reads the next request. While a response
- * is being sent nothing is read, so pipelined requests are answered in order and wait in the kernel.
+ * One HTTP connection. The next request is read after the response was sent, so pipelined requests
+ * wait in the socket buffer and are answered in order.
  */
 #include "serve/http/conn.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-/* Sources per wait; epoll takes ready sources in turn. */
+/* Events per epoll_wait(). epoll rotates its ready list, so no source starves. */
 #define BATCH 64
 
 int source_want(int loop, struct source *source, uint32_t events)
@@ -46,7 +46,7 @@ static int wait_ms(uint64_t until_ns)
 
 	if (!until_ns)
 		return -1;
-	/* Rounded up: else the loop would spin in the last millisecond. */
+	/* Round up, or the loop would spin in the last millisecond. */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
 }
@@ -97,7 +97,10 @@ void conn_close(struct conn *conn)
 	conns->peers[conn->peer]--;
 }
 
-/* Bytes that the client has not received: unsent here, unacknowledged or unread in the kernel. */
+/*
+ * Bytes that the client has not received: queued here, or unacknowledged in the kernel's send
+ * buffer.
+ */
 static size_t unreceived(const struct conn *conn)
 {
 	int queued = 0;
@@ -107,12 +110,12 @@ static size_t unreceived(const struct conn *conn)
 	return conn->out_bytes + (size_t)queued;
 }
 
-void conn_look(struct conn *conn, uint64_t now_ns)
+void conn_update_backlog(struct conn *conn, uint64_t now_ns)
 {
 	size_t backlog = unreceived(conn);
 
 	if (!backlog || backlog < conn->backlog)
-		conn->moved_ns = now_ns;
+		conn->progress_ns = now_ns;
 	conn->backlog = backlog;
 }
 
@@ -123,13 +126,16 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 	if (!conn_is_open(conn))
 		return;
 	conn->conns->cut[why]++;
-	/* A reset frees unread data in the kernel at once. */
+	/* A reset frees the send buffer of the kernel at once. */
 	if (unreceived(conn))
 		setsockopt(conn->source.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	conn_close(conn);
 }
 
-/* After EOF and shutdown epoll would report EPOLLHUP without end: the sweep closes it. */
+/*
+ * After EOF and shutdown epoll would report EPOLLHUP forever. conns_sweep() closes such a
+ * connection.
+ */
 static void wait_for_client(struct conn *conn)
 {
 	uint32_t events = conn->eof ? 0 : EPOLLIN;
@@ -152,7 +158,7 @@ bool conn_queue(struct conn *conn, struct body *body)
 	return true;
 }
 
-/* @sent more bytes of the queue were sent: drops bodies that are complete. */
+/* Removes @sent bytes from the queue. */
 static void advance(struct conn *conn, size_t sent)
 {
 	unsigned int done = 0;
@@ -185,15 +191,16 @@ void conn_flush(struct conn *conn)
 		conn_close(conn);
 		return;
 	}
-	/* A full buffer that has room again: the client has received something. */
+	/* The send buffer was full and has room again, so the client has received data. */
 	if (sent > 0 && conn->blocked)
-		conn->moved_ns = clock_mono_ns();
+		conn->progress_ns = clock_mono_ns();
 	advance(conn, sent > 0 ? (size_t)sent : 0);
 	set_blocked(conn, conn->nr_out);
 	if (!conn->nr_out && !conn->keep && !conn->stream) {
 		/*
-		 * close() with unread bytes of the client would reset the connection and might
-		 * destroy the response: drop them until the client closes, or for the timeout.
+		 * close() with unread data of the client would send a reset, and the client might
+		 * lose the response. So read and drop data until the client closes or the timeout
+		 * expires.
 		 */
 		shutdown(conn->source.fd, SHUT_WR);
 		conn->closing = true;
@@ -207,7 +214,10 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 	conn->conns->nr_streams++;
 }
 
-/* Answers the request in the first @len bytes of the buffer. 0: the buffer is full and incomplete. */
+/*
+ * Answers the request in the first @len bytes of the buffer; 0 if the buffer is full without a
+ * complete request.
+ */
 static void answer(struct conn *conn, size_t len)
 {
 	struct request request = {.conn = conn};
@@ -215,12 +225,15 @@ static void answer(struct conn *conn, size_t len)
 
 	conn->asked = true;
 	conn->keep = request.keep;
-	conn->since_ns = conn->moved_ns = clock_mono_ns();
+	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
-	/* A connection that is not kept has no next request: after an error its start is unknown. */
+	/*
+	 * Drop the rest of the buffer unless the connection is kept: after an error the start of
+	 * the next request is unknown.
+	 */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);
-	/* Out of memory. */
+	/* There was no memory to queue the response. */
 	if (!conn->nr_out)
 		conn_close(conn);
 	conn_flush(conn);
@@ -258,7 +271,7 @@ static void conn_read(struct conn *conn)
 	if (got < 0 && errno != EAGAIN && errno != EINTR) {
 		conn_close(conn);
 	} else if (!got) {
-		/* A client may end its side before it has received the response. */
+		/* A client may shut down its side before it has received the response. */
 		conn->eof = true;
 		if (conn->stream || !unreceived(conn))
 			conn_close(conn);
@@ -280,7 +293,7 @@ void conn_ready(void *arg)
 	conn_flush(conn);
 	if (!conn_is_open(conn) || (conn->nr_out && !conn->stream))
 		return;
-	/* Pipelined requests that were read before. */
+	/* Answer pipelined requests that are in the buffer already. */
 	answer_all(conn);
 	if (conn_is_open(conn) && (!conn->nr_out || conn->stream))
 		conn_read(conn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Connections of HTTP clients, and the limits that all of them share. */
+/* HTTP connections, the limits that they share, and the event loop. */
 #ifndef SUBTICK_SERVE_CONN_H
 #define SUBTICK_SERVE_CONN_H
 
@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/queue.h>
 
+#include "serve/http/address.h"
 #include "serve/http/body.h"
 #include "serve/http/request.h"
 
@@ -19,50 +20,49 @@ struct source {
 	void *arg;
 };
 
-/* Changes the events that the loop waits for; 0: none, not even errors. 0 or -errno. */
+/* Sets the epoll events of a source. 0 removes the source from epoll. Returns 0 or -errno. */
 int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
- * Waits until a source is ready or, unless @until_ns is 0, until that time of CLOCK_MONOTONIC; calls
- * the functions of ready sources. Each of them may close any source, but the memory of a source must
- * stay valid until loop_step() returns. 0 or -errno.
+ * Waits for events until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready
+ * source. ready() may close any source, but must not free it before loop_step() returns. Returns 0
+ * or -errno.
  */
 int loop_step(int loop, uint64_t until_ns);
 
-#define CONN_MAX_LISTEN 16
-/* Bodies queued for one client: eight windows of four collectors for a stream. */
+/* Maximum number of queued bodies per client: eight windows of four collectors in a stream. */
 #define CONN_MAX_OUT 32
-/* Counters of connections by hash of the client's address. */
+/* Number of connection counters, indexed by a hash of the client's address. */
 #define CONN_PEERS 256
 
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* no complete request in time */
 	CONN_CUT_FULL,	  /* too many connections */
-	CONN_CUT_STALLED, /* does not read its response */
+	CONN_CUT_STALLED, /* the client does not read its response */
 	CONN_NR_CUTS,
 };
 
 struct conn {
 	TAILQ_ENTRY(conn) list;
 	struct conns *conns;
-	struct source source; /* closed: the memory is freed by conns_reap() */
-	uint64_t since_ns;    /* start of the connection, of its last request, or of the next one */
+	struct source source; /* after close, conns_reap() frees the connection */
+	uint64_t since_ns;    /* start of the connection, or of its last request */
 	uint64_t
-		moved_ns; /* last time that the client had received everything or more than before */
-	uint64_t sent_ns; /* last time that something was queued */
-	size_t backlog;	  /* unreceived bytes at the last check */
+		progress_ns; /* last time at which the client had received more data, or all */
+	uint64_t sent_ns; /* last time at which a body was queued */
+	size_t backlog;	  /* bytes not received by the client at the last check */
 	char *in;	  /* REQUEST_MAX bytes while a request is incomplete, else NULL */
 	size_t in_len;
 	struct body *out[CONN_MAX_OUT];
 	unsigned int nr_out;
 	size_t out_at;	     /* bytes of out[0] already sent */
 	size_t out_bytes;    /* unsent bytes of all of out[] */
-	unsigned int stream; /* bits of collectors whose windows the client gets; 0: no stream */
+	unsigned int stream; /* bits of the collectors of a stream; 0: no stream */
 	uint8_t peer;	     /* index into conns.peers */
-	bool asked;	     /* has made a complete request */
-	bool keep;	     /* stays open after the response */
-	bool closing; /* the last response was sent; what the client still sends is dropped */
-	bool eof;     /* the client sends nothing more; open until it has received everything */
+	bool asked;	     /* the client has sent a complete request */
+	bool keep;	     /* keep the connection open after the response */
+	bool closing; /* the last response was sent; data from the client is dropped */
+	bool eof;     /* the client shut down its side; open until it has received all data */
 	bool blocked; /* counted in conns.nr_blocked */
 };
 
@@ -73,51 +73,52 @@ struct listener {
 
 struct conns {
 	int loop;			  /* epoll descriptor */
-	TAILQ_HEAD(conn_list, conn) list; /* oldest first; closed ones until conns_reap() */
-	size_t nr, nr_dead;		  /* open ones; closed ones */
+	/* Oldest first. Includes closed connections until conns_reap(). */
+	TAILQ_HEAD(conn_list, conn) list;
+	size_t nr, nr_dead;		  /* number of open, and of closed connections */
 	size_t nr_streams;
 	size_t nr_blocked; /* connections whose socket buffer is full */
-	struct listener listeners[CONN_MAX_LISTEN];
+	struct listener listeners[ADDRESS_MAX_LISTEN];
 	size_t nr_listeners;
-	bool paused; /* new connections wait in the kernel */
+	bool paused; /* accept() is paused at the limit of connections */
 	uint64_t max, timeout_ns;
-	uint64_t sweep_ns; /* when conns_sweep() is due; 0: there is no connection */
+	uint64_t sweep_ns; /* time of the next conns_sweep(); 0: no connection */
 	uint64_t cut[CONN_NR_CUTS];
 	uint32_t peers[CONN_PEERS];
-	/* Queues the response. @code: 0, or the status of a request that could not be parsed. */
+	/* Queues the response. @code is the status of an invalid request, or 0. */
 	void (*handle)(void *arg, struct request *request, int code);
 	void *arg;
 };
 
 void conns_init(struct conns *conns, int loop);
-/* Accepts from @fd, which is then owned. */
+/* Accepts connections from @fd and takes ownership. At most ADDRESS_MAX_LISTEN calls. */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
-/* Closes connections whose time is up. */
+/* Closes connections whose timeout has expired, and sends heartbeats on streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
-/* Frees closed connections. Call it between two loop_step(). */
+/* Frees closed connections. Call it after loop_step(). */
 void conns_reap(struct conns *conns);
-/* Memory of all responses that are being sent: bodies and full socket buffers of the kernel. */
+/* Memory of all responses being sent: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
- * Closes connections that have been reading their response for more than 2 s, or the slowest one
- * after 250 ms. False if no connection was closed. @asking is never closed.
+ * Frees memory: closes connections that have been reading their response for more than 2 s, or else
+ * the slowest one after 250 ms. Never closes @asking. False if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 
-/* Reads and answers; for the event loop and the sweep. */
+/* Handles a readable or writable connection. */
 void conn_ready(void *arg);
-/* Takes a reference to @body and queues it; false if the queue is full. */
+/* Queues @body with a new reference. False if the queue is full. */
 bool conn_queue(struct conn *conn, struct body *body);
-/* Sends queued bodies until the socket buffer is full. The connection may be closed after that. */
+/* Sends queued bodies until the send buffer is full. Closes the connection on an error. */
 void conn_flush(struct conn *conn);
-/* The response has no end: windows of these collectors follow. */
+/* Makes the response a stream of the windows of @collectors, a set of bits. */
 void conn_stream(struct conn *conn, unsigned int collectors);
-/* Updates backlog and moved_ns. */
-void conn_look(struct conn *conn, uint64_t now_ns);
+/* Updates the members backlog and progress_ns. */
+void conn_update_backlog(struct conn *conn, uint64_t now_ns);
 bool conn_is_open(const struct conn *conn);
 void conn_close(struct conn *conn);
-/* Closes the connection and counts it; unsent data is dropped, also in the kernel. */
+/* Closes the connection, counts the reason, and drops unsent data, also in the kernel. */
 void conn_cut(struct conn *conn, enum conn_cut why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All connections: accepts them, and closes those that break a limit. */
+/* Accepts connections, and closes connections that exceed a limit. */
 #include "serve/http/conn.h"
 
 #include <errno.h>
@@ -8,29 +8,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/http/address.h"
 #include "base/array.h"
 #include "base/clock.h"
 
-/* An idle client may keep its connection for two scrapes at Prometheus' default interval of 1 min. */
+/* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
-/* A client that receives nothing for this long may lose its connection to others. */
+/* At the limit, a client that has received nothing for this long may be disconnected. */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
-/*
- * Time for reading a response when responses being sent use all the memory allowed. If no client
- * has taken that long, the slowest connection is closed.
- */
+/* Maximum time to read a response while responses exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
-/* A silent stream gets a comment: the kernel then notices a client that has vanished. */
+/*
+ * Interval of comments on an idle stream, by which the kernel detects a client that has
+ * disappeared.
+ */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
-/* Connections that are accepted or closed per call: others also get their turn. */
+/* Connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
 
-/* The order in which connections are closed at the limit. */
+/* Order in which connections are closed at the limit, lowest first. */
 enum rank {
-	RANK_SILENT,  /* the client has not sent a complete request or not read its response */
-	RANK_IDLE,    /* between two requests */
-	RANK_STALLED, /* reads its response, but not in the last GRACE_NS */
+	RANK_SILENT,  /* no complete request, or an unread response */
+	RANK_IDLE,    /* idle between two requests */
+	RANK_STALLED, /* received nothing of its response for GRACE_NS */
 	RANK_NEVER,
 };
 
@@ -72,11 +71,11 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 	if (!conn_is_open(conn))
 		return RANK_NEVER;
 	if (conn->stream || conn->nr_out)
-		return now_ns - conn->moved_ns > GRACE_NS ? RANK_STALLED : RANK_NEVER;
+		return now_ns - conn->progress_ns > GRACE_NS ? RANK_STALLED : RANK_NEVER;
 	return is_idle(conn) && !conn->backlog ? RANK_IDLE : RANK_SILENT;
 }
 
-/* A request that lies in its socket unread is not late: the event loop is. */
+/* Reads the socket first: a request may have arrived in time, but the event loop was late. */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
 	uint64_t since_ns = conn->since_ns;
@@ -88,8 +87,9 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes one connection: of the lowest rank, of the address with most connections, the oldest. If
- * it has a request after all, that is answered. False if none may be closed.
+ * Closes the connection with the lowest rank; among equals, of the address with most connections;
+ * among these, the oldest. If a request has arrived on it, answers that instead. False if no
+ * connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -135,11 +135,10 @@ bool conns_shed(struct conns *conns, const struct conn *asking)
 
 static void heartbeat(struct conn *conn)
 {
-	struct body *body = body_new(false, 0);
+	struct body *body = body_of(false, ":\n\n", 3);
 
 	if (!body)
 		return;
-	body_append(body, ":\n\n", 3);
 	conn_queue(conn, body);
 	conn_flush(conn);
 	body_put(body);
@@ -149,10 +148,10 @@ static void check(struct conn *conn, uint64_t now_ns)
 {
 	uint64_t timeout_ns = conn->conns->timeout_ns;
 
-	conn_look(conn, now_ns);
+	conn_update_backlog(conn, now_ns);
 	if (conn->eof && !conn->backlog)
 		conn_close(conn);
-	else if (conn->backlog && now_ns - conn->moved_ns > timeout_ns)
+	else if (conn->backlog && now_ns - conn->progress_ns > timeout_ns)
 		conn_cut(conn, CONN_CUT_STALLED);
 	else if (conn->stream && now_ns - conn->sent_ns > HEARTBEAT_NS)
 		heartbeat(conn);
@@ -173,7 +172,10 @@ void conns_sweep(struct conns *conns, uint64_t now_ns)
 	conns->sweep_ns = conns->nr ? now_ns + NSEC_PER_SEC : 0;
 }
 
-/* IPv6 networks of 64 bits belong to one client; all clients of a unix socket count as one. */
+/*
+ * Counter index of a client address. An IPv6 /64 network counts as one client, and so do all
+ * clients of a unix socket.
+ */
 static uint8_t peer_of(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -197,14 +199,14 @@ static void add(struct conns *conns, int fd, const struct sockaddr_storage *addr
 	}
 	conn->conns = conns;
 	conn->source = (struct source){.fd = fd, .ready = conn_ready, .arg = conn};
-	conn->since_ns = conn->moved_ns = clock_mono_ns();
+	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->peer = peer_of(address);
 	conns->peers[conn->peer]++;
 	TAILQ_INSERT_TAIL(&conns->list, conn, list);
 	conns->nr++;
 	if (!conns->sweep_ns)
 		conns->sweep_ns = conn->since_ns + NSEC_PER_SEC;
-	/* Most requests are there when their connection is accepted. */
+	/* With TCP_DEFER_ACCEPT the request is usually there already. */
 	conn_ready(conn);
 }
 
@@ -212,7 +214,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* For one: more clients need not be waiting. */
+	/* Make room for one connection; there may be no second client. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;
@@ -227,7 +229,10 @@ static void on_accept(void *arg)
 	}
 	if (room && (fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
 		return;
-	/* Too many connections, or no descriptors: until one is closed, or the next sweep. */
+	/*
+	 * At the limit of connections or descriptors, pause accept() until a connection is closed
+	 * or the next sweep.
+	 */
 	pause_accepting(conns, true);
 	conns->sweep_ns = clock_mono_ns() + GRACE_NS;
 }
@@ -236,8 +241,6 @@ int conns_listen(struct conns *conns, int fd)
 {
 	struct listener *listener = &conns->listeners[conns->nr_listeners];
 
-	if (conns->nr_listeners == CONN_MAX_LISTEN)
-		return -ENOSPC;
 	*listener = (struct listener){
 		.conns = conns, .source = {.fd = fd, .ready = on_accept, .arg = listener}};
 	conns->nr_listeners++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses requests strictly: what is not surely right is an error. */
+/* Parses HTTP requests strictly: anything ambiguous is an error. */
 #include "serve/http/request.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct framing {
 	bool length, host, close, keep_alive;
 };
 
-/* The line without its CRLF; NULL if it has no CRLF or contains a control character. */
+/* Next line without its CRLF. NULL if the line has no CRLF or contains a control character. */
 static char *next_line(char **at, const char *end)
 {
 	char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
@@ -33,7 +33,7 @@ static char *next_line(char **at, const char *end)
 	return line;
 }
 
-/* "/path?query", or "http://host/path?query", whose host replaces the Host header. */
+/* Parses "/path?query" or "http://host/path?query". The host in a URL replaces the Host header. */
 static int parse_target(char *target, struct request *request)
 {
 	char *query;
@@ -46,7 +46,7 @@ static int parse_target(char *target, struct request *request)
 
 		if (!len)
 			return HTTP_BADREQUEST;
-		/* One to the left: room for its end. */
+		/* Move the host by one byte to make room for its NUL. */
 		request->host = memmove(target + 6, target + 7, len);
 		target[6 + len] = '\0';
 		target += 7 + len;
@@ -174,21 +174,12 @@ bool request_decode(const char *text, char *ret_text, size_t size)
 	return false;
 }
 
-/* "gzip;q=0", "gzip;x=1;q=0.0": not acceptable. */
+/* True if the parameters contain a quality of zero, such as "gzip;q=0" or "gzip;x=1;q=0.0". */
 static bool refused(const char *params, const char *end)
 {
-	while ((params = memchr(params, ';', (size_t)(end - params)))) {
-		do
-			params++;
-		while (params < end && (*params == ' ' || *params == '\t'));
-		if (end - params < 3 || strncasecmp(params, "q=", 2))
-			continue;
-		for (params += 2; params < end && *params != ';'; params++)
-			if (*params >= '1' && *params <= '9')
-				return false;
-		return true;
-	}
-	return false;
+	const char *q = strcasestr(params, "q=");
+
+	return q && q < end && !isdigit((unsigned char)q[2 + strspn(q + 2, "0.")]);
 }
 
 bool request_accepts_gzip(const char *header)

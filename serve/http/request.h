@@ -29,10 +29,10 @@ enum {
 
 struct conn;
 
-/* Strings point into the parsed text. NULL: the request lacks that header or query. */
+/* Strings point into the parsed text. Missing headers and a missing query are NULL. */
 struct request {
 	struct conn *conn;
-	bool head;		  /* HEAD: the response has headers only */
+	bool head;		  /* HEAD request: the response has no body */
 	bool keep;		  /* the client keeps the connection for its next request */
 	const char *path, *query; /* %XX is not decoded */
 	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
@@ -40,16 +40,16 @@ struct request {
 };
 
 /*
- * Parses @len bytes in place; they end with the empty line. Returns 0 or a status code, after which
- * the connection must be closed: the end of the request is then unknown. Anything that a proxy and
- * this parser might frame differently is an error: a body, Transfer-Encoding, two Content-Length or
+ * Parses @len bytes in place, up to and including the empty line. Returns 0 or an HTTP status.
+ * After an error the connection must be closed, because the end of the request is unknown. Requests
+ * that a proxy might frame differently are errors: a body, Transfer-Encoding, two Content-Length or
  * Host headers, folded lines, a space before the colon, a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 
-/* True if @word is in @list, in any case; commas and blanks separate words. */
+/* True if @list contains @word, ignoring case. Commas and blanks separate words. */
 bool request_list_has(const char *list, const char *word);
-/* True if an Accept-Encoding header, or NULL, allows gzip. */
+/* True if the Accept-Encoding header allows gzip. @header may be NULL. */
 bool request_accepts_gzip(const char *header);
 /* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */
 bool request_query(const char *query, const char *key, char *value, unsigned int size);

@@ -33,7 +33,7 @@
 #define CAP_BPF 39
 #endif
 
-/* Reads /etc/passwd only: a static binary has no name service. */
+/* Only /etc/passwd is searched, because a static program has no name service switch. */
 int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -71,7 +71,10 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	rc = sandbox_user(user, &uid, &gid, err);
 	if (rc)
 		return rc;
-	/* Another uid takes all capabilities, unless they are kept until drop_caps(). */
+	/*
+	 * setresuid() would clear CAP_BPF, unless PR_SET_KEEPCAPS is set. drop_caps() drops the
+	 * other capabilities.
+	 */
 	if (keep_bpf && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		return err_unsupported(err, -errno, FIX, "cannot keep CAP_BPF: %s", strerror(errno));
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
@@ -80,10 +83,7 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	return 0;
 }
 
-/*
- * Drops the bounding set, which exec could regain. Without CAP_SETPCAP it stays, but no_new_privs
- * makes it useless.
- */
+/* Drops the bounding set. Without CAP_SETPCAP it remains, but no_new_privs makes it ineffective. */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -91,7 +91,7 @@ static void drop_bounding(void)
 			return;
 }
 
-/* All but one, or all with -1. */
+/* Drops all capabilities but @keep, or all with -1, and sets no_new_privs. */
 static int drop_caps(cap_value_t keep, struct err *err)
 {
 	cap_t want = cap_init();
@@ -111,6 +111,9 @@ static int drop_caps(cap_value_t keep, struct err *err)
 	if (!rc && (!now || cap_compare(want, now)))
 		rc = err_unsupported(err, -EPERM, FIX,
 				     "some capabilities are still set after dropping all");
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
 	cap_free(now);
 	cap_free(want);
 	return rc;
@@ -121,19 +124,14 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	int rc;
 
 	drop_bounding();
-	rc = become(user, keep_bpf, err);
-	if (!rc)
-		rc = drop_caps(keep_bpf ? CAP_BPF : -1, err);
-	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
-				     strerror(errno));
-	/* uid 0 without capabilities still owns most files. */
+	rc = become(user, keep_bpf, err) ?: drop_caps(keep_bpf ? CAP_BPF : -1, err);
+	/* uid 0 owns most files even without capabilities. */
 	if (!rc && (!getuid() || !geteuid()))
 		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
 	return rc;
 }
 
-/* By name, because not every architecture has all of them. */
+/* System calls by name, because not every architecture has all of them. */
 static const char *const allowed[] = {
 	/* descriptors */
 	"read",
@@ -147,7 +145,7 @@ static const char *const allowed[] = {
 	"newfstatat",
 	"statx",
 	"dup",
-	/* names of pods, in directories that appear later */
+	/* names of pods, in directories that are created later */
 	"getdents64",
 	"inotify_add_watch",
 	/* sockets */
@@ -189,7 +187,7 @@ static const char *const allowed[] = {
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"sigaltstack",
-	/* the process that opens files of container runtimes has ended */
+	/* exit of the helper that opens files of container runtimes */
 	"wait4",
 	/* identity and usage */
 	"getpid",
@@ -211,11 +209,24 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	if (number == __NR_SCMP_ERROR)
 		return 0;
 	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
-	/* A call that this architecture lacks needs no rule. */
+	/* A system call that this architecture lacks needs no rule. */
 	return rc == -EDOM ? 0 : rc;
 }
 
-/* Absolute paths ignore the directory: sandbox_confine() refuses those. */
+/* Allows non-executable memory, and opening files for reading. */
+static int allow_reading(scmp_filter_ctx filter, int none)
+{
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+
+	return allow(filter, "mmap", 1, &no_exec) ?: allow(filter, "openat", 1, &reading);
+}
+
+/*
+ * Allows writing below @dir. openat() with an absolute path ignores @dir; sandbox_confine() blocks
+ * that by Landlock.
+ */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
 	struct scmp_arg_cmp append[] = {
@@ -224,11 +235,9 @@ static int allow_history(scmp_filter_ctx filter, int dir)
 			HISTORY_OPEN & ~O_CLOEXEC)};
 	struct scmp_arg_cmp files[] = {SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)dir, 0),
 				       SCMP_A2(SCMP_CMP_EQ, 0, 0)};
-	int rc = allow(filter, "openat", 2, append);
 
-	if (!rc)
-		rc = allow(filter, "unlinkat", 2, files);
-	return rc ? rc : allow(filter, "ftruncate", 0, NULL);
+	return allow(filter, "openat", 2, append) ?: allow(filter, "unlinkat", 2, files) ?:
+	       allow(filter, "ftruncate", 0, NULL);
 }
 
 static int allow_with_args(scmp_filter_ctx filter, int history_dir)
@@ -237,33 +246,30 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
 		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
 		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
-		/* Starts the iterator over tasks that is loaded already, for the comparison with schedstat. */
+		/*
+		 * Starts the loaded task iterator, which reads run_delay for the comparison with
+		 * schedstat.
+		 */
 		BPF_ITER_CREATE,
 	};
-	/* No executable memory, no files open for writing. */
+	const struct {
+		const char *name;
+		struct scmp_arg_cmp arg;
+	} calls[] = {
+		/* abort() sends a signal to this process. Other processes of the user get none. */
+		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
+		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)},
+		/* fdopendir() sets FD_CLOEXEC. */
+		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)},
+	};
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	struct scmp_arg_cmp reading =
-		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
-	/* For abort(): signals to ourselves only, not to other processes of the same user. */
-	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
-	struct scmp_arg_cmp outq = SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0);
-	/* Not F_SETOWN and F_SETSIG, which send signals to other processes of the same user. */
-	struct scmp_arg_cmp fcntls[] = {SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0),
-					SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0),
-					/* fdopendir() sets FD_CLOEXEC. */
-					SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)};
-	int rc = allow(filter, "mmap", 1, &no_exec);
+	int rc = allow_reading(filter, -1) ?: allow(filter, "mprotect", 1, &no_exec);
 
-	if (!rc)
-		rc = allow(filter, "mprotect", 1, &no_exec);
-	if (!rc)
-		rc = allow(filter, "openat", 1, &reading);
-	if (!rc)
-		rc = allow(filter, "tgkill", 1, &self);
-	if (!rc)
-		rc = allow(filter, "ioctl", 1, &outq);
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(fcntls); i++)
-		rc = allow(filter, "fcntl", 1, &fcntls[i]);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(calls); i++)
+		rc = allow(filter, calls[i].name, 1, &calls[i].arg);
 	for (size_t i = 0; !rc && i < ARRAY_SIZE(bpf); i++) {
 		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 
@@ -272,27 +278,20 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 	return rc || history_dir < 0 ? rc : allow_history(filter, history_dir);
 }
 
-/* What runtime_files.c calls, and what ends a process. */
+/* System calls of the helper that opens files of container runtimes. */
 static const char *const reader_allowed[] = {
 	"read",	     "pread64",	      "close",	   "lseek",	 "fstat",	  "newfstatat",
 	"getdents64", "inotify_add_watch", "sendmsg",	   "poll",	 "ppoll",	  "clock_gettime",
 	"munmap",    "brk",	      "exit_group", "rt_sigreturn", "restart_syscall",
 };
 
-static int allow_reading(scmp_filter_ctx filter, int none)
-{
-	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	struct scmp_arg_cmp reading =
-		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
-	int rc = allow(filter, "mmap", 1, &no_exec);
-
-	return rc ? rc : allow(filter, "openat", 1, &reading);
-}
-
 static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx, int dir),
 		       int dir, struct err *err)
 {
-	/* A refused call returns EPERM, which its caller reports; it does not kill the service. */
+	/*
+	 * A refused system call returns EPERM, which its caller reports, instead of killing the
+	 * service.
+	 */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
 
@@ -321,10 +320,13 @@ int sandbox_filter(int history_dir, struct err *err)
 
 int sandbox_confine(int dir, struct err *err)
 {
-	/* From linux/landlock.h, which older systems lack. The numbers are the same on all architectures. */
+	/*
+	 * From linux/landlock.h, which older systems lack. System call numbers from 424 on are
+	 * equal on all architectures.
+	 */
 	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
 	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
-	/* Writing, removing and making of everything; reading is not restricted. */
+	/* Restrict writing, removing and creating files; reading stays unrestricted. */
 	const uint64_t handled = write_file | 0x1ff0;
 	const struct {
 		uint64_t allowed;
@@ -332,7 +334,7 @@ int sandbox_confine(int dir, struct err *err)
 	} __attribute__((packed)) rule = {write_file | remove_file | make_file, dir};
 	int rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0), rc = 0;
 
-	/* EPERM: a filter of the service manager or of the container. */
+	/* EPERM comes from a seccomp filter of the service manager or of the container. */
 	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)) {
 		log_line("no Landlock here (%s): only the permissions of the user restrict where the "
 			 "history can be written", strerror(errno));
@@ -348,9 +350,9 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * Sandbox of the process that opens files of container runtimes. It stays root, the owner of these
- * files, without capabilities; if it is not root it keeps CAP_DAC_READ_SEARCH. It can open files for
- * reading, list and watch directories, and send.
+ * Sandbox of the helper that opens files of container runtimes. The helper stays root, the owner of
+ * these files, without capabilities; a helper that is not root keeps CAP_DAC_READ_SEARCH. The
+ * seccomp filter allows it to open files for reading, to list and watch directories, and to send.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -363,12 +365,7 @@ static int sandbox_reader(struct err *err)
 	cap_free(now);
 	drop_bounding();
 	rc = drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err);
-	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
-				     strerror(errno));
-	return rc ? rc : filter_load(reader_allowed,
-				     ARRAY_SIZE(reader_allowed),
-				     allow_reading, -1, err);
+	return rc ?: filter_load(reader_allowed, ARRAY_SIZE(reader_allowed), allow_reading, -1, err);
 }
 
 static void forward(void *arg, unsigned int place, const char *id, int fd)
@@ -377,19 +374,19 @@ static void forward(void *arg, unsigned int place, const char *id, int fd)
 
 	if (fd >= 0)
 		close(fd);
-	/* Too many descriptors on their way, or no memory: that name stays unknown. */
+	/* Other errors, such as too many descriptors in flight, lose only this name. */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);
 }
 
 #define CHANNEL (STDERR_FILENO + 1)
 
-/* BPF maps, sockets and files of the exporter are none of its business. */
+/* Closes descriptors inherited from the exporter, such as BPF maps. */
 static int close_others(int channel)
 {
 	if (channel != CHANNEL && dup2(channel, CHANNEL) < 0)
 		return -errno;
-	/* Before Linux 5.9 one by one. */
+	/* Linux before 5.9 has no close_range(). */
 	if (close_range(CHANNEL + 1, ~0U, 0))
 		for (int fd = CHANNEL + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
 			close(fd);
@@ -403,7 +400,7 @@ static _Noreturn void keep(int channel)
 	bool all = false;
 
 	prctl(PR_SET_NAME, "subtick-names", 0, 0, 0);
-	/* It ends with the exporter, whatever a terminal sends to both. */
+	/* The helper exits when its channel is closed, not on signals from a terminal. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "view/html/assets.h"
+#include "view/html/html.h"
 
 #define MAX_HEAD 2048
 
-/* Our own files only, nothing inline, no framing by other sites. */
+/* Security headers: only files of this server, no inline scripts, no framing by other sites. */
 static const char security[] = "Content-Security-Policy: " WEB_CSP "\r\n"
 			       "X-Content-Type-Options: nosniff\r\n"
 			       "Referrer-Policy: no-referrer\r\n"
@@ -61,10 +61,9 @@ void answer_send(struct server *server, struct request *request, int code, const
 		       body && body->gzip ? "Content-Encoding: gzip\r\n" : "", length,
 		       request->conn->keep ? "keep-alive" : "close",
 		       request->extra ? request->extra : "");
-	head = body_new(false, (size_t)len);
+	head = body_of(false, text, (size_t)len);
 	if (!head)
 		return;
-	body_append(head, text, (size_t)len);
 	conn_queue(request->conn, head);
 	body_put(head);
 	if (body && !request->head)
@@ -92,7 +91,7 @@ void answer_body(struct server *server, struct request *request, const char *typ
 
 bool answer_has_room(struct server *server, struct request *request, size_t limit)
 {
-	/* A client that reads slowly must not block the others. */
+	/* Slow clients lose their connections before others are refused. */
 	if (conns_held(&server->conns) <= limit || conns_shed(&server->conns, request->conn))
 		return true;
 	answer_text(server, request, HTTP_SERVUNAVAIL,

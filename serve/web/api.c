@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /api/v1/NAME: the JSON of the commands, of the last window. */
+/* /api/v1/NAME: the last window of a collector as JSON. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -23,17 +23,8 @@ struct body *api_render(const struct report *report, bool gzip)
 	if (!out)
 		return NULL;
 	rc = view_write(&view, report);
-	if (fclose(out) || rc)
-		goto out;
-	body = body_new(gzip, gzip ? len / 8 : len);
-	if (!body)
-		goto out;
-	body_append(body, text, len);
-	if (body_finish(body)) {
-		body_put(body);
-		body = NULL;
-	}
-out:
+	if (!fclose(out) && !rc)
+		body = body_of(gzip, text, len);
 	free(text);
 	return body;
 }
@@ -41,8 +32,8 @@ out:
 struct body *api_body(struct server *server, size_t index, bool gzip)
 {
 	struct cached *cached = &server->json[index][gzip];
-	struct collector *c = &server->collectors[index];
-	const struct report *report = collector_report(c);
+	struct collector *c = &server->collectors.list[index];
+	const struct report *report = collector_report(&server->collectors, index);
 
 	if (!report)
 		return NULL;
@@ -77,15 +68,14 @@ static void answer_not_collected(struct server *server, struct request *request,
 			    "not collected; to collect it: subtick serve --collect load,runq,wake,noise");
 }
 
-bool api_collectors(struct server *server, struct request *request, const char *query,
-		    unsigned int *ret_collectors)
+bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors)
 {
 	unsigned int collectors = 0;
 	char names[128], *rest = names;
 
-	for (size_t i = 0; i < collector_count(); i++)
-		collectors |= !!server->collectors[i].meter << i;
-	if (request_query(query, "collect", names, sizeof(names))) {
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
+		collectors |= !!server->collectors.list[i].meter << i;
+	if (request_query(request->query, "collect", names, sizeof(names))) {
 		unsigned int wanted = 0, found;
 
 		do {
@@ -104,8 +94,9 @@ bool api_collectors(struct server *server, struct request *request, const char *
 	return true;
 }
 
-void api_answer(struct server *server, struct request *request, const char *name)
+void api_answer(struct server *server, struct request *request)
 {
+	const char *name = request->path + sizeof(API_PATH) - 1;
 	bool gzip = answer_wants_gzip(request);
 	int index = collector_index(name);
 	struct body *body;
@@ -118,8 +109,8 @@ void api_answer(struct server *server, struct request *request, const char *name
 		answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
 		return;
 	}
-	if (!server->collectors[index].meter) {
-		answer_not_collected(server, request, &server->collectors[index]);
+	if (!server->collectors.list[index].meter) {
+		answer_not_collected(server, request, &server->collectors.list[index]);
 		return;
 	}
 	body = api_body(server, (size_t)index, gzip);
@@ -132,8 +123,8 @@ void api_answer(struct server *server, struct request *request, const char *name
 
 void api_forget(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++) {
-		collector_forget_report(&server->collectors[i]);
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		collector_forget_report(&server->collectors.list[i]);
 		for (int gzip = 0; gzip < 2; gzip++) {
 			body_put(server->json[i][gzip].body);
 			server->json[i][gzip].body = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps windows, and sends them and the description of the machine. */
+/* Adds windows to both histories, and answers /api/v1/history and /api/v1/host. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
-/* The largest response with windows of the files. A browser unpacks it to about 100 MB. */
+/* Maximum size of a response with windows of the files. A browser unpacks 8 MiB to about 100 MB. */
 #define HISTORY_SENT (8u << 20)
 
 static uint64_t boot_unix_ns(void)
 {
 	struct timespec up;
 
-	/* CLOCK_BOOTTIME includes the time that the machine was suspended. */
+	/* CLOCK_BOOTTIME includes suspend, as uptime does. */
 	if (clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
@@ -52,7 +52,6 @@ void history_http_close(struct server *server)
 {
 	history_free(&server->history);
 	history_files_close(&server->files);
-	body_put(server->past.body);
 	body_put(server->host[0]);
 	body_put(server->host[1]);
 }
@@ -74,13 +73,13 @@ static void save(struct server *server, uint64_t now_ns)
 
 	if (!history_files_afford(files, now_ns))
 		return;
-	for (unsigned int i = 0; i < collector_count(); i++) {
-		struct collector *c = &server->collectors[i];
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &server->collectors.list[i];
 		struct body *body = c->meter ? api_body(server, i, false) : NULL;
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/* Windows in between: too costly, or this thread was late. */
+		/* Skipped windows: the budget was exceeded, or this thread was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,
@@ -104,14 +103,14 @@ void history_http_update(struct server *server)
 		server->history.watched_ns = now_ns;
 	if (!history_due(&server->history, now_ns))
 		return;
-	for (unsigned int i = 0; i < collector_count(); i++) {
-		struct collector *c = &server->collectors[i];
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS; i++) {
+		struct collector *c = &server->collectors.list[i];
 		const struct report *report;
 		struct body *body = NULL;
 
 		if (!c->meter || (c->history_skip && c->history_skip--))
 			continue;
-		report = collector_report(c);
+		report = collector_report(&server->collectors, i);
 		if (report && cells(report) > HISTORY_CELLS)
 			c->history_skip = HISTORY_SKIP;
 		else
@@ -121,23 +120,23 @@ void history_http_update(struct server *server)
 	}
 }
 
-bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns)
+bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns)
 {
 	char text[32], *end;
 	double seconds;
 
 	*ret_ns = 0;
-	if (!request_query(query, name, text, sizeof(text)))
+	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
 	seconds = strtod(text, &end);
-	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
+	/* 1e10 seconds are the year 2286, and fit into 64 bits as nanoseconds. */
 	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
 		return false;
 	*ret_ns = (uint64_t)(seconds * 1e9);
 	return true;
 }
 
-/* Blocks of the files that a response is made of. */
+/* Response of /api/v1/history that is being built. */
 struct copied {
 	struct body *body;
 	unsigned int collectors;
@@ -163,7 +162,7 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 	return rc;
 }
 
-/* Entries of the last ten minutes. */
+/* Copies windows of the history in memory. */
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
@@ -172,24 +171,39 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 
 		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
 		    entry->unix_ns <= to_ns)
-			body_append(copied->body, entry->slab->data + entry->at, entry->len);
+			body_append(copied->body, history->data + entry->at, entry->len);
 	}
 }
 
-/* Sends the blocks with windows of that time as they are: answering costs no decompression. */
-static void answer_range(struct server *server, struct request *request, unsigned int collectors,
-			 uint64_t at_ns, uint64_t for_ns)
+/*
+ * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at and
+ * ?for, blocks with windows of that time, from the files of --history if there are any.
+ */
+void history_http_history(struct server *server, struct request *request)
 {
-	struct copied copied = {body_new(false, HISTORY_SENT / 16), collectors};
-	int rc = copied.body ? 0 : -ENOMEM;
+	struct copied copied;
+	uint64_t at_ns, for_ns;
+	int rc = 0;
 
-	if (!rc && server->files.dir >= 0)
+	if (!history_http_seconds(request, "at", &at_ns) ||
+	    !history_http_seconds(request, "for", &for_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
+		return;
+	}
+	if (!api_collectors(server, request, &copied.collectors))
+		return;
+	copied.body = body_new(false, at_ns ? HISTORY_SENT / 16 : server->history.bytes);
+	if (!copied.body)
+		rc = -ENOMEM;
+	else if (at_ns && server->files.dir >= 0)
 		rc = history_walk(server->files.dir, at_ns / NSEC_PER_SEC,
 				  (at_ns + for_ns) / NSEC_PER_SEC, copy_block, &copied);
-	else if (!rc)
-		copy_entries(&server->history, at_ns, at_ns + for_ns, &copied);
-	if (!rc)
-		rc = body_finish(copied.body);
+	else
+		copy_entries(&server->history, at_ns, at_ns ? at_ns + for_ns : UINT64_MAX, &copied);
+	if (!at_ns)
+		server->history.watched_ns = clock_mono_ns();
+	if (!rc && !(copied.body = body_finish(copied.body)))
+		rc = -ENOMEM;
 	if (rc == -EFBIG)
 		answer_text(server, request, HTTP_ENTITYTOOLARGE,
 			    "more than 8 MiB: ask for a shorter time, or for fewer collectors");
@@ -199,56 +213,6 @@ static void answer_range(struct server *server, struct request *request, unsigne
 	else
 		answer_body(server, request, "application/gzip", copied.body);
 	body_put(copied.body);
-}
-
-/* One body for all clients, until the next window is kept. */
-static struct body *history_body(struct server *server, unsigned int collectors)
-{
-	const struct history *history = &server->history;
-	struct cached *cached = &server->past;
-	struct body *body;
-
-	if (cached->body && cached->generation == history->last_ns &&
-	    server->past_collectors == collectors)
-		return cached->body;
-	body_put(cached->body);
-	cached->body = NULL;
-	body = body_new(false, history->bytes);
-	for (size_t i = 0; body && i < history->nr; i++)
-		if (collectors & 1u << history->entries[i].collector)
-			body_append(body, history->entries[i].slab->data + history->entries[i].at,
-				    history->entries[i].len);
-	if (body && body_finish(body)) {
-		body_put(body);
-		body = NULL;
-	}
-	*cached = (struct cached){.body = body, .generation = history->last_ns};
-	server->past_collectors = collectors;
-	return body;
-}
-
-void history_http_history(struct server *server, struct request *request, const char *query)
-{
-	unsigned int collectors;
-	uint64_t at_ns, for_ns;
-	struct body *body;
-
-	if (!history_http_seconds(query, "at", &at_ns) || !history_http_seconds(query, "for", &for_ns)) {
-		answer_text(server, request, HTTP_BADREQUEST, "at, for: expected seconds");
-		return;
-	}
-	if (!api_collectors(server, request, query, &collectors))
-		return;
-	if (at_ns) {
-		answer_range(server, request, collectors, at_ns, for_ns);
-		return;
-	}
-	server->history.watched_ns = clock_mono_ns();
-	body = history_body(server, collectors);
-	if (body)
-		answer_body(server, request, "application/gzip", body);
-	else
-		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
 }
 
 void history_http_host(struct server *server, struct request *request)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Routes requests. */
+/* Maps request paths to functions that answer them. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "serve/http/address.h"
 #include "base/array.h"
 #include "serve/log.h"
-#include "view/html/assets.h"
+#include "view/html/html.h"
 
 static const struct web_asset *find_asset(const char *path)
 {
@@ -42,7 +42,7 @@ static void asset_answer(struct server *server, struct request *request,
 static void ready_answer(struct server *server, struct request *request)
 {
 	/* noise is the only optional collector. */
-	bool no_noise = server->collectors[CONFIG_COLLECT_noise].refused.code;
+	bool no_noise = server->collectors.list[CONFIG_COLLECT_noise].refused.code;
 
 	if (sampler_ready(&server->sampler))
 		answer_text(server, request, HTTP_OK,
@@ -62,39 +62,48 @@ static void unauthorized(struct server *server, struct request *request)
 }
 
 /*
- * Without a token the Host must be ours. With one it may be any: the page of another site does not
- * have the token.
+ * Without authentication the Host header must name this server, against DNS rebinding. With a token
+ * any Host is accepted, because a page of another site does not have the token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {
 	return !server->auth.needed && !host_allowed(server->config.hosts, request->host);
 }
 
-/* Paths whose responses may be large: they count against the memory limit. */
+/* Paths whose responses may be large. A path that ends with a slash is a prefix. */
+static const struct {
+	const char *path;
+	void (*answer)(struct server *server, struct request *request);
+} routes[] = {
+	{"/metrics", scrape_answer},
+	{API_PATH "stream", stream_answer},
+	{API_PATH "history", history_http_history},
+	{API_PATH "report", history_http_report},
+	{API_PATH "host", history_http_host},
+	{API_PATH "traces", traces_list},
+	{TRACES_PATH, traces_answer},
+	{API_PATH, api_answer},
+};
+
+static bool path_matches(const char *path, const char *route)
+{
+	size_t len = strlen(route);
+
+	return route[len - 1] == '/' ? !strncmp(path, route, len) : !strcmp(path, route);
+}
+
+/* Responses with figures count against the memory limit. */
 static void route_figures(struct server *server, struct request *request)
 {
-	static const char api[] = "/api/v1/", traces[] = "/api/v1/traces/";
-	const char *path = request->path;
-	bool scrape = !strcmp(path, "/metrics");
+	bool scrape = !strcmp(request->path, routes[0].path);
+	size_t i = 0;
 
 	if (!answer_has_room(server, request, scrape ? ANSWER_HELD_SCRAPES : ANSWER_HELD_OTHERS))
 		return;
-	if (scrape)
-		scrape_answer(server, request);
-	else if (!strcmp(path, "/api/v1/stream"))
-		stream_answer(server, request);
-	else if (!strcmp(path, "/api/v1/history"))
-		history_http_history(server, request, request->query);
-	else if (!strcmp(path, "/api/v1/report"))
-		history_http_report(server, request, request->query);
-	else if (!strcmp(path, "/api/v1/host"))
-		history_http_host(server, request);
-	else if (!strcmp(path, "/api/v1/traces"))
-		traces_list(server, request);
-	else if (!strncmp(path, traces, sizeof(traces) - 1))
-		traces_answer(server, request, path + sizeof(traces) - 1);
-	else if (!strncmp(path, api, sizeof(api) - 1))
-		api_answer(server, request, path + sizeof(api) - 1);
+	while (i < ARRAY_SIZE(routes) && !path_matches(request->path, routes[i].path))
+		i++;
+	if (i < ARRAY_SIZE(routes))
+		routes[i].answer(server, request);
 	else
 		answer_text(server, request, HTTP_NOTFOUND,
 			    "no such path; the page at / names them");
@@ -104,7 +113,7 @@ static void route(struct server *server, struct request *request)
 {
 	const struct web_asset *asset = find_asset(request->path);
 
-	/* No token: the page's files contain no figures, and service managers check health. */
+	/* Health checks and the files of the page need no token: they contain no figures. */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(request->path, "/readyz"))
@@ -160,7 +169,6 @@ int http_open(struct server *server, struct err *err)
 {
 	int rc = 0;
 
-	_Static_assert(CONFIG_MAX_LISTEN <= CONN_MAX_LISTEN, "a place for each address");
 	server->conns.handle = on_request;
 	server->conns.arg = server;
 	conns_init(&server->conns, server->loop);

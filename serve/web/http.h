@@ -6,41 +6,41 @@
 #include "serve/web/server.h"
 
 int http_open(struct server *server, struct err *err);
-/* Logs a warning if other machines can reach us without a token. */
+/* Logs a warning if other machines can connect without a token. */
 void http_warn_open(const struct server *server);
 
-/*
- * Limits of the memory of all responses being sent, which slow readers hold, with the socket buffers
- * of the kernel. Other responses leave room for scrapes.
- */
+/* Limits of conns_held() for scrapes and for other responses, which leave memory for scrapes. */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 /* Answers with a short text. */
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/* Takes a reference to @body. */
+/* Answers with @body and status 200; takes a reference. */
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body);
 /*
- * Queues headers and @body. NULL: a response without Content-Length, such as 304 or a stream. @cache
- * is the value of Cache-Control.
+ * Queues headers and @body. A NULL body gives a response without Content-Length, such as 304 or a
+ * stream. @cache is the value of Cache-Control.
  */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
-/* True if there is memory for one more response. If not, answers 503. */
+/* True if conns_held() is within @limit or a slow client was closed. Otherwise answers 503. */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
 
-void api_answer(struct server *server, struct request *request, const char *name);
+#define API_PATH    "/api/v1/"
+#define TRACES_PATH API_PATH "traces/"
+
+/* /api/v1/NAME: the last window of a collector, or the report of doctor. */
+void api_answer(struct server *server, struct request *request);
 /*
- * The collectors in ?collect=NAME,NAME as bits, or all that are open. If one of them is not
- * collected, answers 404 and returns false.
+ * Parses ?collect=NAME,NAME into bits; without it, all open collectors. Answers 404 and returns
+ * false if one is not open.
  */
-bool api_collectors(struct server *server, struct request *request, const char *query,
-		    unsigned int *ret_collectors);
-/* Any report as JSON; NULL without memory. */
+bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
+/* Renders a report as JSON. NULL without memory. */
 struct body *api_render(const struct report *report, bool gzip);
-/* The JSON of the last window, owned by the cache; NULL before the first window. */
+/* JSON of the last window, owned by the cache. NULL before the first window, or without memory. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 void api_forget(struct server *server);
 int api_doctor(struct server *server, struct err *err);
@@ -51,7 +51,7 @@ void scrape_answer(struct server *server, struct request *request);
 void self_bpf_find(struct own_bpf *ret_own);
 /* Sets the metrics about the exporter itself. */
 void self_metrics_collect(struct server *server);
-/* A window has ended: drops the rendered text of the one before. */
+/* Drops rendered metrics after a round of windows. */
 void scrape_forget(struct server *server);
 
 void stream_answer(struct server *server, struct request *request);
@@ -60,30 +60,33 @@ void stream_update(struct server *server);
 /* Ends all streams. */
 void stream_close(struct server *server);
 
-/* Opens the directory, if one is set, while we still may. */
+/* Opens the directory of --traces before privileges are dropped. */
 int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
-/* The newest recordings, as JSON. */
+/* /api/v1/traces: the newest recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
-/* One recording. @name: as in the request's path, encoded. */
-void traces_answer(struct server *server, struct request *request, const char *name);
+/* /api/v1/traces/NAME.html: one recording. */
+void traces_answer(struct server *server, struct request *request);
 
-/* Describes the machine; call it before the seccomp filter is installed. */
+/* Renders the response of /api/v1/host. Call it before the seccomp filter is installed. */
 int history_http_open(struct server *server);
-/* Keeps the windows of a round; call it after each round. */
+/* Adds the windows of a round to the histories. Call it after each round. */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
 /*
- * All kept windows, oldest first, as one gzip file of JSON lines. With ?at=SECONDS&for=SECONDS windows of
- * that time, from the files of --history if there are any.
+ * /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
+ * ?at=SECONDS&for=SECONDS the windows of that time, from the files of --history if there are any.
  */
-void history_http_history(struct server *server, struct request *request, const char *query);
-/* The last windows as an HTML report; with ?at=SECONDS those that ended nearest to that time. */
-void history_http_report(struct server *server, struct request *request, const char *query);
-/* A parameter in seconds, with a fraction. 0 without it. False: invalid. */
-bool history_http_seconds(const char *query, const char *name, uint64_t *ret_ns);
-/* Name, kernel and boot time of the machine. */
+void history_http_history(struct server *server, struct request *request);
+/*
+ * /api/v1/report: the last windows as an HTML file; with ?at=SECONDS the windows that ended nearest
+ * to that time.
+ */
+void history_http_report(struct server *server, struct request *request);
+/* Parses a query parameter in seconds, such as 1.5. 0 if missing. False if invalid. */
+bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
+/* /api/v1/host: name, kernel release and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);
 
 #endif

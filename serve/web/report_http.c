@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/* Windows of the files that are further away from a moment, and from a window at it, are not in its report. */
+/* Maximum distance of a window in the files from the requested time, plus one interval. */
 #define NEAR_NS (10 * NSEC_PER_SEC)
 
-/* Windows as the report embeds them: JSON objects, separated by commas. */
+/* Windows that the report embeds: JSON objects separated by commas. */
 struct windows {
 	FILE *out;
 	char *text;
@@ -27,24 +26,17 @@ static void windows_add(struct windows *w, const char *json, size_t size)
 	fwrite(json, 1, size, w->out);
 }
 
-static int windows_unpack(struct windows *w, const struct history_entry *entry)
+static int windows_unpack(struct windows *w, const struct history *history,
+			  const struct history_entry *entry)
 {
-	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
-		      .avail_in = entry->len};
-	char *text = malloc(entry->raw_len + 1);
-	int rc = -ENOMEM;
+	size_t len;
+	char *text = history_inflate(history->data + entry->at, entry->len, &len);
 
-	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		goto out;
-	z.next_out = (unsigned char *)text;
-	z.avail_out = entry->raw_len + 1;
-	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
-	if (!rc)
-		windows_add(w, text, z.total_out);
-	inflateEnd(&z);
-out:
+	if (!text)
+		return -ENOMEM;
+	windows_add(w, text, len);
 	free(text);
-	return rc;
+	return 0;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -52,13 +44,13 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The windows in the files that ended nearest to @at_ns. */
+/* Line of each collector in the files whose window ended nearest to @at_ns. */
 struct nearest {
 	uint64_t at_ns;
 	struct {
 		char *line;
 		uint64_t distance_ns;
-	} found[SERVER_MAX_COLLECTORS];
+	} found[CONFIG_NR_COLLECTORS];
 };
 
 static int nearest_block(void *arg, int fd, const struct history_member *member)
@@ -68,7 +60,7 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	size_t len;
 	char *text = index < 0 ? NULL : history_unpack(fd, member, &len), *rest = text;
 
-	/* A damaged block is left out. */
+	/* Damaged blocks have no text and are skipped. */
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		uint64_t window_ns, away = distance(history_line_time(line, &window_ns), n->at_ns);
 
@@ -82,7 +74,10 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	return 0;
 }
 
-/* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
+/*
+ * Collects the last window of each collector, or with @at_ns the stored window that ended nearest
+ * to it.
+ */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
 	uint64_t near_ns = NEAR_NS + server->config.interval_ns;
@@ -93,30 +88,30 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 		rc = history_walk(server->files.dir,
 				  at_ns > near_ns ? (at_ns - near_ns) / NSEC_PER_SEC : 0,
 				  (at_ns + near_ns) / NSEC_PER_SEC, nearest_block, &near);
-	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
+	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS && !rc; i++) {
 		const struct history_entry *entry;
 		struct body *body;
 
-		if (!server->collectors[i].meter)
+		if (!server->collectors.list[i].meter)
 			continue;
 		entry = at_ns ? history_find(&server->history, i, at_ns) : NULL;
 		if (near.found[i].line &&
 		    (!entry || distance(entry->unix_ns, at_ns) > near.found[i].distance_ns)) {
 			windows_add(w, near.found[i].line, strlen(near.found[i].line));
-		} else if (at_ns) {
-			rc = entry ? windows_unpack(w, entry) : 0;
-		} else if ((body = api_body(server, i, false))) {
+		} else if (entry) {
+			rc = windows_unpack(w, &server->history, entry);
+		} else if (!at_ns && (body = api_body(server, i, false))) {
 			windows_add(w, body->data, body->len);
 		}
 	}
-	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++)
 		free(near.found[i].line);
 	if (w->nr && server->doctor[0])
 		windows_add(w, server->doctor[0]->data, server->doctor[0]->len);
 	return rc;
 }
 
-/* NULL without memory, or if there is no window: then *@ret_nr is 0. */
+/* Renders the report. NULL without memory, or without a window; then *@ret_nr is 0. */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
 	struct html_doc doc = {.machine = server->machine};
@@ -139,26 +134,19 @@ static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr
 	if (!rc && out && windows.nr)
 		rc = html_write(out, &doc);
 	if (out && !fclose(out) && !rc && windows.nr)
-		body = body_new(false, len);
-	if (body) {
-		body_append(body, text, len);
-		if (body_finish(body)) {
-			body_put(body);
-			body = NULL;
-		}
-	}
+		body = body_of(false, text, len);
 	free(windows.text);
 	free(text);
 	return body;
 }
 
-void history_http_report(struct server *server, struct request *request, const char *query)
+void history_http_report(struct server *server, struct request *request)
 {
 	struct body *body;
 	uint64_t at_ns;
 	size_t nr;
 
-	if (!history_http_seconds(query, "at", &at_ns)) {
+	if (!history_http_seconds(request, "at", &at_ns)) {
 		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
 		return;
 	}

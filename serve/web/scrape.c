@@ -24,7 +24,7 @@ static uint64_t number(const char *text, const char *key, int base)
 	return at ? strtoull(at + strlen(key), NULL, base) : 0;
 }
 
-/* The size of all maps that are mapped, also those without an open descriptor. */
+/* Size of all BPF maps that are mapped into memory, also without an open descriptor. */
 static uint64_t mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -40,7 +40,7 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/* Adds the size of one map to @mappable if it can be mapped into memory. */
+/* Adds the size of the BPF map @fd to @mappable if it can be mapped, else to own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char path[288], text[1024];
@@ -73,7 +73,10 @@ void self_bpf_find(struct own_bpf *own)
 		else if (!strcmp(target, "anon_inode:bpf-map"))
 			add_map(own, entry->d_name, &mappable);
 	}
-	/* A mapped map needs no descriptor: runq closes those of its slots. */
+	/*
+	 * runq closes the descriptors of its mapped maps, so these are found by their mappings
+	 * only.
+	 */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);
@@ -96,7 +99,8 @@ static void collect_memory(struct server *server)
 }
 
 /*
- * kernel.bpf_stats_enabled=0: no series. Reading a program's info needs CAP_BPF before Linux 5.19.
+ * Run times of BPF programs. With kernel.bpf_stats_enabled=0 there are no series. Before Linux 5.19
+ * reading them needs CAP_BPF.
  */
 static void collect_bpf(struct server *server)
 {
@@ -116,7 +120,7 @@ static void collect_bpf(struct server *server)
 
 static void collect_build(struct server *server)
 {
-	/* The node's name in a cluster; the host name would be the pod's. */
+	/* In a Kubernetes cluster, the host name is the pod's name. */
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
@@ -152,8 +156,8 @@ void self_metrics_collect(struct server *server)
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
-	/* body_total() includes the kept windows. */
-	responses = body_total() - server->history.bytes;
+	/* body_total() includes pending blocks of the history. */
+	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
 	store_single(own, F_HTTP_RESPONSES, 0)->u64 = responses;
@@ -174,11 +178,14 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 {
 	struct body *body = body_new(gzip, room + room / 16);
 	struct prom *prom = malloc(sizeof(*prom));
-	int rc = body && prom ? 0 : -ENOMEM;
+	bool complete = false;
 
-	if (!rc) {
+	if (body && prom) {
 		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
-		/* A table has rows either of the measurement or of the event loop. */
+		/*
+		 * Each table has rows either in the store of the sampler or in the store of the
+		 * event loop.
+		 */
 		for (int id = 0; id < FAMILY_NR; id++) {
 			const struct series *series = &server->store.series[id];
 			const struct series_table *copy = &server->copy[series->table];
@@ -186,13 +193,11 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 			prom_write(prom, series,
 				   copy->nr ? copy : &server->own.tables[series->table]);
 		}
-		rc = prom_end(prom);
+		complete = !prom_end(prom);
 	}
-	if (!rc)
-		rc = body_finish(body);
 	free(prom);
-	if (!rc)
-		return body;
+	if (complete)
+		return body_finish(body);
 	body_put(body);
 	return NULL;
 }
@@ -202,11 +207,11 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
-	/* The copy is cheap and shows whether there is a new window. */
+	/* The copy also returns the generation, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
 		return -ENOMEM;
 	if (!cached->body || cached->generation != generation) {
-		/* Drop the old one before rendering the next: the cache keeps at most one. */
+		/* Free the old text before rendering, so that the cache has at most one. */
 		body_put(cached->body);
 		self_metrics_collect(server);
 		cached->body = render(server, format, gzip, cached->room);

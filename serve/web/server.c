@@ -19,9 +19,13 @@
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 
-/* Applies settings that can change while running; logs the first one that needs a restart. */
+/*
+ * Applies settings that can change without a restart, and logs the first changed setting that
+ * cannot.
+ */
 static void apply_live(struct server *server, struct config *fresh)
 {
+	struct meter *runq = server->collectors.list[CONFIG_COLLECT_runq].meter;
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
 
@@ -33,12 +37,10 @@ static void apply_live(struct server *server, struct config *fresh)
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;
-	for (size_t i = 0; i < collector_count(); i++)
-		if (server->collectors[i].ops == &collector_runq && server->collectors[i].meter) {
-			pthread_mutex_lock(&server->collectors[i].lock);
-			runq_set_sample(server->collectors[i].meter, now->sample_ratio);
-			pthread_mutex_unlock(&server->collectors[i].lock);
-		}
+	pthread_mutex_lock(&server->collectors.lock);
+	if (runq)
+		runq_set_sample(runq, now->sample_ratio);
+	pthread_mutex_unlock(&server->collectors.lock);
 	sampler_wake(&server->sampler);
 	http_warn_open(server);
 }
@@ -59,14 +61,17 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* A stream is one request: its client may not know the token of now. */
+		/* Clients of open streams authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }
 
-/* Our only child opens files of container runtimes; the filter does not allow to start it again. */
+/*
+ * The only child is the helper that opens files of container runtimes. The seccomp filter prevents
+ * a restart of the helper.
+ */
 static void reap_helper(struct server *server)
 {
 	if (waitpid(-1, NULL, WNOHANG) <= 0)
@@ -116,7 +121,7 @@ static int open_events(struct server *s, struct err *err)
 	sigemptyset(&signals);
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		sigaddset(&signals, handled[i]);
-	/* Threads inherit it. */
+	/* Threads inherit the signal mask. */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	s->signals = (struct source){.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK),
 				     .ready = on_signal,
@@ -140,7 +145,7 @@ static int run(struct server *s)
 	uint64_t next_ns = beat_ns ? now_ns + beat_ns : 0;
 	int rc = 0;
 
-	/* It may have ended before SIGCHLD was blocked. */
+	/* The helper may have exited before SIGCHLD was blocked. */
 	reap_helper(s);
 	while (!s->stopped && !rc) {
 		rc = loop_step(s->loop, earlier(next_ns, s->conns.sweep_ns));
@@ -151,7 +156,7 @@ static int run(struct server *s)
 		if (!next_ns || now_ns < next_ns)
 			continue;
 		next_ns = now_ns + beat_ns;
-		/* Notifies the service manager's watchdog only while windows end. */
+		/* The watchdog of the service manager restarts an exporter without windows. */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
 	}
@@ -172,7 +177,7 @@ static int history_open(struct server *s, struct err *err)
 	return rc ? rc : history_files_open(&s->files, s->config.history, uid, gid, err);
 }
 
-/* Everything that needs privileges. */
+/* Start-up steps that need privileges. */
 static int attach(struct server *s, struct err *err)
 {
 	struct resources needs;
@@ -181,17 +186,10 @@ static int attach(struct server *s, struct err *err)
 
 	resources_raise_files(&s->config);
 	s->config.no_blame = !s->config.blame_limit;
-	rc = auth_read(&s->auth, s->config.token_file, err);
-	if (!rc)
-		rc = traces_open(s, err);
-	if (!rc)
-		rc = history_open(s, err);
-	if (!rc)
-		rc = resources_check_memory(&s->config, &needs, err);
-	if (!rc)
-		rc = collectors_open(s->collectors, &s->config, err);
-	if (!rc)
-		rc = resources_check_files(&s->config, err);
+	rc = auth_read(&s->auth, s->config.token_file, err) ?: traces_open(s, err) ?:
+	     history_open(s, err) ?: resources_check_memory(&s->config, &needs, err) ?:
+	     collectors_open(&s->collectors, &s->config, err) ?:
+	     resources_check_files(&s->config, err);
 	if (rc)
 		return rc;
 	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for "
@@ -200,7 +198,7 @@ static int attach(struct server *s, struct err *err)
 		 RESOURCES_MIB(needs.map_bytes), RESOURCES_MIB(needs.heap_bytes));
 	store_init(&s->store, &s->config);
 	store_init(&s->own, &s->config);
-	collectors_add_refused(s->collectors, &s->store);
+	collectors_add_refused(&s->collectors, &s->store);
 	self_bpf_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
@@ -211,19 +209,15 @@ static int attach(struct server *s, struct err *err)
 	s->loop = epoll_create1(EPOLL_CLOEXEC);
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
-	rc = http_open(s, err);
-	if (!rc)
-		rc = sampler_open(&s->sampler, err);
-	if (!rc)
-		rc = open_events(s, err);
-	/* The first call uses system calls that the filter will not allow. */
+	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
+	/* The first call makes system calls that the seccomp filter does not allow. */
 	self_metrics_collect(s);
 	return rc;
 }
 
 /*
- * Capabilities belong to threads, so they are dropped before there is a second thread. The filter
- * is installed on all threads, so it comes after that and need not allow creating threads.
+ * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
+ * filter is installed after that on all threads, and does not allow new threads.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
@@ -246,18 +240,17 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/* Responses may be large and rare: return their memory to the system when freed. */
+	/* Memory of large responses returns to the kernel when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;
 	s->files.dir = s->files.fd = -1;
 	s->signals.fd = -1;
-	s->sampler = (struct sampler){.collectors = s->collectors,
+	s->sampler = (struct sampler){.collectors = &s->collectors,
 				      .store = &s->store,
 				      .config = &s->config,
 				      .wake_fd = -1,
-				      .notify_fd = -1,
-				      .log = log_line};
+				      .notify_fd = -1};
 	s->conns.max = s->config.max_connections;
 	s->conns.timeout_ns = s->config.timeout_ns;
 	rc = attach(s, err);
@@ -279,7 +272,7 @@ int server_run(struct server *s, struct err *err)
 	source_close(&s->signals);
 	if (s->loop >= 0)
 		close(s->loop);
-	collectors_close(s->collectors);
+	collectors_close(&s->collectors);
 	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&s->copy[i]);
 	store_free(&s->store);

@@ -17,34 +17,33 @@
 #include "serve/export/store.h"
 #include "view/prom.h"
 
-#define SERVER_MAX_COLLECTORS 8
 #define SERVER_MAX_STREAMS    64
 
 /* BPF programs and maps of this process. */
 #define BPF_OWN_MAX 64
 
 struct own_bpf {
-	int progs[BPF_OWN_MAX]; /* descriptors, owned by others */
+	int progs[BPF_OWN_MAX]; /* descriptors, owned by the meters */
 	size_t nr_progs;
 	uint64_t map_bytes;
 };
 
-/* A response that is valid until the next window. */
+/* A response that is shared until the next window. */
 struct cached {
 	struct body *body;
 	uint64_t generation;
-	size_t room; /* size of the last one: the estimate for the next */
+	size_t room; /* size of the last body: estimate for the next */
 };
 
 struct server {
 	struct config config;
 	struct auth auth;
 	struct store store;
-	struct collector collectors[SERVER_MAX_COLLECTORS];
+	struct collectors collectors;
 	struct sampler sampler;
 	struct notify notify;
 	struct own_bpf bpf;
-	int statm_fd; /* /proc/self/statm, opened while we still may: later we are another user */
+	int statm_fd; /* /proc/self/statm, opened before the user changes */
 	uint64_t start_unix_ns;
 
 	int loop; /* epoll descriptor */
@@ -53,21 +52,20 @@ struct server {
 	struct conns conns;
 	struct source signals, updated;
 
-	struct series_table copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
+	struct series_table copy[FAMILY_NR]; /* copy of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
-	struct cached metrics[PROM_NR_FORMATS][2]; /* by gzip */
-	struct cached json[SERVER_MAX_COLLECTORS][2];
+	struct cached metrics[PROM_NR_FORMATS][2]; /* indexed by format and gzip */
+	struct cached json[CONFIG_NR_COLLECTORS][2];
 	struct body *doctor[2];
 	struct body *host[2];
-	char machine[512]; /* one line for the report */
+	char machine[512]; /* description of the machine for the HTML report */
 	struct history history;
 	struct history_files files;
-	uint64_t files_seq[SERVER_MAX_COLLECTORS]; /* last window of each collector that was handled */
-	struct cached past; /* the response of /api/v1/history */
-	unsigned int past_collectors; /* bits of collectors in it */
+	/* window_seq of the last window written to files */
+	uint64_t files_seq[CONFIG_NR_COLLECTORS];
 	int traces_fd; /* directory of recordings; -1 for none */
 
-	/* Reads the settings again; set by the command. */
+	/* Reads the settings again after SIGHUP; set by cmd/serve.c. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);
 	void *reload_arg;
 	int (*doctor_report)(struct report **ret_report, struct err *err);

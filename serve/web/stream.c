@@ -9,12 +9,15 @@
 
 #include "base/clock.h"
 
-/* A client with this many unsent bytes is disconnected: it will not catch up. */
+/* A client with more unsent bytes is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, one whose client has received nothing for this long is closed. */
+/* At the limit of streams, a client that has received nothing for this long is closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
-/* Closes the stream whose client has received nothing for longest; false if all of them receive. */
+/*
+ * Closes the stream whose client has received nothing for the longest time. False if all clients
+ * receive.
+ */
 static bool make_room(struct server *server)
 {
 	struct conn *conn, *worst = NULL;
@@ -23,21 +26,21 @@ static bool make_room(struct server *server)
 	TAILQ_FOREACH(conn, &server->conns.list, list) {
 		if (!conn->stream || !conn_is_open(conn))
 			continue;
-		conn_look(conn, now_ns);
-		if (!worst || conn->moved_ns < worst->moved_ns)
+		conn_update_backlog(conn, now_ns);
+		if (!worst || conn->progress_ns < worst->progress_ns)
 			worst = conn;
 	}
-	if (!worst || now_ns - worst->moved_ns < STALLED_NS)
+	if (!worst || now_ns - worst->progress_ns < STALLED_NS)
 		return false;
 	conn_cut(worst, CONN_CUT_STALLED);
 	return true;
 }
 
-/* The whole window as one event: the JSON's only line break is at its end. */
+/* Server-sent event with the last window. The JSON has one line break, at its end. */
 static struct body *event_of(struct server *server, size_t index)
 {
 	struct body *json = api_body(server, index, false);
-	const char *name = server->collectors[index].ops->name;
+	const char *name = server->collectors.list[index].ops->name;
 	struct body *body = json ? body_new(false, json->len + strlen(name) + 16) : NULL;
 
 	if (!body)
@@ -47,16 +50,13 @@ static struct body *event_of(struct server *server, size_t index)
 	body_append(body, "\ndata: ", 7);
 	body_append(body, json->data, json->len);
 	body_append(body, "\n", 1);
-	if (!body_finish(body))
-		return body;
-	body_put(body);
-	return NULL;
+	return body_finish(body);
 }
 
-/* Queues the last windows for @only, or for all streams with NULL. */
+/* Queues the last windows for the stream @only, or for all streams if NULL. */
 static void queue(struct server *server, struct conn *only)
 {
-	for (size_t i = 0; i < collector_count(); i++) {
+	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		struct body *body = NULL;
 		struct conn *conn;
 
@@ -95,7 +95,7 @@ void stream_answer(struct server *server, struct request *request)
 		answer_text(server, request, HTTP_BADMETHOD, "use GET for a stream");
 		return;
 	}
-	if (!api_collectors(server, request, request->query, &collectors))
+	if (!api_collectors(server, request, &collectors))
 		return;
 	if (server->conns.nr_streams >= SERVER_MAX_STREAMS && !make_room(server)) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,

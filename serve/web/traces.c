@@ -17,20 +17,30 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 #define MAX_LISTED 200
-/* Entries of the directory that a request looks at: they take 8 ms of the event loop. */
+/* Maximum number of directory entries per request; 4,000 take 8 ms of the event loop. */
 #define MAX_FILES 4000
-/* A file of 200,000 slices has some 3 MB. */
+/* Maximum size of a recording. One with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
 #define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
 
 struct trace_file {
 	char *name;
-	uint64_t written_ns, bytes;
+	uint64_t written_ns, bytes; /* UINT64_MAX: unreadable */
+	const char *detail;	    /* reason why the file is unreadable */
 };
+
+static const struct column_spec file_columns[] = {
+	COLUMN(struct trace_file, M_FILE, name),
+	COLUMN(struct trace_file, M_WRITTEN_UNIX_NS, written_ns),
+	COLUMN(struct trace_file, M_SIZE_BYTES, bytes),
+	COLUMN(struct trace_file, M_DETAIL, detail),
+};
+static const struct table_spec files_table =
+	TABLE("traces", "recordings, newest first", file_columns);
 
 struct trace_files {
 	struct trace_file *list;
@@ -66,10 +76,13 @@ static bool is_name(const char *name)
 	       !strcmp(name + len - end, ENDING);
 }
 
-/* A descriptor or -errno. -ENOENT: not a regular file; links are not followed. */
+/*
+ * Opens a regular file without following links. Returns a descriptor or -errno; -ENOENT for other
+ * file types.
+ */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
-	/* O_NONBLOCK: opening a FIFO would wait for its writer. */
+	/* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
 	int fd = openat(server->traces_fd, name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
@@ -87,7 +100,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file *list, *file;
 	struct stat st = {0};
 
-	/* The directory may be unsearchable: its files are listed as unreadable. */
+	/* EACCES: the directory has no search permission. Its files are listed as unreadable. */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;
@@ -110,14 +123,12 @@ static int newest_first(const void *left, const void *right)
 {
 	const struct trace_file *a = left, *b = right;
 
-	if (a->written_ns != b->written_ns)
-		return a->written_ns < b->written_ns ? 1 : -1;
-	return strcmp(a->name, b->name);
+	return CMP(b->written_ns, a->written_ns) ?: strcmp(a->name, b->name);
 }
 
 static int read_dir(const struct server *server, struct trace_files *files)
 {
-	/* The directory was opened at the start: listing it needs no permission now. */
+	/* The directory was opened with privileges, so listing it needs no permission. */
 	int fd = fcntl(server->traces_fd, F_DUPFD_CLOEXEC, 0), rc = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -148,7 +159,10 @@ static void free_files(struct trace_files *files)
 	free(files->list);
 }
 
-/* A file without read permission is listed: the administrator can change that. */
+/*
+ * Unreadable files are listed with the reason, so that the administrator can change their
+ * permissions.
+ */
 static bool is_readable(const struct server *server, const char *name)
 {
 	struct stat st;
@@ -162,35 +176,22 @@ static bool is_readable(const struct server *server, const char *name)
 static struct report *make_report(const struct server *server, const struct trace_files *files)
 {
 	struct report *report = report_new("traces");
+	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED;
 	struct table *table;
-	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED, name, written, bytes, detail;
 
 	if (!report)
 		return NULL;
 	report->time_unix_ns = clock_unix_ns();
 	value_u64(report_field(report, M_LEFT_OUT_TOTAL), files->nr - nr);
-	table = report_table(report, "traces", "recordings, newest first");
-	name = table_col(table, M_FILE);
-	written = table_col(table, M_WRITTEN_UNIX_NS);
-	bytes = table_col(table, M_SIZE_BYTES);
-	detail = table_col(table, M_DETAIL);
+	table = columns_table(report, &files_table, 0);
 	for (size_t i = 0; i < nr; i++) {
-		const struct trace_file *file = &files->list[i];
-		size_t row = table_row(table);
+		struct trace_file row = files->list[i];
 
-		value_str(table_cell(table, row, name), file->name);
-		if (!is_readable(server, file->name)) {
-			value_str(table_cell(table, row, detail), UNREADABLE);
-			continue;
-		}
-		value_u64(table_cell(table, row, written), file->written_ns);
-		value_u64(table_cell(table, row, bytes), file->bytes);
+		if (!is_readable(server, row.name))
+			row = (struct trace_file){row.name, UINT64_MAX, UINT64_MAX, UNREADABLE};
+		columns_row(table, &row);
 	}
-	if (report->failed) {
-		report_free(report);
-		return NULL;
-	}
-	return report;
+	return report_finish(report, &report) ? NULL : report;
 }
 
 void traces_list(struct server *server, struct request *request)
@@ -224,13 +225,13 @@ static struct body *read_body(int fd, bool gzip, size_t size)
 	char part[32 * 1024];
 	ssize_t got = 0;
 
-	while (body && body->raw_len < MAX_BYTES && (got = read(fd, part, sizeof(part))) > 0)
-		body_append(body, part, got);
-	if (body && (got < 0 || body_finish(body))) {
-		body_put(body);
-		body = NULL;
-	}
-	return body;
+	for (size_t sum = 0; body && sum < MAX_BYTES && (got = read(fd, part, sizeof(part))) > 0;
+	     sum += (size_t)got)
+		body_append(body, part, (size_t)got);
+	if (got >= 0)
+		return body_finish(body);
+	body_put(body);
+	return NULL;
 }
 
 static void send_file(struct server *server, struct request *request, int fd, size_t size)
@@ -241,15 +242,16 @@ static void send_file(struct server *server, struct request *request, int fd, si
 		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
 		return;
 	}
-	/* A fixed name: that of the file may contain anything. */
+	/* The suggested name is fixed, because the file name may contain any byte. */
 	request->extra =
 		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
 	answer_body(server, request, "application/octet-stream", body);
 	body_put(body);
 }
 
-void traces_answer(struct server *server, struct request *request, const char *name)
+void traces_answer(struct server *server, struct request *request)
 {
+	const char *name = request->path + sizeof(TRACES_PATH) - 1;
 	char plain[NAME_MAX + 1];
 	struct stat st;
 	int fd = -ENOENT;

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "gen/loads.h"
 #include "measure/audit/modes.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 

@@ -97,11 +97,10 @@ static struct body *render(const struct store *store, const struct series_table 
 	prom = (struct prom){.format = format, .sink = sink, .arg = body};
 	for (int id = 0; id < FAMILY_NR; id++)
 		prom_write(&prom, &store->series[id], &copy[store->series[id].table]);
-	if (prom_end(&prom) || body_finish(body)) {
-		body_put(body);
-		return NULL;
-	}
-	return body;
+	if (!prom_end(&prom))
+		return body_finish(body);
+	body_put(body);
+	return NULL;
 }
 
 static void bench_size(unsigned int nr)

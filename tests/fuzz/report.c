@@ -2,7 +2,7 @@
 /* Any JSON: a report that was read back is written the same again, and HTML that embeds it has no foreign markup. */
 #include "fuzz.h"
 
-#include "report/read_json.h"
+#include "report/report.h"
 #include "view/html/html.h"
 #include "view/view.h"
 

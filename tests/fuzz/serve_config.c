@@ -21,7 +21,7 @@ static void check(const char *text, size_t len)
 		FUZZ_CHECK(err.code && err.what[0]);
 	} else {
 		FUZZ_CHECK(!err.code);
-		FUZZ_CHECK(c.nr_listen <= CONFIG_MAX_LISTEN && c.nr_le <= RUNQ_NR_LE);
+		FUZZ_CHECK(c.nr_listen <= ADDRESS_MAX_LISTEN && c.nr_le <= RUNQ_NR_LE);
 		FUZZ_CHECK(c.interval_ns >= 100000000 && c.interval_ns <= 3600000000000ULL);
 		FUZZ_CHECK(c.max_connections >= 1 && c.max_connections <= 65536);
 		FUZZ_CHECK(c.user && c.user[0] && c.collect);

@@ -214,7 +214,7 @@ static int read_runq(const json_t *root, struct report **ret_report)
 			.wait_ns = whole(row, "wait_ns")};
 	}
 	read_idle_states(q, root);
-	rc = runq_report(&q->window, ret_report);
+	rc = runq_report(&q->window, NULL, ret_report);
 	free(q);
 	return rc;
 }

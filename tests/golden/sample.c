@@ -7,7 +7,7 @@
 #include "present/diff.h"
 #include "present/try.h"
 #include "report/findings.h"
-#include "report/read_json.h"
+#include "report/report.h"
 
 #define SAMPLE_TIME_NS 1700000000123456789ULL
 

@@ -130,7 +130,7 @@ static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to
 {
 	uint64_t sent = 0, calls = 0, of_reads = 0;
 
-	if (!w->calls_told) {
+	if (!w->calls_known) {
 		live_skip("functions behind IPIs", "this kernel does not tell which are called");
 		return;
 	}

@@ -239,7 +239,7 @@ static void await_sleep(struct beside *b)
 		next_look(b, "a sleep of its thread");
 }
 
-static void judge_osnoise(const struct beside *b, const char *row, bool nmi_told)
+static void judge_osnoise(const struct beside *b, const char *row, bool nmi_known)
 {
 	unsigned long long periods, nmis, irqs, softirqs, threads;
 
@@ -257,7 +257,7 @@ static void judge_osnoise(const struct beside *b, const char *row, bool nmi_told
 	/* To rtla every task is a thread. */
 	judge(b, "threads", THREADS, threads,
 	      b->around.of[TASK_NS] ? "tasks ran there that are no kernel threads" : NULL);
-	if (nmi_told)
+	if (nmi_known)
 		judge(b, "NMIs", NMIS, nmis, NULL);
 	else
 		live_skip("NMIs beside rtla osnoise", "this kernel does not tell noise of them");
@@ -276,7 +276,7 @@ static void beside_osnoise(struct beside *b)
 	live_sleep_ms(READ_MS);
 	if (!b->inside.of[IRQS])
 		live_skip("what rtla osnoise counts at least", "no window was read in time");
-	judge_osnoise(b, stop_rtla(b), noise_window(b->meter)->nmi_told);
+	judge_osnoise(b, stop_rtla(b), noise_window(b->meter)->nmi_known);
 }
 
 /*

@@ -10,7 +10,7 @@
 #include "configured.h"
 #include "gen/loads.h"
 #include "live.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 #include "present/audit.h"
 #include "truth.h"
 #include "view/view.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Siblings of a core that are busy at the same time, against perf's stamps of idle entries and exits. */
+/* Siblings and cgroups of a core that run at the same time, against perf's stamps of idle and switches. */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "cgroups.h"
 #include "live.h"
 #include "measured.h"
 #include "pinned.h"
@@ -56,7 +57,7 @@ static const char *const *events(void)
 	static const char *const wanted[] = {
 		"power/cpu_idle", "irq_vectors/local_timer_entry", "irq_vectors/reschedule_entry",
 		"irq_vectors/call_function_single_entry", "irq_vectors/call_function_entry",
-		"irq_vectors/irq_work_entry"};
+		"irq_vectors/irq_work_entry", "sched/sched_switch"};
 	static const char *names[WITNESS_EVENTS + 1];
 	size_t nr = 0;
 
@@ -78,7 +79,8 @@ static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_
 		uint64_t at_ns = !hit || hit->time_ns > to_ns ? to_ns : hit->time_ns;
 		bool now;
 
-		if (hit && (hit->cpu < FIRST || hit->cpu > FIRST + 1))
+		if (hit && (hit->cpu < FIRST || hit->cpu > FIRST + 1 ||
+			    !strcmp(w->names[hit->event], "sched/sched_switch")))
 			continue;
 		if (at_ns > last_ns) {
 			ns[busy[0] + busy[1]] += (double)(at_ns - last_ns);
@@ -92,6 +94,51 @@ static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_
 		busy[hit->cpu - FIRST] = now;
 	}
 	return edges;
+}
+
+/* Time in which each task ran, ns[0] and ns[1], and in which both did, ns[2]. Returns the switches. */
+static unsigned int overlap(const struct witness *w, uint64_t from_ns, const pid_t pids[2], double ns[3])
+{
+	bool runs[2] = {0};
+	uint64_t last_ns = 0;
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < w->nr_hits; i++) {
+		const struct witness_hit *hit = &w->hits[i];
+		double more = (double)(hit->time_ns - last_ns);
+
+		if (hit->time_ns < from_ns || hit->cpu < FIRST || hit->cpu > FIRST + 1 ||
+		    strcmp(w->names[hit->event], "sched/sched_switch"))
+			continue;
+		ns[0] += runs[0] ? more : 0;
+		ns[1] += runs[1] ? more : 0;
+		ns[2] += runs[0] && runs[1] ? more : 0;
+		last_ns = hit->time_ns;
+		runs[hit->cpu - FIRST] = witness_field(w, hit, "next_pid") == pids[hit->cpu - FIRST];
+		nr++;
+	}
+	return nr;
+}
+
+static void judge_pair(json_t *root, const char *cgroup, const char *sibling, double shared_ns,
+		       double run_ns, double bound)
+{
+	json_t *row, *found = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "cgroups"), i, row)
+		if (!strcmp(json_string_value(json_object_get(row, "cgroup")), cgroup) &&
+		    !strcmp(json_string_value(json_object_get(row, "sibling_cgroup")), sibling))
+			found = row;
+	live_ok(found != NULL, "%s shares a core with %s", cgroup, sibling);
+	if (!found)
+		return;
+	live_ok(fabs(live_number(found, "shared_ns") - shared_ns) <= bound,
+		"shared %.3f ms, by perf %.3f ms, bound %.3f", live_number(found, "shared_ns") / 1e6,
+		shared_ns / 1e6, bound / 1e6);
+	live_ok(fabs(live_number(found, "run_ns") - run_ns) <= bound,
+		"ran %.3f ms, by perf %.3f ms, bound %.3f", live_number(found, "run_ns") / 1e6,
+		run_ns / 1e6, bound / 1e6);
 }
 
 static void judge(json_t *root, const struct witness *w)
@@ -125,18 +172,22 @@ static void judge(json_t *root, const struct witness *w)
 
 int main(void)
 {
-	const char *const args[] = {"load", "--cores", "--json", "3", "1", NULL};
+	const char *const args[] = {"load", "--cores", "--cgroups", "--json", "3", "1", NULL};
 	struct pinned_task first = {.cpu = FIRST, .run = run_first};
 	struct pinned_task second = {.cpu = FIRST + 1, .run = run_second};
 	struct shared *shared = pinned_share(sizeof(*shared));
 	struct measured measured;
 	struct witness witness;
 	json_t *root;
+	double ns[3] = {0}, bound;
 	pid_t pids[2];
 
 	truth_begin(4);
 	witness_begin(&witness, events());
 	live_sleep_ms(2000);
+	cgroups_open();
+	first.cgroup = cgroups_make("app");
+	second.cgroup = cgroups_make("batch");
 	shared->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
 	pids[0] = pinned_start(&first, shared);
 	pids[1] = pinned_start(&second, shared);
@@ -144,6 +195,9 @@ int main(void)
 	root = measured_end(&measured, shared->begin_ns, shared->begin_ns + ROUNDS * DISTANCE_NS);
 	witness_end(&witness);
 	judge(root, &witness);
+	bound = overlap(&witness, shared->begin_ns, pids, ns) * EDGE_NS;
+	judge_pair(root, first.cgroup, second.cgroup, ns[2], ns[0], bound);
+	judge_pair(root, second.cgroup, first.cgroup, ns[2], ns[1], bound);
 	json_decref(root);
 	witness_free(&witness);
 	pinned_stop(pids[0]);

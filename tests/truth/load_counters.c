@@ -68,7 +68,8 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 /* Pinned events until the PMU has no counter left; returns how many are open. */
 static int take_all(int fds[MOST_COUNTERS])
 {
-	const struct perf_event other = {.name = "r1b", .type = PERF_TYPE_RAW, .config = 0x1b};
+	const struct perf_event other = {
+		.name = "r1b", .types = {PERF_TYPE_RAW}, .nr_types = 1, .config = 0x1b};
 	struct perf_count count;
 	int nr = 0;
 

@@ -281,7 +281,7 @@ static __attribute__((noinline)) int window_ends(uint64_t *ret_cpu_ns, struct er
 		rc = runq_window_groups(&many.window, &many.slots.waits, &many.filter,
 					many.pods ? &many.rollup : NULL, err);
 	if (!rc)
-		rc = runq_report(&many.window, &report);
+		rc = runq_report(&many.window, NULL, &report);
 	report_free(report);
 	*ret_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	return rc;

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "report/metrics.h"
-#include "view/html/assets.h"
+#include "view/html/html.h"
 
 static const char *folder;
 

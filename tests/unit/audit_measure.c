@@ -7,7 +7,7 @@
 
 #include "measure/audit/samples.h"
 #include "present/audit.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 
 static const struct audit_opts opts = {.cpu = 3};
 

@@ -110,7 +110,7 @@ int __wrap_setrlimit64(int what, const struct rlimit *limit)
 	return 0;
 }
 
-static const struct perf_event ref_cycles = {.name = "ref-cycles", .config = 9};
+static const struct perf_event ref_cycles = {.name = "ref-cycles", .nr_types = 1, .config = 9};
 static struct cpuset online;
 
 static int setup(void **state)
@@ -136,7 +136,7 @@ static struct counters *open_one(const struct perf_event *event)
 /* Users of the same event share one counter per CPU until the last one closes it. */
 static void test_shared(void **state)
 {
-	struct perf_event other = {.name = "r8", .type = 4, .config = 8};
+	struct perf_event other = {.name = "r8", .types = {4}, .nr_types = 1, .config = 8};
 	struct counters *one = open_one(&ref_cycles), *two = open_one(&ref_cycles), *third;
 
 	(void)state;

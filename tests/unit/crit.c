@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stats/crit.h"
+#include "stats/compare.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

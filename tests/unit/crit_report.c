@@ -17,20 +17,17 @@ static bool fake_stopped(void)
 
 /* Round k of operation o: median 10·o + k, batch a tenth of it; irq is unavailable. */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
-		      struct crit_round *ret_round, struct err *err)
+		      struct crit_round *round, struct err *err)
 {
-	struct crit_round round;
-
 	if (fail_with)
 		return err_set(err, fail_with, "the fake fails");
-	crit_round_clear(&round);
-	round.cpus = calloc(2, sizeof(*round.cpus));
-	round.nr_cpus = 2;
-	round.clock_ns = 30;
-	round.call_ns = 6;
-	round.below_overhead = 5;
+	round->cpus = calloc(2, sizeof(*round->cpus));
+	round->nr_cpus = 2;
+	round->clock_ns = 30;
+	round->call_ns = 6;
+	round->below_overhead = 5;
 	for (int op = CRIT_PREEMPT; op < CRIT_NR_OPS; op++) {
-		struct crit_figures *f = &round.op[op];
+		struct crit_figures *f = &round->op[op];
 
 		f->median = 10 * op + rounds_done;
 		f->average = f->median + 1;
@@ -40,13 +37,12 @@ static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		for (unsigned int i = 0; i < opts->nr_percentiles; i++)
 			f->percentile[i] = opts->percentile[i] / 1000.0;
 		for (int cpu = 0; cpu < 2; cpu++) {
-			round.cpus[cpu].cpu = 4 * cpu;
-			round.cpus[cpu].op[op] = (struct tb_summary){f->median + cpu, 2, 3};
-			round.cpus[cpu].batch[op] = 0.5;
+			round->cpus[cpu].cpu = 4 * cpu;
+			round->cpus[cpu].op[op] = (struct tb_summary){f->median + cpu, 2, 3};
+			round->cpus[cpu].batch[op] = 0.5;
 		}
 	}
 	rounds_done++;
-	*ret_round = round;
 	return 0;
 }
 

@@ -23,7 +23,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	assert_int_equal(cstate_list(tree->root, false, events), 2);
 	assert_string_equal(events[0].name, "C1");
 	assert_string_equal(events[1].name, "C6");
-	assert_int_equal(events[1].type, 21);
+	assert_int_equal(events[1].types[0], 21);
 	assert_int_equal(events[1].config, 2);
 	assert_int_equal(cstate_list(tree->root, true, events), 0);
 	tree_file(tree, PACKAGE "/type", "22\n");
@@ -31,7 +31,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	tree_file(tree, PACKAGE "/events/c6-residency", "event=0x02\n");
 	assert_int_equal(cstate_list(tree->root, true, events), 2);
 	assert_string_equal(events[1].name, "PC6");
-	assert_int_equal(events[1].type, 22);
+	assert_int_equal(events[1].types[0], 22);
 }
 
 /* Names and descriptions as the kernel's drivers give them. */

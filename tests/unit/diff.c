@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "present/diff.h"
-#include "report/read_json.h"
+#include "report/report.h"
 
 #define CRIT(engine, unit, work, rounds, batch, low, high)                                       \
 	"{\"schema\":\"subtick.crit/1\",\"time_unix_ns\":1,\"window_ns\":9,\"engine\":\"" engine     \

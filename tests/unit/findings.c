@@ -267,7 +267,7 @@ static struct report *queue_of(struct queue *queue)
 {
 	struct report *report;
 
-	assert_int_equal(runq_report(&queue->window, &report), 0);
+	assert_int_equal(runq_report(&queue->window, NULL, &report), 0);
 	assert_non_null(findings_of(report));
 	return report;
 }

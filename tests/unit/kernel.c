@@ -2,7 +2,7 @@
 /* Command line, lockdown, BPF scheduler, accounting regime, capabilities, idle states, hypervisors. */
 #include "host/kernel.h"
 
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 #include "host/cpuidle.h"
 #include "host/machine.h"
 #include "test.h"

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_TESTS_UNIT_MACHINES_H
 #define SUBTICK_TESTS_UNIT_MACHINES_H
 
-#include "doctor/check.h"
+#include "doctor/doctor.h"
 #include "tree.h"
 
 /* A laptop on Debian 12: x86-64, intel_idle, ref-cycles, cgroup v2, root. */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "cmd/audit_rows.h"
-#include "report/read_json.h"
-#include "view/svg/wake.h"
+#include "report/report.h"
+#include "view/svg/plots.h"
 #include "view/view.h"
 
 #define ROUNDS 3000

@@ -30,7 +30,7 @@ static void expect(const char *rule, const char *culprit, const char *victim)
 
 	report->window_ns = WINDOW_NS;
 	findings_begin(report);
-	noise_findings(&w, report);
+	noise_findings(&w, NULL, report);
 	found = findings_of(report);
 	assert_int_equal(found ? found->nr_rows : 0, rule ? 1 : 0);
 	if (rule) {

@@ -299,7 +299,7 @@ static struct report *report_of(struct meter *meter)
 	struct report *report = NULL;
 
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
-	assert_int_equal(noise_report(noise_window(meter), &report), 0);
+	assert_int_equal(noise_report(noise_window(meter), NULL, &report), 0);
 	return report;
 }
 

@@ -163,9 +163,61 @@ TEST(part_of_load)
 	begin();
 	wait_for("/batch", 300, 0);
 	task(7, "burner", "/batch", 900);
-	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_LOAD, &report), 0);
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_LOAD, true, &report), 0);
 	assert_int_equal(findings_of(report)->nr_rows, 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
+	report_free(report);
+}
+
+/*
+ * The exporter measures no tasks: each report has its own findings, and names the cgroup. The
+ * interrupts take their share of the waits.
+ */
+TEST(parts_without_tasks)
+{
+	begin();
+	scene.window.suspects = (struct suspects){0};
+	wait_for("/batch", 200, 0);
+	wait_for("/app", 100, 0);
+	scene.sources[0] = (struct noise_source){
+		.kind = NOISE_KIND_IRQ, .irq = 5, .name = "eth0", .ns = 200 * MS, .count = 1000};
+	scene.noise.nr_sources = 1;
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_LOAD, false, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 0);
+	report_free(report);
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_NOISE, false, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "hardirq");
+	assert_int_equal(table_cell(findings_of(report), 0, 2)->u64, (200 + 60) * MS);
+	report_free(report);
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 2);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
+	assert_string_equal(table_str(findings_of(report), 0, "culprit"), "/batch");
+	assert_string_equal(table_str(findings_of(report), 0, "next_command"), "subtick --once");
+	assert_int_equal(table_cell(findings_of(report), 0, 2)->u64, 160 * MS);
+	assert_string_equal(table_str(findings_of(report), 1, "rule"), "same_group");
+	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
+	report_free(report);
+	/* The setting of a cgroup is better than a command. */
+	settings("/app");
+	settings("/batch")->levels[0].idle = 0;
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
+	assert_string_equal(table_str(findings_of(report), 0, "next_setting"), "/cg/batch/cpu.idle=1");
+	assert_null(table_str(findings_of(report), 0, "next_command"));
+	report_free(report);
+}
+
+/* Without load the findings are those of runq alone. */
+TEST(parts_without_load)
+{
+	begin();
+	wait_for("/batch", 300, 0);
+	scene.window.load = NULL;
+	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
+	assert_int_equal(findings_of(report)->nr_rows, 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
+	assert_null(table_str(findings_of(report), 0, "next_command"));
 	report_free(report);
 }
 

@@ -16,14 +16,14 @@ TEST(names)
 	struct perf_event event;
 
 	assert_int_equal(perf_event_find(NULL, "cycles", &event, NULL), 0);
-	assert_int_equal(event.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(event.types[0], PERF_TYPE_HARDWARE);
 	assert_int_equal(event.config, PERF_COUNT_HW_CPU_CYCLES);
 	/* The rate of this event changes with the frequency. */
 	assert_false(event.constant);
 	assert_int_equal(perf_event_find(NULL, "ref-cycles", &event, NULL), 0);
 	assert_true(event.constant);
 	assert_int_equal(perf_event_find(NULL, "r4004", &event, NULL), 0);
-	assert_int_equal(event.type, PERF_TYPE_RAW);
+	assert_int_equal(event.types[0], PERF_TYPE_RAW);
 	assert_int_equal(event.config, 0x4004);
 	assert_false(event.constant);
 	assert_int_equal(perf_event_find(NULL, "rffffffffffffffff", &event, NULL), 0);

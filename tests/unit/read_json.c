@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "report/read_json.h"
+#include "report/report.h"
 #include "view/view.h"
 
 static char *to_json(const struct report *report)

@@ -39,8 +39,8 @@ static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 /* The memory of the first chunk is at a fixed address, and the programs know a point inside it. */
 #define near_area  (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
 #define quick_area (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS)
-#define AREA(name) ((void *)name##_area)
-#define INTO(base, offset) ((void *)((char *)(base) + (offset)))
+#define FIXED(name) ((void *)name##_area)
+#define OFFSET(base, offset) ((void *)((char *)(base) + (offset)))
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

@@ -166,7 +166,7 @@ TEST_WITH(reported, setup, teardown)
 	const struct table *groups, *blamed;
 	struct report *report;
 
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	groups = report_find(report, "groups");
 	assert_string_equal(table_str(groups, 0, "cgroup"), POD);
 	assert_string_equal(table_str(groups, 0, "name"), "shop/web");

@@ -135,7 +135,7 @@ static void test_filtered(void **state)
 	waited(7, "/a", 100, 50000);
 	window.filtered = true;
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_true(table_find(report->fields, "waits_seen") >= 0);
 	assert_int_equal(table_get(report->fields, 0, "waits_seen")->kind, VALUE_NULL);
 	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
@@ -177,7 +177,7 @@ static void test_steps(void **state)
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
 	assert_true(isnan(window.groups[0].sum_stderr_ratio));
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_get(report->quality, 0, "percentile_error_ratio")->kind, VALUE_NULL);
 	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));
 	assert_non_null(strstr(report->notes[2], "standard error of sums is unavailable"));
@@ -283,7 +283,7 @@ static void test_report(void **state)
 	waited(7, "/a", 2, 50000);
 	waited(8, "/a", 2, 200000);
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->u64, 70);
 	assert_int_equal(cell(report, "groups", 0, "sum_ns")->u64, 100000);
 	assert_int_equal(cell(report, "groups", 0, "causes.same_group_ns")->u64, 100000);
@@ -297,7 +297,7 @@ static void test_report(void **state)
 	report_free(report);
 	ask_for(asked, 1);
 	close_window();
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(cell(report, "groups", 0, "count")->u64, 0);
 	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->kind, VALUE_NULL);
 	assert_int_equal(cell(report, "groups", 0, "ended")->kind, VALUE_NULL);
@@ -306,7 +306,7 @@ static void test_report(void **state)
 	report_free(report);
 	/* Causes that were not asked for have no columns. */
 	window.has_causes = false;
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
 	assert_true(table_find(report->tables[0], "sum_ns") >= 0);
 	report_free(report);

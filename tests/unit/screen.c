@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "report/findings.h"
-#include "view/screen/draw.h"
 #include "view/screen/screen.h"
 #include "view/utf8.h"
 

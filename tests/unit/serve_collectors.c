@@ -13,7 +13,7 @@ int __wrap_load_open(const struct load_opts *opts, struct meter **ret_meter, str
 const struct load_window *__wrap_load_window(const struct meter *meter);
 int __wrap_noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
 
-static struct collector collectors[CONFIG_NR_COLLECTORS];
+static struct collectors collectors;
 static bool accepts;	      /* programs that count for noise can be loaded */
 static bool falls_back;	      /* load takes another source if bpf is refused */
 static bool shared;	      /* the open meter of load counts for noise */
@@ -74,7 +74,7 @@ int __wrap_noise_open(const struct noise_opts *opts, struct meter **ret_meter, s
 static int open_them(uint32_t collect, struct err *err)
 {
 	config.collect = collect;
-	return collectors_open(collectors, &config, err);
+	return collectors_open(&collectors, &config, err);
 }
 
 #define LOAD  (1u << CONFIG_COLLECT_load)
@@ -82,18 +82,18 @@ static int open_them(uint32_t collect, struct err *err)
 
 static void assert_without_noise(const char *reason)
 {
-	const struct collector *noise = &collectors[CONFIG_COLLECT_noise];
+	const struct collector *noise = &collectors.list[CONFIG_COLLECT_noise];
 
-	assert_ptr_equal(collectors[CONFIG_COLLECT_load].meter, &load_meter);
+	assert_ptr_equal(collectors.list[CONFIG_COLLECT_load].meter, &load_meter);
 	assert_null(noise->meter);
 	assert_string_equal(noise->refused.what, reason);
-	assert_int_equal(collectors[CONFIG_COLLECT_load].refused.code, 0);
+	assert_int_equal(collectors.list[CONFIG_COLLECT_load].refused.code, 0);
 	assert_int_equal(nr_load, 1);
 	assert_int_equal(nr_noise, 0);
-	collectors_add_refused(collectors, &store);
+	collectors_add_refused(&collectors, &store);
 	assert_int_equal(words(F_UP, "collector=\"noise\"")[0].u64, 0);
 	assert_null(find(F_UP, "collector=\"load\""));
-	collectors_close(collectors);
+	collectors_close(&collectors);
 	assert_int_equal(nr_load, 0);
 }
 

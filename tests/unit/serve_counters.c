@@ -188,8 +188,12 @@ TEST_WITH(test_names, setup, teardown)
 	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
 	struct runq_group pod = {.path = "/pod", .pod_uid = "0a1b", .qos = "burstable"};
 	struct runq_group plain = {.path = "/system"};
+	struct runq_group vm = {.path = "/vm", .container_id = "web", .runtime = "libvirt"};
+	struct runq_group lxc = {.path = "/lxc", .container_id = "web", .runtime = "lxc"};
 	uint64_t le_count[16] = {0};
 	struct runq_group_window rows[] = {
+		{.party = {.group = &vm}, .count = 1, .sum_ns = 10, .le_count = le_count},
+		{.party = {.group = &lxc}, .count = 1, .sum_ns = 10, .le_count = le_count},
 		{.party = {.group = &pod}, .count = 1, .sum_ns = 10, .le_count = le_count},
 		{.party = {.group = &plain}, .count = 1, .sum_ns = 10, .le_count = le_count},
 	};
@@ -210,7 +214,7 @@ TEST_WITH(test_names, setup, teardown)
 				     .nr_pressed = 3,
 				     .pressure_losses = {.full = 3, .shared = 4, .crowded = 5, .unstable = 6},
 				     .groups = rows,
-				     .nr_groups = 2,
+				     .nr_groups = 4,
 				     .blame = &blame,
 				     .nr_blame = 1,
 				     .idle_states = &idle,
@@ -221,7 +225,9 @@ TEST_WITH(test_names, setup, teardown)
 	pod.names = &names;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/pod\"", config.nr_le), 2);
-	assert_int_equal(count(F_RUNQ), 2);
+	assert_int_equal(count(F_RUNQ), 4);
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/vm\""), "vm=\"web\"");
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/lxc\""), "");
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""),
 			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_CAUSE, "cgroup=\"/pod\",cause=\"idle_exit\""),

@@ -118,7 +118,10 @@ static int lossy_read(struct meter *meter, struct err *err)
 
 static uint64_t presented; /* reports built */
 
-static int lossy_present(const struct meter *meter, struct report **ret_report)
+int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
+				bool all_in_load, struct report **ret_report);
+int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
+				bool all_in_load, struct report **ret_report)
 {
 	struct report *report = report_new("lossy");
 
@@ -138,7 +141,7 @@ static void lossy_absorb(struct store *to, const struct meter *meter)
 TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
-	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb, .present = lossy_present};
+	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
 	struct meter meter = {.ops = &ops};
 	struct collector collector = {.ops = &lossy, .meter = &meter};
 	struct err err = {0};
@@ -168,26 +171,27 @@ TEST_WITH(test_report, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
 	static const struct collector_ops lossy = {
-		.name = "lossy", .absorb = lossy_absorb, .present = lossy_present};
+		.name = "lossy", .absorb = lossy_absorb};
 	struct meter meter = {.ops = &ops};
-	struct collector collector = {.ops = &lossy, .meter = &meter};
+	struct collectors all = {.list = {{.ops = &lossy, .meter = &meter}}};
+	struct collector *collector = &all.list[0];
 	struct err err = {0};
 
 	presented = 0;
-	assert_null(collector_report(&collector));
+	assert_null(collector_report(&all, 0));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(collector_update(&collector, &store, &err), 0);
+		assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(presented, 0);
-	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
-	assert_int_equal(collector_report(&collector)->time_unix_ns, 0);
-	assert_int_equal(collector_update(&collector, &store, &err), 0);
-	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
+	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
+	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
+	assert_int_equal(collector_update(collector, &store, &err), 0);
+	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
 	/* The window of a failed read is undefined: the last report stays, and none is built. */
 	meter_fails = true;
-	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
-	assert_int_equal(collector_report(&collector)->time_unix_ns, 1);
-	collector_forget_report(&collector);
-	assert_null(collector_report(&collector));
+	assert_int_equal(collector_update(collector, &store, &err), -EIO);
+	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
+	collector_forget_report(collector);
+	assert_null(collector_report(&all, 0));
 	meter_fails = false;
 	assert_int_equal(presented, 2);
 }

@@ -52,23 +52,13 @@ static int fake_read(struct meter *meter, struct err *err)
 	return 0;
 }
 
-static int fake_present(const struct meter *meter, struct report **ret_report)
-{
-	*ret_report = report_new("fake");
-	return 0;
-}
-
 static void fake_absorb(struct store *store, const struct meter *meter)
-{
-}
-
-static void quiet(const char *fmt, ...)
 {
 }
 
 static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
-static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb, .present = fake_present};
+static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
 /* Waits up to five seconds: on a loaded machine the result may come late. */
 static bool becomes(const struct sampler *sampler, bool ready)
@@ -85,7 +75,7 @@ static bool becomes(const struct sampler *sampler, bool ready)
 
 /* A sampler with one fake collector. */
 struct run {
-	struct collector collectors[8];
+	struct collectors collectors;
 	struct config config;
 	struct store store;
 	struct sampler sampler;
@@ -95,14 +85,13 @@ static void run_begin(struct run *run)
 {
 	struct err err = {0};
 
-	*run = (struct run){.collectors = {{.ops = &fake_ops, .meter = &fake_meter}}};
+	*run = (struct run){.collectors.list = {{.ops = &fake_ops, .meter = &fake_meter}}};
 	assert_int_equal(config_init(&run->config), 0);
 	run->config.interval_ns = NSEC_PER_MSEC;
 	store_init(&run->store, &run->config);
-	run->sampler = (struct sampler){.collectors = run->collectors,
+	run->sampler = (struct sampler){.collectors = &run->collectors,
 					.store = &run->store,
-					.config = &run->config,
-					.log = quiet};
+					.config = &run->config};
 	assert_int_equal(sampler_open(&run->sampler, &err), 0);
 	assert_int_equal(sampler_start(&run->sampler, &err), 0);
 }
@@ -203,7 +192,7 @@ static void churn_absorb(struct store *store, const struct meter *meter)
 	store_row(store, F_RUNQ, &(struct label)LABEL("cgroup", path), 1);
 }
 
-static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb, .present = fake_present};
+static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb};
 
 static void windows(struct collector *collector, struct store *store)
 {

@@ -24,7 +24,7 @@ static void end_window_filtered(struct wake_env *env)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
 		_exit(NO_FILTER);
-	wake_env_after(env);
+	wake_env_end(env);
 	_exit(!env->cpus[0].counted);
 }
 
@@ -39,7 +39,7 @@ TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 
 	machine_laptop(tree, &probe);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
-	wake_env_after(&env);
+	wake_env_end(&env);
 	assert_true(env.cpus[0].counted);
 	pid = fork();
 	if (!pid)

@@ -2,7 +2,7 @@
 /* Axes of plots, and keys that do not exist. */
 #include "test.h"
 
-#include "view/svg/audit.h"
+#include "view/svg/plots.h"
 #include "view/svg/svg.h"
 
 static void label_is(const struct svg_axis *axis, size_t tick, const char *want)

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "view/timeline.h"
+#include "view/view.h"
 
 static struct timeline_event events[] = {
 	{.ns = 1000, .kind = TIMELINE_IRQ_ENTER, .cpu = 0, .arg = 11, .name = "arch_timer"},

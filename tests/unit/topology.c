@@ -120,12 +120,14 @@ TEST_WITH(offline_sibling, tree_setup, tree_teardown)
 	/* It comes online: the programs do not know it as a sibling, so its core has no figure. */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
-	cores.cur[1].now_ns = cores.cur[2].now_ns = 1000;
+	cores.states[1].cur.now_ns = cores.states[2].cur.now_ns = 1000;
 	load_cores_window(&cores, cpus);
 	assert_int_equal(cores.list[1].flags, 0);
+	assert_false(cores.grown);
 	cpus[5].flags = LOAD_HOTPLUGGED;
 	load_cores_window(&cores, cpus);
 	assert_int_equal(cores.list[1].flags, LOAD_HOTPLUGGED);
+	assert_true(cores.grown);
 	assert_int_equal(cores.list[2].flags, 0);
 	load_cores_close(&cores);
 }

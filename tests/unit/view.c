@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <jansson.h>
-#include <locale.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -262,26 +261,6 @@ static void test_json_key_clash(void **state)
 	free(text);
 }
 
-static void test_decimal_comma(void **state)
-{
-	static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-	char *text;
-
-	for (size_t i = 0; i < 3 && strcmp(localeconv()->decimal_point, ","); i++)
-		setlocale(LC_NUMERIC, names[i]);
-	if (strcmp(localeconv()->decimal_point, ",")) {
-		print_message("# no locale with a decimal comma\n");
-		skip();
-	}
-	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
-		text = write_many(format, 2, 5);
-		assert_null(strstr(text, "0,01"));
-		assert_null(strstr(text, "1,0%"));
-		free(text);
-	}
-	setlocale(LC_NUMERIC, "C");
-}
-
 /* Parts of a sum: the three largest in words, every one of them with --wide, in JSON and in CSV. */
 static void test_parts(void **state)
 {
@@ -439,7 +418,7 @@ int main(void)
 		cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_csv_formula),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
-		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_long_names),    cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_more_findings),
 	};

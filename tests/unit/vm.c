@@ -280,7 +280,7 @@ TEST_WITH(report_of_vcpus, tree_setup, tree_teardown)
 	two_vms(tree);
 	sums(&rollup);
 	assert_int_equal(runq_window_groups(&window, &waits, &all, &rollup, &err), 0);
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	table = report_find(report, "groups");
 	assert_string_equal(table_str(table, 1, "vm"), "web");
 	assert_int_equal(number(table, 1, "vcpu")->u64, 1);
@@ -310,7 +310,7 @@ TEST(unknown_steal)
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};
 	struct report *report;
 
-	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(report_find(report, "findings")->nr_rows, 0);
 	assert_int_equal(number(report->fields, 0, "steal_ns")->kind, VALUE_NULL);
 	report_free(report);

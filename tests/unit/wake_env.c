@@ -44,15 +44,15 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_int_equal(wake_env_open(&env, tree->root, 2, &measured, false, NULL), 0);
 	assert_int_equal(env.machine.nr_states, 2);
 	set(tree, 0, "state1/usage", "15\n");
-	wake_env_after(&env);
+	wake_env_end(&env);
 	assert_true(env.cpus[0].counted);
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
 	/* While the window is being shown. */
 	set(tree, 0, "state1/usage", "17\n");
-	wake_env_next(&env);
+	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "20\n");
-	wake_env_after(&env);
+	wake_env_end(&env);
 	assert_int_equal(used(&env, 0), 5);
 	wake_env_close(&env);
 }
@@ -62,7 +62,6 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	const struct tree *tree = *state;
 	struct cpuset measured = {.bits = {1}};
 	struct wake_env env;
-	uint64_t claimed_ns = 7;
 
 	plug(tree, 0);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
@@ -70,23 +69,21 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	set(tree, 0, "state1/usage", "");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/usage");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time");
-	wake_env_after(&env);
+	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
-	wake_env_next(&env);
+	wake_env_begin(&env);
 	/* Its name and claim stay known. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
-	assert_false(wake_env_claim(&env, 0, 0, &claimed_ns));
-	assert_int_equal(claimed_ns, 7);
-	assert_true(wake_env_claim(&env, 0, 1, &claimed_ns));
-	assert_int_equal(claimed_ns, 2000);
-	wake_env_after(&env);
+	assert_true(wake_env_claim(&env, 0, 0) == CPUIDLE_UNKNOWN);
+	assert_int_equal(wake_env_claim(&env, 0, 1), 2000);
+	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	/* A CPU that came back online starts from its current counters. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
-	wake_env_next(&env);
+	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "101\n");
-	wake_env_after(&env);
+	wake_env_end(&env);
 	assert_true(env.cpus[0].counted);
 	assert_int_equal(used(&env, 0), 1);
 	wake_env_close(&env);

@@ -2,7 +2,7 @@
 /* The plots of wake: by core, source, idle state and run. */
 #include "wake_bench.h"
 
-#include "view/svg/wake.h"
+#include "view/svg/plots.h"
 
 /* How often a cumulative count falls back, which begins another curve. */
 static unsigned int curves(const struct table *t)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "present/trace.h"
-#include "view/timeline.h"
+#include "view/view.h"
 
 #define ROUND_NS  100000
 #define MAX_WAITS 50

@@ -1,13 +1,225 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Divides the time of the experiments; concludes from them how this kernel accounts CPU time. */
+/* Shared by the experiments of audit: time limits, the tick, the kernel's accounting of CPU time. */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/audit/watch.h"
+#include "gen/loads.h"
+#include "host/cpu.h"
+#include "measure/audit/modes.h"
+
+#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
+#define TRIES	  3 /* attempts to find the tick */
+#define BLUR_NS	  (200 * NSEC_PER_USEC)
+#define SLOW_NS	  (2 * NSEC_PER_MSEC)
+#define SETTLE_NS (50 * NSEC_PER_MSEC)
+
+bool audit_wait(const struct audit_env *env, uint64_t until_ns)
+{
+	struct timespec until = clock_timespec(until_ns);
+
+	if (env->wait)
+		return env->wait(until_ns);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	return false;
+}
+
+void audit_progress(const struct audit_env *env, const char *fmt, ...)
+{
+	char text[96];
+	va_list ap;
+
+	if (!env->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	env->progress(text);
+}
+
+static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counter_edges *edge_sets,
+		      size_t nr, const struct audit_env *env, struct audit_watch *w,
+		      struct err *err)
+{
+	uint64_t begin = clock_mono_ns(), cpu_begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t before = begin, after = begin, look = begin + SIGNAL_NS;
+	uint64_t last = begin, quickest = UINT64_MAX;
+	struct procstat_cpu now;
+	int rc = 0;
+
+	while (!rc && !w->stopped && before < begin + length_ns) {
+		bool blurred;
+
+		rc = audit_core_read(core, &now, err);
+		after = clock_mono_ns();
+		quickest = after - before < quickest ? after - before : quickest;
+		/* The read was delayed, by other tasks or because /proc/stat is very long. */
+		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
+		for (size_t i = 0; !rc && i < nr; i++)
+			counter_edges_feed(&edge_sets[i], now.ticks, PROCSTAT_NR_COLS,
+					   before + (after - before) / 2, blurred);
+		w->blurred += blurred;
+		w->delayed_ns += blurred ? after - last : 0;
+		last = after;
+		w->reads++;
+		w->read_ns += after - before;
+		before = clock_mono_ns();
+		if (before >= look) {
+			w->stopped = audit_wait(env, before + 1);
+			look = before + SIGNAL_NS;
+		}
+	}
+	w->wall_ns = after - begin;
+	w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+	return rc;
+}
+
+int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
+		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
+		struct err *err)
+{
+	struct audit_watch watch = {0};
+	struct audit_core core;
+	int nice_before = getpriority(PRIO_PROCESS, 0), rc = audit_core_open(&core, cpu, err);
+
+	if (rc)
+		return rc;
+	if (urgent)
+		setpriority(PRIO_PROCESS, 0, -20);
+	rc = watch_loop(&core, length_ns, edge_sets, nr, env, &watch, err);
+	if (urgent)
+		setpriority(PRIO_PROCESS, 0, nice_before);
+	audit_core_close(&core);
+	for (size_t i = 0; !rc && i < nr; i++)
+		if (edge_sets[i].out_of_memory)
+			rc = err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		*ret_watch = watch;
+	return rc;
+}
+
+/* Reason why the search for a tick is inconclusive, or NULL. */
+static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
+{
+	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
+		return watch->stopped ? "the measurement was stopped early"
+				      : "the columns changed too rarely";
+	/* Compare wall-clock times, because the reader's CPU time is itself an audited figure. */
+	if (watch->delayed_ns > watch->wall_ns / 2)
+		return "the reader was delayed for more than half of the time";
+	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
+		return "reading /proc/stat takes too long to see ticks";
+	return NULL;
+}
+
+void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy,
+		     const struct audit_watch *watch)
+{
+	struct tick_fit fit;
+	bool found = tick_fit_find(busy, &fit);
+
+	f->tick_looked = true;
+	f->tick_unclear = tick_unclear(busy, watch);
+	if (found && fit.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
+		f->tick_unclear = "the columns did not change on a clear tick";
+	/* A frequency with a low coherence may be a multiple of the real tick frequency. */
+	f->tick_known = found && !f->tick_unclear;
+	if (!f->tick_known)
+		return;
+	f->hz = (unsigned int)lround(fit.hz);
+	f->tick_ns = tick_fit_tick_ns(f->hz);
+	f->phase_known = true;
+	/* Fit again with the kernel's rounded period, which differs for rates such as 300 Hz. */
+	f->busy_coherence =
+		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
+}
+
+void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
+{
+	/* Enough increments are needed: 32 random times have a coherence of about 0.18. */
+	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
+	if (f->irq_known)
+		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
+}
+
+int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
+		    struct audit_findings *findings, struct err *err)
+{
+	uint64_t each = budget_ns && budget_ns < 4 * AUDIT_FIND_NS ? budget_ns / 4 : AUDIT_FIND_NS;
+	struct gen_child user = {0}, system = {0};
+	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
+	struct audit_watch watch = {0};
+	/* On a single core the reader itself is the load, in user mode and in system mode. */
+	bool alone = audit_other_cpu(cpu) < 0;
+	int rc;
+
+	if (findings->tick_looked)
+		return 0;
+	audit_progress(env, "measuring the tick");
+	rc = alone ? 0 : cpu_mix_start(&user, CPU_MIX_USER, cpu, err) ?:
+			 cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
+	if (!rc)
+		audit_wait(env, clock_mono_ns() + SETTLE_NS);
+	for (int i = 0; i < TRIES && !rc && !watch.stopped; i++) {
+		struct counter_edges busy;
+
+		counter_edges_init(&busy, AUDIT_BUSY_COLS);
+		rc = audit_watch(cpu, each, true, &busy, 1, env, &watch, err);
+		if (!rc)
+			audit_judge_tick(findings, &busy, &watch);
+		counter_edges_free(&busy);
+		if (findings->tick_known || clock_mono_ns() + each > end)
+			break;
+	}
+	if (!rc && !alone && !gen_child_on(&user, (int)cpu))
+		rc = audit_no_load(err, cpu);
+	gen_child_stop(&user);
+	gen_child_stop(&system);
+	return rc;
+}
+
+int audit_other_cpu(unsigned int cpu)
+{
+	struct cpuset online, allowed;
+	unsigned int other;
+
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
+		return -1;
+	cpuset_for_each(other, &online)
+		if (other != cpu && cpuset_has(&allowed, other))
+			return (int)other;
+	return -1;
+}
+
+void audit_judge_worst(struct audit_findings *f, double error, uint64_t window_ns, const char *load)
+{
+	/* Windows of about one second count as AUDIT_FAIL_WINDOW_NS. */
+	if (isnan(error) || window_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
+	    (f->worst_known && error <= f->worst_error))
+		return;
+	f->worst_known = true;
+	f->worst_error = error;
+	f->worst_window_ns = window_ns;
+	snprintf(f->worst_load, sizeof(f->worst_load), "%s", load);
+}
+
+int audit_no_load(struct err *err, unsigned int cpu)
+{
+	return err_unsupported(
+		err, -EINVAL, "choose another core with --cpu",
+		"the load could not stay on CPU %u: the CPU is or was offline, or outside this "
+		"process's cpuset",
+		cpu);
+}
 
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns)
 {
@@ -31,9 +243,9 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * No tick in the increments, no phase that hides a task and no large error: the kernel
-	 * measures at each switch. All three are needed: a slow reader, or other tasks on the core,
-	 * can cause one of them.
+	 * Without a tick in the increments, a phase that hides a task and a large error, the kernel
+	 * measures at each context switch. One of the three alone can have another cause, such as a
+	 * slow reader or other tasks on the core.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
@@ -78,7 +290,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* Exact accounting only has the rounding of its unit. */
+	/* Without a tick, only the unit of the figures limits the precision. */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick audit`: how wrong the kernel's own CPU figures are, found by experiment. */
+/* `subtick audit`: experiments that measure the errors of the kernel's CPU figures. */
 #ifndef SUBTICK_MEASURE_AUDIT_H
 #define SUBTICK_MEASURE_AUDIT_H
 
@@ -8,33 +8,34 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "host/procstat.h"
 #include "stats/audit.h"
 
 struct audit_delay;
 struct audit_delays;
 
 struct audit_opts {
-	unsigned int cpu;   /* the core that is loaded and audited */
-	uint64_t budget_ns; /* longest time of the experiment, or 0 for its default */
-	bool brief;	    /* all experiments run: fewer points, shorter windows */
+	unsigned int cpu;   /* core that is loaded and audited */
+	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default */
+	bool brief;	    /* run with fewer points and shorter windows */
 
 	const uint64_t *delays_ns; /* NULL for the delays of the paper */
 	size_t nr_delays;
 	const uint64_t *slacks_ns; /* timer slacks, each tried with every delay, or NULL for 1 ns */
 	size_t nr_slacks;
 	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
-	const struct audit_delay *earlier; /* rows of a run that is resumed */
+	const struct audit_delay *earlier; /* rows of an earlier run to resume, or NULL */
 	size_t nr_earlier;
 
 	double duty;	    /* busy share of the duty-cycle loads */
 	uint64_t period_ns; /* 0 for one tick */
-	bool phase_given;   /* only one load, locked at phase_ns */
+	bool phase_given;   /* run only the load AUDIT_LOCKED, at phase_ns */
 	uint64_t phase_ns;
 	double share;	/* share of the core that the hidden task uses */
 	uint32_t loads; /* one bit per enum audit_load, or 0 for all */
 };
 
-/* The kernel's default, inherited by every task that does not set its own. */
+/* Default timer slack of the kernel, which tasks inherit. */
 #define AUDIT_DEFAULT_SLACK_NS 50000
 
 /* Loads of audit sources. */
@@ -55,7 +56,7 @@ enum audit_load {
 /* Loads that run only if opts->loads names them. */
 #define AUDIT_ON_REQUEST (1u << AUDIT_NICE | 1u << AUDIT_IOWAIT | 1u << AUDIT_MESSAGE)
 
-/* How an experiment waits and shows its progress; each function may be NULL. */
+/* Callbacks of an experiment for waiting and progress. Each callback may be NULL. */
 struct audit_env {
 	/*
 	 * Waits until CLOCK_MONOTONIC @until_ns. Returns true if the experiment must stop and
@@ -68,26 +69,26 @@ struct audit_env {
 	void *arg;
 };
 
-/* The findings of the experiments, for the verdict; each experiment fills its part. */
+/* Findings for the verdict. Each experiment fills a part. */
 struct audit_findings {
 	const char *source; /* reference source for the errors, or NULL before the first error */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	const char *tick_unclear; /* why the search for a tick failed, or NULL if it succeeded */
+	const char *tick_unclear; /* reason why the search for a tick failed, or NULL */
 	unsigned int hz;
 	uint64_t tick_ns;
 	bool phase_known; /* false if HZ was given */
 	double tick_phase_ns;
-	double busy_coherence; /* of user and system columns */
+	double busy_coherence; /* coherence of the columns user and system with the tick */
 	bool irq_known;
-	double irq_coherence; /* of irq and softirq columns */
+	double irq_coherence; /* coherence of the columns irq and softirq with the tick */
 
 	bool softirq_known;
 	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
 
 	bool hide_tried; /* all phases were tried */
-	bool hide_phase; /* one phase hid the task during the search */
-	bool hide_found; /* the same phase hid the task during the whole load */
+	bool hide_phase; /* a phase hid the task during the search */
+	bool hide_found; /* this phase also hid the task during the whole load */
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
@@ -99,58 +100,111 @@ struct audit_findings {
 
 	bool good_disturbed; /* other tasks used the core, so there is no estimate */
 	bool good_known;
-	/* Shortest windows with an error of 1 % and 0.1 %, or 0 if none is long enough. */
+	/* Shortest windows with an error of 1 % and 0.1 %, or 0 if no window is long enough. */
 	uint64_t good_1_ns, good_01_ns;
-	uint64_t good_from_ns; /* the longest window used for the estimate */
+	uint64_t good_from_ns; /* longest window used for the estimate */
 	/* Root mean square of the errors in windows of good_from_ns. */
 	double good_error;
 };
 
-/* In shorter windows the unit of the figures dominates their error. */
+/* Windows for the worst error. In shorter windows the unit of the figures dominates the error. */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
-/* Least coherence of columns that change on the tick only. */
+/* Minimum coherence of columns that change only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * A tick with a lower coherence is not reliable: on a machine with five tasks per core, 500 and
- * 750 Hz fit the increments of 250 Hz with up to 0.87; on a quiet machine the tick has 0.99.
+ * Minimum coherence of a tick. On a machine with 250 Hz and five tasks per core, 500 and 750 Hz
+ * have a coherence of up to 0.87. On a quiet machine the tick has a coherence of 0.99.
  */
 #define AUDIT_SURE_TICK 0.9
-/* If other tasks use more of the core than this, the load is disturbed. */
+/* Maximum share of the core for other tasks. With more, a load counts as disturbed. */
 #define AUDIT_OTHERS_MAX 0.15
-/* Columns whose error never exceeds this share are not sampled by the tick. */
+/* Maximum error of columns that the kernel does not sample by the tick. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The part gets @share of the time left
- * until @end_ns (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns
- * is left, so the part must be left out.
+ * End time of the next part of an experiment. The part gets @share of the time until @end_ns
+ * (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns is left: the
+ * caller must omit the part.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
-/* Sets @err for a part that was left out. */
+/* Sets @err for a part that was omitted for lack of time. */
 int audit_no_time(struct err *err);
 
 enum audit_regime {
 	AUDIT_UNKNOWN,
-	AUDIT_TICK,	/* all busy columns change on the tick only */
-	AUDIT_IRQTIME,	/* user and system change on the tick only, interrupts at any time */
-	AUDIT_VIRT_GEN, /* all change at any time: VIRT_CPU_ACCOUNTING */
-	AUDIT_SAMPLED,	/* user and system change on the tick only; interrupts are unknown */
+	AUDIT_TICK,	/* all busy columns change only on the tick */
+	AUDIT_IRQTIME,	/* user and system change only on the tick, irq and softirq at any time */
+	AUDIT_VIRT_GEN, /* all columns change at any time: VIRT_CPU_ACCOUNTING */
+	AUDIT_SAMPLED,	/* user and system change only on the tick; irq and softirq are unknown */
 };
 
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
 
-/* audit precision: how long a window must be for a wanted precision on this kernel. */
+/* audit precision: minimum window length for a precision on this kernel. */
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was given, so nothing was measured */
+	bool given; /* HZ was given and not measured */
 	struct precision rule;
 	uint64_t window_ns;
 };
 
-/* With @hz 0 a short experiment measures the tick. */
+/* @hz: HZ of the kernel, or 0 to measure the tick in a short experiment. */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
+
+#define AUDIT_BUSY_COLS (1u << PROCSTAT_USER | 1u << PROCSTAT_NICE | 1u << PROCSTAT_SYSTEM)
+#define AUDIT_IRQ_COLS	(1u << PROCSTAT_IRQ | 1u << PROCSTAT_SOFTIRQ)
+#define AUDIT_ALL_COLS	((1u << PROCSTAT_NR_COLS) - 1)
+
+#define AUDIT_FIND_NS 1500000000ULL /* maximum time of the search for the tick */
+
+/* Waits until @until_ns with env->wait(). True if the experiment must stop. */
+bool audit_wait(const struct audit_env *env, uint64_t until_ns);
+void audit_progress(const struct audit_env *env, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Statistics of the process that reads /proc/stat. */
+struct audit_watch {
+	uint64_t wall_ns;
+	uint64_t reads;
+	uint64_t blurred;    /* number of delayed reads: the time of a change is then unknown */
+	uint64_t delayed_ns; /* total length of the delayed reads */
+	uint64_t read_ns;    /* total length of all reads */
+	/* CPU time of the reader, without interrupts if the kernel measures interrupts. */
+	uint64_t cpu_ns;
+	bool stopped;
+};
+
+/*
+ * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns and adds each reading to
+ * @edge_sets. @urgent raises the reader to nice −20 if permitted; set it only if the load runs on
+ * another core than the reader.
+ */
+int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
+		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
+		struct err *err);
+
+/* Finds the tick in the increments of the busy columns under a load of several modes. */
+void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
+		      const struct audit_watch *watch);
+/* Computes the coherence of the irq columns with the tick under a load of interrupts. */
+void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
+/*
+ * Measures the tick unless it is known. The search takes at most a quarter of @budget_ns, or 0 for
+ * no limit.
+ */
+int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
+		    struct audit_findings *findings, struct err *err);
+
+/* Updates the worst error, in windows of AUDIT_FAIL_WINDOW_NS and longer. NaN is ignored. */
+void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
+		       const char *load);
+
+/* Returns an allowed core other than @cpu, or -1. */
+int audit_other_cpu(unsigned int cpu);
+/* Sets @err for a load that could not stay on its core. */
+int audit_no_load(struct err *err, unsigned int cpu);
 
 #endif

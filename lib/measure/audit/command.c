@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a command of the user and reads all clocks before and after it. */
+/* Runs a command and reads all clocks before and after. */
 #include "measure/audit/command.h"
 
 #include <errno.h>
@@ -14,8 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 #include "host/perf.h"
@@ -55,7 +56,7 @@ void audit_command_inherit(struct audit_command_opts *opts)
 	opts->slack_ns = slack > 0 ? (uint64_t)slack : AUDIT_DEFAULT_SLACK_NS;
 	sigprocmask(SIG_BLOCK, NULL, &opts->blocked);
 	sigemptyset(&opts->ignored);
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		if (!sigaction(handled[i], NULL, &was) && was.sa_handler == SIG_IGN)
 			sigaddset(&opts->ignored, handled[i]);
 }
@@ -67,14 +68,14 @@ child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
 	int rc;
 
 	/* The command must find the same signal dispositions as without subtick. */
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
 	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
 	prctl(PR_SET_TIMERSLACK, (unsigned long)opts->slack_ns);
 	affinity_set(0, &opts->cpus);
 	if (opts->out_to_err)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* End of file: the parent has given up. */
+	/* End of file means that the parent failed. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127);
 	execvp(opts->argv[0], opts->argv);
@@ -93,7 +94,7 @@ static int start(struct run *r, struct err *err)
 		rc = -errno;
 	r->pid = rc ? -1 : fork();
 	if (!r->pid) {
-		/* Otherwise the child would never see end of file on its pipe. */
+		/* The child sees end of file only if it does not hold the write end itself. */
 		close(go[1]);
 		child_main(r->opts, go[0], failed[1]);
 	}
@@ -115,7 +116,7 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/* Starts the command. Its pipe closes at execve(), or returns the error of execve(). */
+/* Starts the command. execve() closes the pipe, or the pipe returns the error of execve(). */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
@@ -213,7 +214,7 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/* Interrupts on top of the command are in its clock, but not in the time of tasks. */
+	/* The task clock includes interrupts, but the time of tasks does not. */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;
@@ -243,19 +244,17 @@ static int measure(struct run *r, struct err *err)
 	uint64_t begin_ns;
 	int rc;
 
-	/* Opened before the start, so that the command's first instruction counts. */
+	/* Open the counters before the start, so that the first instruction counts. */
 	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
 	rc = read_edge(r, &r->edges[0], err);
 	begin_ns = clock_mono_ns();
-	if (!rc)
-		rc = begin(r, err);
+	rc = rc ?: begin(r, err);
 	if (rc)
 		return rc;
 	wait_end(r, begin_ns);
 	rc = read_edge(r, &r->edges[1], err);
 	r->result->window_ns = clock_mono_ns() - begin_ns;
-	if (!rc)
-		rc = reap(r, err);
+	rc = rc ?: reap(r, err);
 	if (rc)
 		return rc;
 	read_clocks(r);
@@ -337,11 +336,7 @@ int audit_command(const struct audit_command_opts *opts, const struct audit_env 
 	describe(opts, ret_command);
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	r.unit_ns = NSEC_PER_SEC / findings->user_hz;
-	rc = run_open(&r, err);
-	if (!rc)
-		rc = start(&r, err);
-	if (!rc)
-		rc = measure(&r, err);
+	rc = run_open(&r, err) ?: start(&r, err) ?: measure(&r, err);
 	if (!rc && ret_command->truth)
 		findings->source = ret_command->truth;
 	run_close(&r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loops of audit delays, and reads all clocks before and after each. */
+/* Runs the loops of audit delays, reads all clocks before and after, and computes the rows. */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "gen/loads.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 #include "host/kernel.h"
@@ -22,12 +23,76 @@
 #define SETTLE_NS (30 * NSEC_PER_MSEC)
 #define POLL_NS	  (5 * NSEC_PER_MSEC)
 #define LEAST_NS  (2 * SETTLE_NS)
-#define OPEN_NS	  (100 * NSEC_PER_MSEC) /* loading the programs takes about that */
+#define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time for loading the BPF programs */
 
 /* The delays of the paper's table. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
+
+/* NaN for 0 and for unknown values. */
+static double or_nan(uint64_t value)
+{
+	return value && value != UINT64_MAX ? (double)value : NAN;
+}
+
+uint64_t audit_delay_true_ns(const struct audit_delay *row)
+{
+	return row->bpf_loop_ns == UINT64_MAX ? row->thread_ns : row->bpf_loop_ns;
+}
+
+void audit_delay_derive(struct audit_delay *row)
+{
+	double nr = or_nan(row->iterations), busy = or_nan(row->bpf_busy_ns);
+	double shown = (double)row->procstat_busy_ns, used = or_nan(audit_delay_true_ns(row));
+
+	row->expected_ns = row->delay_ns * row->iterations;
+	row->real_each_ns = (double)row->real_ns / nr;
+	row->user_each_ns = (double)row->rusage_user_ns / nr;
+	row->system_each_ns = (double)row->rusage_system_ns / nr;
+	row->procstat_each_ns = shown / nr;
+	row->true_each_ns = (double)audit_delay_true_ns(row) / nr;
+	row->rusage_factor = (double)(row->rusage_user_ns + row->rusage_system_ns) / used;
+	row->procstat_factor = shown / busy;
+	row->error = row->bpf_busy_ns == UINT64_MAX
+			     ? NAN
+			     : (shown - (double)row->bpf_busy_ns) / or_nan(row->real_ns);
+	row->user_times = row->system_times = NAN;
+	audit_modes_derive(row->levels);
+}
+
+void audit_delays_derive(struct audit_delays *delays)
+{
+	for (size_t i = 0; i < delays->nr; i++)
+		for (size_t k = 0; k < delays->nr; k++) {
+			struct audit_delay *row = &delays->rows[i];
+			const struct audit_delay *none = &delays->rows[k];
+
+			if (none->delay_ns || none->slack_ns != row->slack_ns)
+				continue;
+			row->user_times = row->user_each_ns / none->user_each_ns;
+			row->system_times = row->system_each_ns / none->system_each_ns;
+		}
+}
+
+uint64_t audit_delay_irqs_off(const struct audit_delay *row)
+{
+	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
+
+	/*
+	 * The tick does not interrupt a timer handler, so the column irq is nonzero only if the
+	 * kernel measures interrupts.
+	 */
+	return irq_ns == UINT64_MAX ? 0 : irq_ns;
+}
+
+bool audit_delay_disturbed(const struct audit_delay *row)
+{
+	double lacking = row->bpf_loop_ns == UINT64_MAX ? (double)audit_delay_irqs_off(row) : 0.0;
+	double others = (double)row->bpf_task_ns - (double)audit_delay_true_ns(row) - lacking;
+
+	return row->bpf_task_ns != UINT64_MAX && others > AUDIT_OTHERS_MAX * (double)row->real_ns;
+}
 
 struct edge {
 	struct procstat_cpu cpu;
@@ -51,8 +116,7 @@ struct delays {
 	struct audit_core core;
 	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
-	unsigned int nr_cpus;
-	bool by_task; /* thread clocks may lack interrupts: measure what each task used */
+	bool by_task; /* thread clocks may lack interrupts: measure the CPU time of each task */
 };
 
 static uint64_t read_loop(struct delays *d, pid_t pid)
@@ -116,7 +180,7 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 		goto out;
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
-		/* We poll rarely and on another core, so that it does not affect the figures. */
+		/* Poll rarely and on another core, which does not affect the figures. */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;
 			sleep_loop_halt(&loop);
@@ -143,19 +207,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
-{
-	if (isnan(row->error) || row->real_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
-	    (f->worst_known && fabs(row->error) <= f->worst_error))
-		return;
-	f->worst_known = true;
-	f->worst_error = fabs(row->error);
-	f->worst_window_ns = row->real_ns;
-	snprintf(f->worst_load, sizeof(f->worst_load), "a loop of %llu us sleeps",
-		 (unsigned long long)row->delay_ns / 1000);
-}
-
-/* The core's true busy time; it includes the core's other tasks, as /proc/stat does. */
+/* Reads the true busy time of the core, which includes other tasks like /proc/stat. */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;
@@ -198,22 +250,27 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 		read_truth(d, p, row);
 }
 
-/* The row of the earlier run, if it has this delay; each of its rows is used once. */
-static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, uint64_t slack_ns,
-		       bool *used, struct audit_delay *ret_row)
+/*
+ * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested several
+ * times, each earlier row is used once.
+ */
+static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
+					      uint64_t slack_ns)
 {
-	for (size_t i = 0; i < opts->nr_earlier; i++) {
-		const struct audit_delay *row = &opts->earlier[i];
+	const struct audit_delays *result = d->result;
+	size_t used = 0;
 
-		if (used[i] || !row->complete || row->delay_ns != delay_ns ||
-		    row->slack_ns != slack_ns)
-			continue;
-		used[i] = true;
-		*ret_row = *row;
-		ret_row->resumed = true;
-		return true;
+	for (size_t i = 0; i < result->nr; i++)
+		used += result->rows[i].resumed && result->rows[i].delay_ns == delay_ns &&
+			result->rows[i].slack_ns == slack_ns;
+	for (size_t i = 0; i < d->opts->nr_earlier; i++) {
+		const struct audit_delay *row = &d->opts->earlier[i];
+
+		if (row->complete && row->delay_ns == delay_ns && row->slack_ns == slack_ns &&
+		    !used--)
+			return row;
 	}
-	return false;
+	return NULL;
 }
 
 /* Appends a complete row and reports it to the caller. */
@@ -221,6 +278,7 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 {
 	struct audit_delays *result = d->result;
 	struct audit_delay *own = &result->rows[result->nr++];
+	char text[64];
 
 	*own = *row;
 	audit_delay_derive(own);
@@ -229,7 +287,9 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 	result->nr_disturbed += audit_delay_disturbed(own);
 	if (own->bpf_busy_ns != UINT64_MAX)
 		d->findings->source = d->bpf ? d->bpf->ops->name : "bpf";
-	judge_worst(d->findings, own);
+	snprintf(text, sizeof(text), "a loop of %llu us sleeps",
+		 (unsigned long long)own->delay_ns / 1000);
+	audit_judge_worst(d->findings, fabs(own->error), own->real_ns, text);
 	if (d->env->row && !d->env->row(d->env->arg, result))
 		result->stopped = true;
 }
@@ -237,10 +297,10 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 size_t audit_delays_paper(const uint64_t **ret_us)
 {
 	*ret_us = paper_us;
-	return sizeof(paper_us) / sizeof(paper_us[0]);
+	return ARRAY_SIZE(paper_us);
 }
 
-/* Selects the delays of --delays or of the paper. Returns their number. */
+/* Selects the delays of --delays, of the paper or of a brief run. Returns their number. */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
 	size_t nr = audit_delays_paper(ret_us);
@@ -250,7 +310,7 @@ static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_
 	if (!opts->brief)
 		return nr;
 	*ret_us = brief_us;
-	return sizeof(brief_us) / sizeof(brief_us[0]);
+	return ARRAY_SIZE(brief_us);
 }
 
 static size_t nr_slacks(const struct audit_opts *opts)
@@ -283,27 +343,22 @@ static int delays_open(struct delays *d, struct err *err)
 
 	if (rc)
 		return rc;
-	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	source_opts.nr_cpus = cpuset_end(&possible);
 	/* In a PID namespace the loop's pid would match another task of the host. */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
-	d->samples = calloc(d->nr_cpus, sizeof(*d->samples));
+	d->samples = calloc(source_opts.nr_cpus, sizeof(*d->samples));
 	if (!d->result->rows || !d->samples)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (load_source_open("bpf", &source_opts, &d->bpf, &d->result->no_truth))
 		d->bpf = NULL;
+	else
+		d->result->truth = d->bpf->ops->name;
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-static void delays_close(struct delays *d)
-{
-	audit_core_close(&d->core);
-	load_source_close(d->bpf);
-	free(d->samples);
-}
-
-/* Returns the run time of the next of @left rows, or 0 if no time is left. */
+/* Run time of the next of @left rows, or 0 if no time is left. */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -314,10 +369,10 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Runs all slacks of a delay one after another, so that a slow drift of the machine affects them
- * equally.
+ * Measures all rows. The slacks of a delay run one after another, so that a slow drift of the
+ * machine affects them equally.
  */
-static int run_delays(struct delays *d, uint64_t end_ns, bool *used, struct err *err)
+static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {
 	const struct audit_opts *opts = d->opts;
 	size_t nr_of = nr_slacks(opts);
@@ -328,18 +383,19 @@ static int run_delays(struct delays *d, uint64_t end_ns, bool *used, struct err 
 		size_t at = i / nr_of;
 		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[at] : us[at] * NSEC_PER_USEC;
 		uint64_t slack_ns = opts->slacks_ns ? opts->slacks_ns[i % nr_of] : 1;
+		const struct audit_delay *earlier = find_earlier(d, delay_ns, slack_ns);
 		struct point point = {0};
 		struct audit_delay row;
-		int rc;
 
-		if (!resume_row(opts, delay_ns, slack_ns, used, &row)) {
+		if (earlier) {
+			row = *earlier;
+			row.resumed = true;
+		} else {
 			uint64_t length = row_length(d, end_ns, d->result->nr_asked - i);
+			int rc = length ? run_loop(d, delay_ns, slack_ns, length, &point, err) : 0;
 
 			d->result->out_of_time = !length;
-			if (!length)
-				return 0;
-			rc = run_loop(d, delay_ns, slack_ns, length, &point, err);
-			if (rc)
+			if (rc || !length)
 				return rc;
 			read_point(d, delay_ns, slack_ns, &point, &row);
 		}
@@ -355,7 +411,6 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 	uint64_t begin = clock_mono_ns();
 	uint64_t end = opts->budget_ns && !opts->iterations ? begin + opts->budget_ns : UINT64_MAX;
 	struct err failed = {0};
-	bool *used = NULL;
 	int rc;
 
 	audit_delays_plan(opts, ret_delays);
@@ -366,22 +421,15 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		ret_delays->window_ns = clock_mono_ns() - begin;
 		return 0;
 	}
-	rc = delays_open(&d, &failed);
-	if (!rc) {
-		used = calloc(opts->nr_earlier + 1, sizeof(*used));
-		rc = used ? 0 : err_set(&failed, -ENOMEM, "out of memory");
-	}
-	if (d.bpf)
-		ret_delays->truth = d.bpf->ops->name;
-	if (!rc)
-		rc = run_delays(&d, end, used, &failed);
+	rc = delays_open(&d, &failed) ?: run_delays(&d, end, &failed);
 	/* After a stop the result has the rows measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
 	if (d.bpf)
 		load_source_losses(d.bpf, &ret_delays->losses);
-	delays_close(&d);
-	free(used);
+	audit_core_close(&d.core);
+	load_source_close(d.bpf);
+	free(d.samples);
 	ret_delays->window_ns = clock_mono_ns() - begin;
 	ret_delays->complete = !rc && ret_delays->nr == ret_delays->nr_asked &&
 			       ret_delays->rows[ret_delays->nr - 1].complete;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Searches for the phase of the tick that hides a periodic task from /proc/stat. */
-#include "measure/audit/hide.h"
+#include "measure/audit/sources.h"
 
 #include <errno.h>
 
 #include "base/clock.h"
 #include "gen/loads.h"
-#include "measure/audit/watch.h"
 
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task is hidden if /proc/stat shows at most this share of its load. The limit is not 0, because
- * /proc/stat also counts other tasks of the core.
+ * Maximum share of a hidden task's load in /proc/stat. The limit is not 0, because /proc/stat also
+ * counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define ROUNDS	     3
@@ -37,7 +36,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 	rc = duty_start(&duty, &opts, err);
 	if (rc)
 		return rc;
-	audit_samples_reset(samples);
+	samples->nr = 0;
 	*stopped = audit_wait(env, clock_mono_ns() + SETTLE_NS);
 	audit_samples_add(samples);
 	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
@@ -50,7 +49,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* If other tasks used the core, the figures say nothing about our task. */
+	/* If other tasks used much of the core, the figures do not describe our task. */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes load levels by mode from the columns of /proc/stat and from the true parts of a core. */
+/* Computes load levels by mode, and reads the line of one core in /proc/stat. */
 #include "measure/audit/modes.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE UINT64_MAX
 
 static const struct {
 	const char *name;
-	uint32_t cols;	/* of /proc/stat */
+	uint32_t cols;	/* columns of /proc/stat */
 	uint32_t parts; /* parts of the true time, or 0 if only a sum of modes is known */
 } modes[AUDIT_NR_MODES] = {
 #define COL(name)  (1u << PROCSTAT_##name)
@@ -37,7 +38,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* Modes that do not overlap and together are the whole time. */
+/* True for the modes that do not overlap and together are the whole time. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
@@ -51,7 +52,7 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 		uint64_t ticks = 0;
 
 		for (int i = 0; i < PROCSTAT_NR_COLS; i++)
-			/* Column iowait may go backwards. */
+			/* The column iowait may go backwards. */
 			if (modes[mode].cols >> i & 1 && to->ticks[i] > from->ticks[i])
 				ticks += to->ticks[i] - from->ticks[i];
 		levels[mode] = (struct audit_level){ticks * unit_ns, NONE, NAN, NAN, NAN};
@@ -65,7 +66,7 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		uint64_t ns = 0;
 		bool any = false;
 
-		/* A part that this kernel cannot have, such as polling, is 0. */
+		/* A part that the source lacks on this kernel, such as polling, is 0. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
 				ns += window->part_ns[i];
@@ -82,7 +83,7 @@ void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 
 	if (tasks == NONE)
 		return;
-	/* Interrupts on top of the task are in its own timestamps. */
+	/* The timestamps of the task include interrupts during the task. */
 	if (burn_ns > tasks)
 		burn_ns = tasks;
 	levels[mode].true_ns = burn_ns;
@@ -95,7 +96,7 @@ void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDI
 
 	if (idle == NONE)
 		return;
-	/* Interrupts while the task is blocked are in its own timestamps, and are not idle time. */
+	/* The timestamps of the task include interrupts while it was blocked. */
 	if (blocked_ns > idle)
 		blocked_ns = idle;
 	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;
@@ -110,7 +111,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 		if (!is_disjoint(mode))
 			continue;
 		shown += (double)levels[mode].shown_ns;
-		/* The truth lacks steal where the hypervisor does not report it. */
+		/* The true steal time is unknown if the hypervisor does not report it. */
 		if (levels[mode].true_ns != NONE)
 			truth += (double)levels[mode].true_ns;
 		else if (mode != AUDIT_MODE_STEAL)
@@ -129,25 +130,25 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err)
 {
-	int rc;
+	int rc = procstat_open(&core->stat, NULL, err);
 
-	*core = (struct audit_core){.cpu = cpu, .cpus = calloc(cpu + 1, sizeof(*core->cpus))};
-	if (!core->cpus)
-		return err_set(err, -ENOMEM, "out of memory");
-	rc = procstat_open(&core->stat, NULL, err);
-	if (!rc)
-		return 0;
-	free(core->cpus);
-	core->cpus = NULL;
-	return rc;
+	core->cpu = cpu;
+	core->cpus = rc ? NULL : calloc(cpu + 1, sizeof(*core->cpus));
+	if (rc || core->cpus)
+		return rc;
+	procstat_close(&core->stat);
+	return err_set(err, -ENOMEM, "out of memory");
 }
 
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err)
 {
 	int rc = procstat_read(&core->stat, core->cpus, core->cpu + 1);
 
-	if (rc || !core->cpus[core->cpu].nr_cols)
-		return err_set(err, rc ?: -ENODEV, "cannot read CPU %u in /proc/stat", core->cpu);
+	if (!rc && !core->cpus[core->cpu].nr_cols)
+		rc = -ENODEV;
+	if (rc)
+		return err_set(err, rc, "cannot read CPU %u in /proc/stat: %s", core->cpu,
+			       strerror(-rc));
 	*ret_cpu = core->cpus[core->cpu];
 	return 0;
 }

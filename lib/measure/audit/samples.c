@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps samples of all sources, compares them with the first, and judges one load by them. */
+/* Keeps samples of all sources, computes their errors, and derives findings of one load. */
 #include "measure/audit/samples.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/audit/audit.h"
-#include "stats/audit.h"
+#include "base/array.h"
 #include "stats/quantile.h"
 #include "host/cpu.h"
 
@@ -18,6 +16,7 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 {
 	struct load_source_opts opts = {0};
 	struct cpuset possible;
+	bool failed;
 	int rc;
 
 	*s = (struct audit_samples){.cpu = cpu, .room = room};
@@ -34,17 +33,15 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 	s->scratch = calloc(opts.nr_cpus, sizeof(*s->scratch));
 	s->begin = calloc(opts.nr_cpus, sizeof(*s->begin));
 	s->nr_cpus = opts.nr_cpus;
-	rc = s->scratch && s->begin ? 0 : -ENOMEM;
+	failed = !s->scratch || !s->begin;
 	for (unsigned int i = 0; i < s->set.nr; i++) {
 		s->kept[i] = calloc(room, sizeof(*s->kept[i]));
-		if (!s->kept[i])
-			rc = -ENOMEM;
+		failed |= !s->kept[i];
 	}
-	if (rc) {
-		audit_samples_close(s);
-		return err_set(err, rc, "out of memory");
-	}
-	return 0;
+	if (!failed)
+		return 0;
+	audit_samples_close(s);
+	return err_set(err, -ENOMEM, "out of memory");
 }
 
 void audit_samples_close(struct audit_samples *s)
@@ -55,11 +52,6 @@ void audit_samples_close(struct audit_samples *s)
 	free(s->scratch);
 	free(s->begin);
 	s->scratch = s->begin = NULL;
-}
-
-void audit_samples_reset(struct audit_samples *s)
-{
-	s->nr = 0;
 }
 
 void audit_samples_add(struct audit_samples *s)
@@ -154,15 +146,20 @@ const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 100000
 
 const uint64_t audit_fine_ns[AUDIT_NR_FINE] = {1000000, 2000000, 5000000};
 
-int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples)
+/* Computes errors[source][window] of each source except the first. */
+static int sum_errors(const struct audit_samples *samples, const uint64_t *windows_ns, size_t nr,
+		      uint64_t step_ns, struct audit_error *errors)
 {
 	int rc = 0;
 
-	for (size_t at = 1; at < samples->set.nr && !rc; at++)
-		for (size_t i = 0; i < AUDIT_NR_FINE && !rc; i++)
-			rc = audit_samples_error(samples, at, audit_fine_ns[i] / AUDIT_FINE_STEP_NS,
-						 &run->fine[at][i]);
+	for (size_t i = nr; i < samples->set.nr * nr && !rc; i++)
+		rc = audit_samples_error(samples, i / nr, windows_ns[i % nr] / step_ns, &errors[i]);
 	return rc;
+}
+
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples)
+{
+	return sum_errors(samples, audit_fine_ns, AUDIT_NR_FINE, AUDIT_FINE_STEP_NS, run->fine[0]);
 }
 
 static void describe(struct audit_load_run *run, const struct audit_samples *samples,
@@ -192,7 +189,7 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/* The generator does not count the user time of other tasks. */
+	/* The generator does not record the user time of other tasks. */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
 				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
@@ -206,48 +203,27 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz)
 {
-	int rc = 0;
-
 	describe(run, samples, user_hz);
 	run->disturbed =
 		run->recorded && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
 	sum_modes(run, samples->set.source[0]->parts, user_hz);
-	for (size_t at = 1; at < samples->set.nr && !rc; at++)
-		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
-			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,
-						 &run->errors[at][i]);
-	return rc;
-}
-
-void audit_judge_worst(struct audit_findings *f, const char *load,
-		       const struct audit_error errors[AUDIT_NR_WINDOWS])
-{
-	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
-		uint64_t window_ns = audit_windows_ns[i];
-
-		if (!errors[i].windows || window_ns < AUDIT_FAIL_WINDOW_NS ||
-		    (f->worst_known && errors[i].max <= f->worst_error))
-			continue;
-		f->worst_known = true;
-		f->worst_error = errors[i].max;
-		f->worst_window_ns = window_ns;
-		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"", load);
-	}
+	return sum_errors(samples, audit_windows_ns, AUDIT_NR_WINDOWS, AUDIT_STEP_NS,
+			  run->errors[0]);
 }
 
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run)
 {
 	static const size_t steps[] = {10, 20, 50, 100, 200};
-	struct precision_point points[sizeof(steps) / sizeof(steps[0])];
+	struct precision_point points[ARRAY_SIZE(steps)];
 	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
-	/* On a fully busy core every source shows 100 %, so its error means nothing. */
+	/* On a fully busy core every source shows 100 %, so the error is meaningless. */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		struct audit_error error;
 		int rc = audit_samples_error(samples, columns, steps[i], &error);
 
@@ -275,10 +251,7 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 {
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
-	/*
-	 * Both figures contain other tasks. Most of the hidden task must be in the true figure
-	 * only.
-	 */
+	/* Both figures include other tasks. Most of the hidden task must be missing in the columns. */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;
 	f->hidden_shown = run->columns.busy_ratio;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples of every source on one core, windows between them, and the errors under one load. */
+/* Samples of all sources on one core, and the errors of the sources under one load. */
 #ifndef SUBTICK_MEASURE_AUDIT_SAMPLES_H
 #define SUBTICK_MEASURE_AUDIT_SAMPLES_H
 
@@ -13,46 +13,42 @@
 
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */
-	struct load_sample *kept[SOURCE_SET_MAX]; /* per source, of the audited core */
-	size_t nr, room;			  /* samples kept per source */
+	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
+	size_t nr, room;			  /* number of samples per source; 0 drops all */
 	unsigned int cpu, nr_cpus;
-	struct load_sample *scratch; /* of all CPUs */
-	struct load_sample *begin;   /* of all CPUs by the first source, at audit_samples_begin() */
-	/* Load average of one minute at audit_samples_begin(), or NaN. */
-	double loadavg;
+	struct load_sample *scratch; /* one sample of all CPUs */
+	struct load_sample *begin;   /* sample of all CPUs by the first source, at the start */
+	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
 /* err->unsupported if there is no source for the true load. */
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
-/* Drops all samples. */
-void audit_samples_reset(struct audit_samples *samples);
-/* Takes one more sample of every source; does nothing if there is no room. */
+/* Adds a sample of every source, unless @room samples are kept already. */
 void audit_samples_add(struct audit_samples *samples);
-/* The window of source @at between two samples. */
+/* Window of source @at between two samples. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
 			  struct load_cpu_window *ret_window);
 
 /* Begins a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Since audit_samples_begin(): the load average of one minute, and what the kernel's formula makes of
- * the true load of all cores. Both NaN if unknown. The kernel samples every 5 s and also counts
- * tasks that wait for a core; the true load has neither.
+ * Load average of one minute, and the result of the kernel's formula for the true load of all cores
+ * since audit_samples_begin(). NaN if unknown. The kernel also counts tasks that wait for a core and
+ * samples only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
 struct audit_error {
 	size_t windows, voids;
-	double true_ratio, shown_ratio; /* means */
+	double true_ratio, shown_ratio; /* means over the windows */
 	double bias;			/* mean of shown minus true */
-	/* Median, p99 and maximum of the absolute error, or NAN without windows. */
-	double median, p99, max;
+	double median, p99, max;	/* of the absolute error; NaN without windows */
 	double rms;
 };
 
-/* The errors of source @at over all windows of @steps samples; a window begins at each sample. */
+/* Errors of source @at over all windows of @steps samples. A window begins at each sample. */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);
 
@@ -61,7 +57,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Windows shorter than a clock tick (10 ms) have samples of their own. */
+/* Windows shorter than 10 ms, which have separate samples. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 
@@ -69,9 +65,9 @@ extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
 
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
-	AUDIT_NOT_TRIED, /* the reason is in @why */
+	AUDIT_NOT_TRIED, /* reason in @why */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
-	AUDIT_TOO_SHORT, /* stopped before there were two samples */
+	AUDIT_TOO_SHORT, /* stopped before the second sample */
 	AUDIT_MEASURED,
 };
 
@@ -86,18 +82,18 @@ struct audit_load_run {
 	bool strayed;	/* hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;
-	double wait_ratio;     /* blocked in reads or for messages */
+	double wait_ratio;     /* share of time blocked in reads or for messages */
 	enum audit_mode burns; /* mode of the burns: user or nice */
-	bool waits_for_io;     /* wait_ratio is iowait where the core is idle */
+	bool waits_for_io;     /* the idle part of wait_ratio is iowait */
 	double loadavg, true_loadavg;
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
 	bool levels_known;
-	struct procstat_cpu from, to; /* the columns at both ends */
+	struct procstat_cpu from, to; /* columns at start and end */
 	struct audit_level levels[AUDIT_NR_MODES];
-	struct audit_error errors[SOURCE_SET_MAX]
-				 [AUDIT_NR_WINDOWS]; /* by source, except the first */
+	/* Errors by source, except the first, and by window length. */
+	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS];
 	struct audit_error fine[SOURCE_SET_MAX][AUDIT_NR_FINE];
 };
 
@@ -108,17 +104,14 @@ int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz);
 
-/* Updates the worst error of the columns, in windows of AUDIT_FAIL_WINDOW_NS and longer. */
-void audit_judge_worst(struct audit_findings *f, const char *load,
-		       const struct audit_error errors[AUDIT_NR_WINDOWS]);
 /*
- * Estimates from which window length on the columns are accurate, under a load that is not
- * synchronous with the tick; not if other tasks disturbed it. 0 or -ENOMEM.
+ * Estimates the minimum window length for accurate columns under a load that is not synchronous with
+ * the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);
 void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share);
-/* Computes which share of the softirq time on idle is in the idle columns. */
+/* Computes the share of softirq time on idle that is in the idle columns. */
 void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run);
 
 #endif

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loads of audit sources and samples every source during them. */
+/* Runs the loads of audit sources and samples all sources meanwhile. */
 #include "measure/audit/sources.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "gen/flood.h"
 #include "gen/loads.h"
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
 #define NICE	    10
 #define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
-#define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load that has windows of 10 s */
+#define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
-#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* of a load */
-#define LONGEST_NS  (120 * NSEC_PER_SEC) /* a limit, as all samples are kept in memory */
+#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum time of a load */
+#define LONGEST_NS  (120 * NSEC_PER_SEC) /* maximum, because all samples are kept in memory */
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
 /* Loads that need the search for a phase first. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
-/* How long the core is watched before the first load. */
+/* Time for measuring the load of other tasks before the first load. */
 #define FREE_NS (300 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_NR_LOADS] = {
@@ -57,13 +58,14 @@ static bool run_wanted(const struct sources *s, enum audit_load load)
 	return true;
 }
 
-/* Each burn begins at a random time of its period. */
+/* True if each burn begins at a random time of its period. */
 static bool is_random(enum audit_load load)
 {
 	return load == AUDIT_RANDOM || AUDIT_ON_REQUEST >> load & 1;
 }
 
-static void run_duty_opts(const struct sources *s, enum audit_load load, struct duty_opts *duty)
+static void run_duty_opts(const struct sources *s, enum audit_load load, int peer_cpu,
+			  struct duty_opts *duty)
 {
 	*duty = (struct duty_opts){.cpu = (int)s->opts->cpu,
 				   .duty = s->opts->duty,
@@ -72,17 +74,16 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, struct 
 				   .wait = load == AUDIT_IOWAIT	   ? DUTY_READ
 					   : load == AUDIT_MESSAGE ? DUTY_MESSAGE
 								   : DUTY_TIMER,
-				   .peer_cpu = audit_other_cpu(s->opts->cpu),
+				   .peer_cpu = peer_cpu,
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * With a period of whole ticks the burns would be synchronous with the tick. The golden
-	 * ratio is the number that is hardest to approximate by fractions, so this load is the
-	 * least synchronous.
+	 * A period of whole ticks is synchronous with the tick. Fractions approximate the golden
+	 * ratio worst of all numbers, so this period is the least synchronous.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
-	/* 1/64 longer than the tick: the burn moves through all phases of the tick. */
+	/* A period that is 1/64 longer than the tick moves the burn through all phases. */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
 	if (load == AUDIT_HIDDEN || load == AUDIT_EXPOSED) {
@@ -93,7 +94,7 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, struct 
 	}
 }
 
-/* Returns the sampling time of a load that has settled. */
+/* Sampling time of a load. */
 static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
 	uint64_t now = clock_mono_ns(), left;
@@ -104,22 +105,18 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Runs before the long sampling of a load and uses the same memory. */
+/* Samples the short windows, before sample_run() and in the same memory. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
 
-	/* A budget that leaves less time than this has no fine samples. */
 	if (s->opts->brief || run_length(s, run - s->result->runs) < 2 * FINE_NS)
 		return 0;
-	audit_samples_reset(&s->samples);
+	s->samples.nr = 0;
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/*
-		 * Waits a whole step from now, so that no window is shorter than
-		 * AUDIT_FINE_STEP_NS.
-		 */
+		/* Wait a whole step from now, so that no window is too short. */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
@@ -130,7 +127,7 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
-	audit_samples_reset(&s->samples);
+	s->samples.nr = 0;
 	audit_samples_begin(&s->samples);
 	run->levels_known = !audit_core_read(&s->core, &run->from, NULL);
 	audit_samples_add(&s->samples);
@@ -144,15 +141,18 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
-/* Adds the run to the findings, unless the load left its core. */
+/* Derives the findings of a run, unless the load left its core. */
 static int judge_run(struct sources *s, enum audit_load load, const struct audit_load_run *run)
 {
 	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
+	char text[64];
 
 	if (run->strayed)
 		return 0;
-	if (columns > 0)
-		audit_judge_worst(s->findings, run->name, run->errors[columns]);
+	snprintf(text, sizeof(text), "the load \"%s\"", run->name);
+	for (size_t i = 0; i < AUDIT_NR_WINDOWS && columns > 0; i++)
+		audit_judge_worst(s->findings, run->errors[columns][i].max, audit_windows_ns[i],
+				  text);
 	if (columns > 0 && load == AUDIT_RANDOM)
 		rc = audit_judge_good(s->findings, &s->samples, columns, run);
 	if (load == AUDIT_HIDDEN)
@@ -165,50 +165,71 @@ static int judge_run(struct sources *s, enum audit_load load, const struct audit
 static int finish_run(struct sources *s, enum audit_load load, struct err *err)
 {
 	struct audit_load_run *run = &s->result->runs[load];
-	int rc = audit_load_run_sum(run, &s->samples, s->findings->user_hz);
+	int rc = audit_load_run_sum(run, &s->samples, s->findings->user_hz) ?:
+		 judge_run(s, load, run);
 
-	if (!rc)
-		rc = judge_run(s, load, run);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	run->state = AUDIT_MEASURED;
 	return 0;
 }
 
-static int run_duty(struct sources *s, enum audit_load load, struct err *err)
+/* Starts the process of a load. */
+static int start_load(struct sources *s, enum audit_load load, struct gen_child *child,
+		      struct err *err)
 {
 	struct audit_load_run *run = &s->result->runs[load];
-	struct duty_usage from, to;
-	struct duty_opts opts;
-	struct gen_child duty;
-	int rc;
+	int other = audit_other_cpu(s->opts->cpu);
+	struct flood_opts flood = {.send_cpu = other,
+				   .recv_cpu = (int)s->opts->cpu,
+				   .burst = 32,
+				   .pause_ns = 50000,
+				   .xdp_drop = load == AUDIT_XDP_DROP};
+	struct duty_opts duty;
 
-	run_duty_opts(s, load, &opts);
-	run->period_ns = opts.period_ns;
-	run->phase_known = opts.locked && load != AUDIT_SWEPT;
-	run->phase_ns = opts.phase_ns;
-	if (opts.wait == DUTY_MESSAGE && opts.peer_cpu < 0)
-		rc = err_unsupported(&run->why, -ENODEV, "run it on a machine with two cores",
-				     "messages to one core must be sent from another");
-	else
-		rc = duty_start(&duty, &opts, &run->why);
-	if (rc) {
-		run->state = AUDIT_NOT_TRIED;
-		if (err && !run->why.unsupported)
-			*err = run->why;
-		return run->why.unsupported ? 0 : rc;
-	}
+	if (other < 0 && load >= AUDIT_MESSAGE)
+		return err_unsupported(err, -ENODEV, "run it on a machine with two cores",
+				       "%s to one core must be sent from another",
+				       load == AUDIT_MESSAGE ? "messages" : "packets");
+	if (load >= AUDIT_SOFTIRQ)
+		return flood_start(child, &flood, err);
+	run_duty_opts(s, load, other, &duty);
+	run->period_ns = duty.period_ns;
+	run->phase_known = duty.locked && load != AUDIT_SWEPT;
+	run->phase_ns = duty.phase_ns;
+	return duty_start(child, &duty, err);
+}
+
+static int run_load(struct sources *s, enum audit_load load, struct err *err)
+{
+	struct audit_load_run *run = &s->result->runs[load];
+	bool flood = load >= AUDIT_SOFTIRQ;
+	struct duty_usage from, to;
+	struct gen_child child;
+	int rc = start_load(s, load, &child, &run->why);
+
+	run->state = AUDIT_NOT_TRIED;
+	if (rc && (flood || run->why.unsupported))
+		return 0;
+	if (rc && err)
+		*err = run->why;
+	if (rc)
+		return rc;
+	run->state = AUDIT_TOO_SHORT;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
-	run->recorded = duty_read(&duty, &from);
-	if (!rc)
-		rc = sample_run(s, run, run_length(s, load));
-	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
-	run->strayed = !gen_child_on(&duty, opts.cpu);
-	if (!gen_child_alive(&duty))
+	run->recorded = !flood && duty_read(&child, &from);
+	rc = rc ?: sample_run(s, run, run_length(s, load));
+	run->recorded = run->recorded && duty_read(&child, &to) && to.at_ns > from.at_ns;
+	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
+	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	gen_child_stop(&duty);
-	run->state = AUDIT_TOO_SHORT;
+	/* Without packets the core is idle, and every source is right. */
+	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
+		run->state = AUDIT_NOT_SENT;
+		rc = -EAGAIN;
+	}
+	gen_child_stop(&child);
 	if (rc == -ENOMEM)
 		return err_set(err, rc, "out of memory");
 	if (rc)
@@ -223,47 +244,12 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	return finish_run(s, load, err);
 }
 
-static int run_flood(struct sources *s, enum audit_load load, struct err *err)
-{
-	struct audit_load_run *run = &s->result->runs[load];
-	struct flood_opts opts = {.send_cpu = audit_other_cpu(s->opts->cpu),
-				  .recv_cpu = (int)s->opts->cpu,
-				  .burst = 32,
-				  .pause_ns = 50000,
-				  .xdp_drop = load == AUDIT_XDP_DROP};
-	struct gen_child flood;
-	int rc;
-
-	run->state = AUDIT_NOT_TRIED;
-	if (opts.send_cpu < 0)
-		rc = err_unsupported(&run->why, -ENODEV, "run it on a machine with two cores",
-				     "packets to one core must be sent from another");
-	else
-		rc = flood_start(&flood, &opts, &run->why);
-	if (rc)
-		return 0;
-	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
-	run->state = AUDIT_TOO_SHORT;
-	rc = sample_fine(s, run);
-	if (!rc)
-		rc = sample_run(s, run, run_length(s, load));
-	/* Without packets the core is idle, and every source is right. */
-	if (!gen_child_alive(&flood) || !flood_sent(&flood)) {
-		run->state = AUDIT_NOT_SENT;
-		rc = -EAGAIN;
-	}
-	gen_child_stop(&flood);
-	if (rc == -ENOMEM)
-		return err_set(err, rc, "out of memory");
-	return rc ? 0 : finish_run(s, load, err);
-}
-
 static bool search_wanted(const struct sources *s)
 {
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* True if the user asked only for loads that need the search for a phase. */
+/* True if the user requested only loads that need the search for a phase. */
 static bool only_searched(const struct sources *s)
 {
 	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
@@ -275,7 +261,7 @@ static void look_at_core(struct sources *s)
 	struct load_cpu_window window;
 
 	audit_progress(s->env, "sources: is CPU %u free?", s->opts->cpu);
-	audit_samples_reset(&s->samples);
+	s->samples.nr = 0;
 	audit_samples_add(&s->samples);
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + FREE_NS);
 	audit_samples_add(&s->samples);
@@ -283,7 +269,7 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
-/* Returns the time of the search, including look_at_core() and the shortest loads. */
+/* Minimum time for look_at_core(), the search and all loads. */
 static uint64_t search_takes(const struct sources *s)
 {
 	uint64_t takes = FREE_NS + SEARCH_NS;
@@ -294,7 +280,7 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/* Refuses early: the search takes half a minute and needs a free core. */
+/* Fails early if the requested search is impossible on a busy core or within the budget. */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);
@@ -326,7 +312,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/* The search may use half of the remaining time to try doubtful phases again. */
+		/* The search may use half of the remaining time to repeat doubtful probes. */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
@@ -349,7 +335,7 @@ static int run_all(struct sources *s, struct err *err)
 			continue;
 		}
 		audit_progress(s->env, "sources: load %s", load_names[i]);
-		rc = i >= AUDIT_SOFTIRQ ? run_flood(s, i, err) : run_duty(s, i, err);
+		rc = run_load(s, i, err);
 	}
 	return rc;
 }
@@ -374,9 +360,8 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)
 		return rc;
-	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err);
-	if (!rc)
-		rc = check_search(&s, err);
+	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err) ?:
+	     check_search(&s, err);
 	if (rc) {
 		audit_samples_close(&s.samples);
 		return rc;
@@ -388,9 +373,7 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		r->names[i] = s.samples.set.source[i]->ops->name;
 	r->passed_over = s.samples.set.passed_over;
 	findings->source = r->names[0];
-	rc = audit_core_open(&s.core, opts->cpu, err);
-	if (!rc)
-		rc = run_all(&s, err);
+	rc = audit_core_open(&s.core, opts->cpu, err) ?: run_all(&s, err);
 	audit_core_close(&s.core);
 	load_source_losses(s.samples.set.source[0], &r->losses);
 	audit_samples_close(&s.samples);

@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit sources: every source of load side by side, under loads that are hard to measure. */
+/* audit sources: errors of all sources of load under loads that are hard to measure. */
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
-#include "measure/audit/hide.h"
 #include "measure/audit/samples.h"
+
+#define AUDIT_PROBES 16
+
+/* Search for a phase of the tick that hides a periodic task from /proc/stat. */
+struct audit_hide {
+	uint64_t period_ns;
+	struct phase_probe probes[AUDIT_PROBES];
+	bool enough; /* most probes are valid, so the result is conclusive */
+	bool hidden, exposed;
+	/* Phases with the smallest and the largest visible share. */
+	uint64_t hidden_phase_ns, exposed_phase_ns;
+	bool stopped;
+};
+
+/*
+ * Runs a burn of @share of every @period_ns at several phases of the tick, and finds the phases with
+ * the smallest and the largest share in /proc/stat. Repeats a probe that other tasks disturbed, at
+ * most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ */
+int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
+		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
+		      struct err *err);
 
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];
-	const char *names[SOURCE_SET_MAX]; /* of the sources; the first is the reference */
+	const char *names[SOURCE_SET_MAX]; /* names of the sources; the first is the reference */
 	unsigned int nr_sources;
-	struct err
-		/* Why a better reference is unavailable; code 0 if there is no better one. */
-		passed_over;
+	/* Why a better reference is unavailable; code 0 if this reference is the best. */
+	struct err passed_over;
 	struct load_losses losses;
 	bool hide_searched;
-	bool hide_too_long;  /* the search was left out because the budget is too short */
+	bool hide_too_long;  /* the budget is too short for the search */
 	double others_ratio; /* share of the core used by other tasks before the first load */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
@@ -23,7 +43,7 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* @ret_sources is large: do not put it on the stack. */
+/* @ret_sources is too large for the stack. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

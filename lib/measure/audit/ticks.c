@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: measures the time between two changes of the figures, and finds the tick. */
+/* audit ticks: reads /proc/stat under three loads and finds the tick in its changes. */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-/* A column of 1/100 s changes TICK_FIT_MIN_INCREMENTS times in this time, plus a tenth. */
+/* Time for TICK_FIT_MIN_INCREMENTS changes of a column with a unit of 1/100 s, plus a tenth. */
 #define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",
@@ -32,7 +32,7 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-/* Starts one or two processes. The first one records whether the load stayed on its core. */
+/* Starts one or two processes. The first process shows whether the load stayed on its core. */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
 {
@@ -56,7 +56,7 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	return rc;
 }
 
-/* All sets of one load come from the same readings. */
+/* Runs one load. All sets of columns of the load share the same readings. */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
@@ -107,10 +107,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
-		/*
-		 * Sending packets needs privileges and a second core. Reading idle time needs only
-		 * a second core.
-		 */
+		/* Sending packets needs privileges and a second core; idle time needs a second core. */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {
 			t->skipped[load] = why;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: the time between two changes of the figures, and the tick. */
+/* audit ticks: time between two changes of the columns of /proc/stat, and the tick. */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 
-#include "measure/audit/watch.h"
+#include "measure/audit/audit.h"
 
 enum audit_ticks_load {
-	AUDIT_TICKS_TWO_MODES, /* user and system time, mixed */
+	AUDIT_TICKS_TWO_MODES, /* mixed user and system time */
 	AUDIT_TICKS_WITH_IDLE,
 	AUDIT_TICKS_SOFTIRQS,
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Watched columns and load of each experiment. The first two are the paper's. */
+/* Pairs of load and watched columns. The paper has the first two pairs. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,
@@ -25,8 +25,8 @@ enum audit_ticks_set {
 struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
-	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* why the load did not run */
-	bool alone; /* no other core: the reader runs on the audited core, and is the load */
+	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why a load did not run */
+	bool alone; /* single core: the reader runs on the audited core and is itself the load */
 	bool stopped;
 	uint64_t window_ns;
 };

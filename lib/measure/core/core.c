@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the BPF object of load and runq, and chooses its maps. */
+/* Opens the BPF object of load and runq, and excludes programs and maps that are not needed. */
 #include "measure/core/core.h"
 
 #include <errno.h>
@@ -38,8 +38,7 @@ int core_open(struct core *core, unsigned int nr_cpus)
 	return rc;
 }
 
-/* Keeps libbpf from creating the map, and from mapping the section behind it. */
-static int leave_out(struct bpf_object_skeleton *skeleton, struct bpf_map *map)
+void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)
 {
 	for (int i = 0; i < skeleton->map_cnt; i++) {
 		struct bpf_map_skeleton *entry =
@@ -48,7 +47,6 @@ static int leave_out(struct bpf_object_skeleton *skeleton, struct bpf_map *map)
 		if (*entry->map == map)
 			entry->mmaped = NULL;
 	}
-	return bpf_map__set_autocreate(map, false);
 }
 
 static int leave_all_out(struct core *core, struct bpf_map *const *maps, size_t nr, const char *prefix)
@@ -59,8 +57,10 @@ static int leave_all_out(struct core *core, struct bpf_map *const *maps, size_t 
 	bpf_object__for_each_program (program, core->skel->obj)
 		if (!strncmp(bpf_program__name(program), prefix, strlen(prefix)))
 			bpf_program__set_autoload(program, false);
-	for (size_t i = 0; !rc && i < nr; i++)
-		rc = leave_out(core->skel->skeleton, maps[i]);
+	for (size_t i = 0; !rc && i < nr; i++) {
+		core_hide(core->skel->skeleton, maps[i]);
+		rc = bpf_map__set_autocreate(maps[i], false);
+	}
 	return rc;
 }
 
@@ -98,7 +98,7 @@ int core_join(struct core *core, const struct core *load)
 
 	bpf_object__for_each_map (map, core->skel->obj) {
 		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
-		/* Maps of runq do not exist there; constants are of each object. */
+		/* The object of load has no maps of runq, and each object has its own constants. */
 		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
 			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));
 	}

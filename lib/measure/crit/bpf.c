@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Engine bpf: runs the programs of bpf/crit.bpf.c on all CPUs at the same time. */
 #include <errno.h>
-#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,54 +11,56 @@
 #include <bpf/libbpf.h>
 
 #include "abi/crit.h"
+#include "base/clock.h"
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
-#include "measure/crit/pinned.h"
-#include "stats/crit.h"
+#include "stats/compare.h"
 #include "host/bpf.h"
 #include "host/cpu.h"
 #include "host/kbtf.h"
 #include "host/meminfo.h"
 
+#define STOP_POLL_NS (50 * NSEC_PER_MSEC)
+
 struct crit_bpf_engine {
 	struct crit_engine engine;
-	struct crit_bpf *skel;
+	struct crit_bpf *skel; /* NULL between two rounds */
 	const struct crit_slot *slots;
 	struct sys_bpf_view view; /* mapping of the slots */
 	struct cpuset cpus;
 	unsigned int nr_cpus;
 	int prog_fd[CRIT_NR_OPS]; /* -1 if the operation has no program */
-	bool used;		  /* a round was measured since the programs were loaded */
 };
 
-/* State of one CPU in a round. */
+/* Thread that samples one CPU in a round. */
 struct crit_worker {
-	struct crit_bpf_engine *engine;
-	const struct crit_opts *opts;
+	struct bpf_round *round;
+	pthread_t thread;
 	unsigned int index;
-	unsigned int cpu;
+	struct crit_cpu *cpu;	 /* result: figures of this CPU */
 	u64 *value[CRIT_NR_OPS]; /* nr_samples each, part of the round's arrays */
 	u64 *empty, *clock;	 /* overheads of single pairs */
 	u64 *batch_pair, *batch_empty;
-	struct tb_summary summary[CRIT_NR_OPS];
-	double batch[CRIT_NR_OPS];
 	double clock_ns;
 	double call_ns;
 	u64 below;
-	int err;
+	struct err err;
 };
 
-/* The samples of all CPUs: one array per operation, ordered by CPU. */
+/* Samples of all CPUs: one array per operation, ordered by CPU. */
 struct bpf_round {
+	struct crit_bpf_engine *b;
+	const struct crit_opts *opts;
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
 	u64 *scratch; /* memory for the overheads of all CPUs */
+	/* Start and end of the threads. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int ready, ended;
+	bool go;
+	atomic_bool stop;
 };
-
-static struct crit_bpf_engine *to_bpf(struct crit_engine *engine)
-{
-	return (struct crit_bpf_engine *)engine;
-}
 
 static void round_free(struct bpf_round *round)
 {
@@ -67,35 +70,38 @@ static void round_free(struct bpf_round *round)
 	free(round->workers);
 }
 
-static int round_alloc(struct crit_bpf_engine *b, const struct crit_opts *opts,
-		       struct bpf_round *round)
+static int round_alloc(struct bpf_round *round, struct crit_round *out)
 {
-	size_t chunks = (opts->nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
+	struct crit_bpf_engine *b = round->b;
+	size_t nr_samples = round->opts->nr_samples;
+	size_t chunks = (nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
 	size_t own = chunks * 2 * (CRIT_EMPTIES + CRIT_BATCHES);
+	bool failed;
 	unsigned int cpu, i = 0;
 
-	*round = (struct bpf_round){.workers = calloc(b->nr_cpus, sizeof(*round->workers))};
+	round->workers = calloc(b->nr_cpus, sizeof(*round->workers));
 	round->scratch = reallocarray(NULL, b->nr_cpus * own, sizeof(u64));
-	if (!round->workers || !round->scratch)
+	out->cpus = calloc(b->nr_cpus, sizeof(*out->cpus));
+	out->nr_cpus = b->nr_cpus;
+	failed = !round->workers || !round->scratch || !out->cpus;
+	for (int op = 0; op < CRIT_NR_OPS; op++)
+		if (b->prog_fd[op] >= 0) {
+			round->value[op] = reallocarray(NULL, nr_samples, b->nr_cpus * sizeof(u64));
+			failed |= !round->value[op];
+		}
+	if (failed)
 		return -ENOMEM;
-	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		if (b->prog_fd[op] < 0)
-			continue;
-		round->value[op] = reallocarray(NULL, opts->nr_samples, b->nr_cpus * sizeof(u64));
-		if (!round->value[op])
-			return -ENOMEM;
-	}
 	cpuset_for_each(cpu, &b->cpus) {
 		struct crit_worker *w = &round->workers[i];
 
-		*w = (struct crit_worker){.engine = b, .opts = opts, .index = i, .cpu = cpu};
+		*w = (struct crit_worker){.round = round, .index = i, .cpu = &out->cpus[i]};
+		w->cpu->cpu = cpu;
 		w->empty = round->scratch + i * own;
 		w->clock = w->empty + chunks * CRIT_EMPTIES;
 		w->batch_pair = w->clock + chunks * CRIT_EMPTIES;
 		w->batch_empty = w->batch_pair + chunks * CRIT_BATCHES;
 		for (int op = 0; op < CRIT_NR_OPS; op++)
-			w->value[op] =
-				round->value[op] ? round->value[op] + i * opts->nr_samples : NULL;
+			w->value[op] = round->value[op] ? round->value[op] + i * nr_samples : NULL;
 		i++;
 	}
 	return 0;
@@ -112,7 +118,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* The overheads of a chunk, per sample. */
+	/* Memory of the overheads, per sample. */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -128,16 +134,16 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 {
-	struct crit_args args = {.slot = w->index, .nr = nr, .work = w->opts->work};
+	struct crit_args args = {.slot = w->index, .nr = nr, .work = w->round->opts->work};
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &args, .ctx_size_in = sizeof(args));
-	int rc = bpf_prog_test_run_opts(w->engine->prog_fd[op], &run);
+	int rc = bpf_prog_test_run_opts(w->round->b->prog_fd[op], &run);
 
 	if (rc)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
 	/* CPU hotplug moves a pinned thread to another CPU, which makes its samples invalid. */
-	return args.cpu == w->cpu ? 0 : -EXDEV;
+	return args.cpu == w->cpu->cpu ? 0 : -EXDEV;
 }
 
 static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_empty,
@@ -148,25 +154,25 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 
 	w->clock_ns = crit_midmean(w->clock, nr_empty);
 	w->call_ns = (empty_ns - w->clock_ns) / CRIT_BATCH;
-	w->batch[op] = (crit_midmean(w->batch_pair, nr_batch) - empty_ns) / CRIT_BATCH;
+	w->cpu->batch[op] = (crit_midmean(w->batch_pair, nr_batch) - empty_ns) / CRIT_BATCH;
 	tb_sort_descending(w->empty, nr_empty);
 	overhead = tb_median_sorted(w->empty, nr_empty);
-	for (size_t i = 0; i < w->opts->nr_samples; i++) {
+	for (size_t i = 0; i < w->round->opts->nr_samples; i++) {
 		w->below += value[i] < overhead;
 		value[i] = value[i] > overhead ? value[i] - overhead : 0;
 	}
 }
 
 /* Copies the results of each chunk, because the next chunk overwrites the slot. */
-static int collect(struct crit_worker *w, enum crit_op op, const atomic_bool *stop)
+static int collect(struct crit_worker *w, enum crit_op op)
 {
-	const struct crit_slot *slot = &w->engine->slots[w->index];
-	size_t nr = w->opts->nr_samples, nr_empty = 0, nr_batch = 0;
+	const struct crit_slot *slot = &w->round->b->slots[w->index];
+	size_t nr = w->round->opts->nr_samples, nr_empty = 0, nr_batch = 0;
 
 	for (size_t done = 0; done < nr; done += CRIT_CHUNK) {
 		size_t chunk = nr - done < CRIT_CHUNK ? nr - done : CRIT_CHUNK;
 		size_t few = (chunk + CRIT_STRIDE - 1) / CRIT_STRIDE;
-		int rc = atomic_load(stop) ? -ECANCELED : run_chunk(w, op, chunk);
+		int rc = atomic_load(&w->round->stop) ? -ECANCELED : run_chunk(w, op, chunk);
 
 		if (rc)
 			return rc;
@@ -183,51 +189,114 @@ static int collect(struct crit_worker *w, enum crit_op op, const atomic_bool *st
 	return 0;
 }
 
-/*
- * Samples every operation on the current CPU; the result is in w->err. Sorts only after all
- * operations of this CPU were sampled.
- */
-static void crit_worker_run(void *worker, const atomic_bool *stop)
+/* Samples every operation. Sorts only after all operations of this CPU were sampled. */
+static int sample(struct crit_worker *w)
 {
-	struct crit_worker *w = worker;
+	size_t nr = w->round->opts->nr_samples;
+	int rc = 0;
 
-	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
-		if (w->engine->prog_fd[op] >= 0)
-			w->err = collect(w, op, stop);
-	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
-		if (w->engine->prog_fd[op] >= 0)
-			w->err = tb_summarise(w->value[op], w->opts->nr_samples, &w->summary[op]);
+	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
+		if (w->value[op])
+			rc = collect(w, op);
+	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
+		if (w->value[op])
+			rc = tb_summarise(w->value[op], nr, &w->cpu->op[op]);
+	return rc;
 }
 
-static int run_workers(struct crit_bpf_engine *b, const struct crit_opts *opts,
-		       struct crit_worker *workers, struct err *err)
+static void *worker_main(void *arg)
 {
-	struct pinned_job *jobs = calloc(b->nr_cpus, sizeof(*jobs));
-	int rc;
+	struct crit_worker *w = arg;
+	struct bpf_round *round = w->round;
+	int rc = affinity_pin(0, w->cpu->cpu);
 
-	if (!jobs)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; i < b->nr_cpus; i++)
-		jobs[i] = (struct pinned_job){.cpu = workers[i].cpu, .arg = &workers[i]};
-	rc = pinned_run(jobs, b->nr_cpus, crit_worker_run, opts->stopped, err);
-	free(jobs);
-	for (unsigned int i = 0; i < b->nr_cpus && !rc; i++) {
-		rc = workers[i].err;
-		if (rc == -EXDEV)
-			err_set(err, rc, "CPU %u went offline during the run", workers[i].cpu);
-		else if (rc && rc != -ECANCELED)
-			err_set(err, rc, "measuring on CPU %u failed: %s", workers[i].cpu,
-				strerror(-rc));
+	if (rc)
+		err_set(&w->err, rc, "cannot run on CPU %u: %s%s", w->cpu->cpu, strerror(-rc),
+			rc == -EINVAL ? " (is it online and allowed?)" : "");
+	pthread_mutex_lock(&round->lock);
+	round->ready++;
+	pthread_cond_broadcast(&round->changed);
+	while (!round->go)
+		pthread_cond_wait(&round->changed, &round->lock);
+	pthread_mutex_unlock(&round->lock);
+	rc = w->err.code ? 0 : sample(w);
+	if (rc == -EXDEV)
+		err_set(&w->err, rc, "CPU %u went offline during the run", w->cpu->cpu);
+	else if (rc && rc != -ECANCELED)
+		err_set(&w->err, rc, "measuring on CPU %u failed: %s", w->cpu->cpu, strerror(-rc));
+	pthread_mutex_lock(&round->lock);
+	round->ended++;
+	pthread_cond_broadcast(&round->changed);
+	pthread_mutex_unlock(&round->lock);
+	return NULL;
+}
+
+/* Runs all threads between their start and their end. The caller holds round->lock. */
+static void run_threads(struct bpf_round *round, unsigned int nr)
+{
+	const struct crit_opts *opts = round->opts;
+
+	/* Wait until all threads are pinned, so that all threads start at the same time. */
+	while (round->ready < nr)
+		pthread_cond_wait(&round->changed, &round->lock);
+	for (unsigned int i = 0; i < nr; i++)
+		if (round->workers[i].err.code)
+			atomic_store(&round->stop, true);
+	round->go = true;
+	pthread_cond_broadcast(&round->changed);
+	/*
+	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support it and
+	 * reports false races.
+	 */
+	while (round->ended < nr) {
+		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
+
+		pthread_cond_timedwait(&round->changed, &round->lock, &until);
+		if (opts->stopped && opts->stopped())
+			atomic_store(&round->stop, true);
 	}
-	return rc;
+}
+
+static int run_workers(struct bpf_round *round, struct err *err)
+{
+	struct crit_worker *w = round->workers;
+	pthread_condattr_t attr;
+	unsigned int nr = 0;
+	int rc = 0;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&round->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&round->lock, NULL);
+	pthread_mutex_lock(&round->lock);
+	while (nr < round->b->nr_cpus && !rc) {
+		rc = -pthread_create(&w[nr].thread, NULL, worker_main, &w[nr]);
+		nr += !rc;
+	}
+	atomic_store(&round->stop, rc != 0);
+	run_threads(round, nr);
+	pthread_mutex_unlock(&round->lock);
+	if (rc)
+		err_set(err, rc, "cannot start a thread: %s", strerror(-rc));
+	for (unsigned int i = 0; i < nr; i++) {
+		pthread_join(w[i].thread, NULL);
+		if (!rc && w[i].err.code) {
+			*err = w[i].err;
+			rc = err->code;
+		}
+	}
+	pthread_cond_destroy(&round->changed);
+	pthread_mutex_destroy(&round->lock);
+	return rc ?: atomic_load(&round->stop) ? -ECANCELED : 0;
 }
 
 /*
  * Mean of the highest samples of all CPUs. The samples of each CPU must be sorted, highest first.
  */
-static int highest_mean(struct crit_bpf_engine *b, const struct crit_opts *opts, const u64 *value,
-			double *ret_mean)
+static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
 {
+	const struct crit_opts *opts = round->opts;
 	size_t room = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
 	struct tb_heap heap = {.value = calloc(room, sizeof(u64)), .room = room};
 	u64 mean;
@@ -235,7 +304,7 @@ static int highest_mean(struct crit_bpf_engine *b, const struct crit_opts *opts,
 
 	if (!heap.value)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < b->nr_cpus; i++)
+	for (unsigned int i = 0; i < round->b->nr_cpus; i++)
 		tb_heap_feed_sorted(&heap, value + i * opts->nr_samples, opts->nr_samples);
 	rc = tb_mean(heap.value, heap.nr, &mean);
 	free(heap.value);
@@ -244,63 +313,45 @@ static int highest_mean(struct crit_bpf_engine *b, const struct crit_opts *opts,
 	return rc;
 }
 
-static int combine_op(struct crit_bpf_engine *b, const struct crit_opts *opts,
-		      struct bpf_round *round, enum crit_op op, struct crit_round *out)
+static int combine_op(const struct bpf_round *round, enum crit_op op, struct crit_round *out,
+		      struct err *err)
 {
+	const struct crit_opts *opts = round->opts;
 	struct crit_figures *figures = &out->op[op];
-	size_t all = opts->nr_samples * b->nr_cpus;
-	struct tb_summary *cpu = calloc(b->nr_cpus, sizeof(*cpu)), total;
-	u64 *scratch = round->scratch, value;
-	double batch = 0;
-	int rc = cpu ? 0 : -ENOMEM;
+	size_t all = opts->nr_samples * out->nr_cpus;
+	u64 value = 0;
+	int rc = crit_combine(out, op, err);
 
-	for (unsigned int i = 0; i < b->nr_cpus && !rc; i++) {
-		cpu[i] = out->cpus[i].op[op] = round->workers[i].summary[op];
-		out->cpus[i].batch[op] = round->workers[i].batch[op];
-		batch += round->workers[i].batch[op] / b->nr_cpus;
-	}
-	if (!rc)
-		rc = tb_combine(cpu, b->nr_cpus, scratch, &total);
-	if (!rc)
-		rc = highest_mean(b, opts, round->value[op], &figures->max_avg);
-	free(cpu);
 	if (rc)
 		return rc;
-	figures->median = total.median;
-	figures->average = total.average;
-	figures->max = total.max;
-	figures->batch = batch;
+	figures->batch = 0;
+	for (unsigned int i = 0; i < out->nr_cpus; i++)
+		figures->batch += out->cpus[i].batch[op] / out->nr_cpus;
+	rc = highest_mean(round, round->value[op], &figures->max_avg);
 	tb_sort_descending(round->value[op], all);
 	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
 		rc = tb_percentile_sorted(round->value[op], all, opts->percentile[i],
 					  100 * CRIT_PERCENT, &value);
-		if (!rc)
-			figures->percentile[i] = value;
+		figures->percentile[i] = value;
 	}
-	return rc;
+	return rc ? err_set(err, rc, "cannot combine the samples: %s", strerror(-rc)) : 0;
 }
 
-static int combine(struct crit_bpf_engine *b, const struct crit_opts *opts, struct bpf_round *round,
-		   struct crit_round *out)
+static int combine(const struct bpf_round *round, struct crit_round *out, struct err *err)
 {
 	int rc = 0;
 
-	out->cpus = calloc(b->nr_cpus, sizeof(*out->cpus));
-	if (!out->cpus)
-		return -ENOMEM;
-	out->nr_cpus = b->nr_cpus;
 	out->clock_ns = out->call_ns = 0;
-	for (unsigned int i = 0; i < b->nr_cpus; i++) {
+	for (unsigned int i = 0; i < out->nr_cpus; i++) {
 		const struct crit_worker *w = &round->workers[i];
 
-		out->cpus[i].cpu = w->cpu;
-		out->clock_ns += w->clock_ns / b->nr_cpus;
-		out->call_ns += w->call_ns / b->nr_cpus;
+		out->clock_ns += w->clock_ns / out->nr_cpus;
+		out->call_ns += w->call_ns / out->nr_cpus;
 		out->below_overhead += w->below;
 	}
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
-		if (b->prog_fd[op] >= 0)
-			rc = combine_op(b, opts, round, op, out);
+		if (round->value[op])
+			rc = combine_op(round, op, out, err);
 	return rc;
 }
 
@@ -308,16 +359,13 @@ static void unload_programs(struct crit_bpf_engine *b)
 {
 	sys_bpf_views_close(&b->view, 1);
 	crit_bpf__destroy(b->skel);
-	b->slots = NULL;
 	b->skel = NULL;
 }
 
 static int bpf_close(struct crit_engine *engine, struct err *err)
 {
-	struct crit_bpf_engine *b = to_bpf(engine);
-
-	unload_programs(b);
-	free(b);
+	unload_programs((struct crit_bpf_engine *)engine);
+	free(engine);
 	return 0;
 }
 
@@ -387,39 +435,19 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
  * placement. The figures depend on the addresses of the compiled programs: on 6.18 arm64, the batch
  * of irq_save was 0.74, 0.94 or 1.14 ns after different loads, and within 0.1 ns while loaded.
  */
-static int reload_programs(struct crit_bpf_engine *b, struct err *err)
-{
-	unload_programs(b);
-	return load_programs(b, err);
-}
-
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
-		     struct crit_round *ret_round, struct err *err)
+		     struct crit_round *round, struct err *err)
 {
-	struct crit_bpf_engine *b = to_bpf(engine);
-	struct crit_round out;
-	struct bpf_round round;
-	int rc;
+	struct crit_bpf_engine *b = (struct crit_bpf_engine *)engine;
+	struct bpf_round samples = {.b = b, .opts = opts};
+	int rc = b->skel ? 0 : load_programs(b, err);
 
-	crit_round_clear(&out);
-	rc = b->used ? reload_programs(b, err) : 0;
-	if (rc)
-		return rc;
-	b->used = true;
-	rc = round_alloc(b, opts, &round);
-	if (!rc)
-		rc = run_workers(b, opts, round.workers, err);
-	if (!rc)
-		rc = combine(b, opts, &round, &out);
-	round_free(&round);
-	if (rc) {
-		free(out.cpus);
-		if (rc != -ECANCELED && !err->code)
-			err_set(err, rc, "cannot combine the samples: %s", strerror(-rc));
-		return rc;
-	}
-	*ret_round = out;
-	return 0;
+	if (!rc && round_alloc(&samples, round))
+		rc = err_set(err, -ENOMEM, "out of memory");
+	rc = rc ?: run_workers(&samples, err) ?: combine(&samples, round, err);
+	round_free(&samples);
+	unload_programs(b);
+	return rc;
 }
 
 static int bpf_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err)
@@ -433,24 +461,19 @@ static int bpf_open(const struct crit_opts *opts, struct crit_engine **ret_engin
 	b->cpus = opts->cpus;
 	rc = cpuset_count(&b->cpus) ? 0 : cpu_set(NULL, CPU_ONLINE, &b->cpus, err);
 	b->nr_cpus = cpuset_count(&b->cpus);
-	if (!rc)
-		rc = load_programs(b, err);
-	if (!rc)
-		rc = check_memory(b, opts, err);
-	if (rc) {
+	rc = rc ?: load_programs(b, err) ?: check_memory(b, opts, err);
+	if (rc)
 		bpf_close(&b->engine, NULL);
-		return rc;
-	}
-	*ret_engine = &b->engine;
-	return 0;
+	else
+		*ret_engine = &b->engine;
+	return rc;
 }
 
 const struct crit_engine_ops crit_engine_bpf = {
 	.name = "bpf",
 	.unit = "ns",
 	.what = "kfuncs called from BPF programs on all CPUs at the same time; the cost of an "
-		"empty "
-		"kfunc pair and of the clock is subtracted",
+		"empty kfunc pair and of the clock is subtracted",
 	.ops = 1 << CRIT_PREEMPT | 1 << CRIT_IRQ_SAVE,
 	.open = bpf_open,
 	.round = bpf_round,

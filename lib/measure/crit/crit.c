@@ -47,6 +47,18 @@ int crit_close(struct crit_engine *engine, struct err *err)
 	return engine ? engine->ops->close(engine, err) : 0;
 }
 
+static void clear(struct crit_round *round)
+{
+	*round = (struct crit_round){.clock_ns = NAN, .call_ns = NAN, .percentile_cpu = -1};
+	for (int op = 0; op < CRIT_NR_OPS; op++) {
+		struct crit_figures *f = &round->op[op];
+
+		f->median = f->average = f->max = f->max_avg = f->batch = NAN;
+		for (int i = 0; i < CRIT_MAX_PERCENTILES; i++)
+			f->percentile[i] = NAN;
+	}
+}
+
 void crit_result_free(struct crit_result *result)
 {
 	for (unsigned int i = 0; i < result->nr_rounds; i++)
@@ -64,16 +76,17 @@ int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const cha
 
 	if (!result.rounds)
 		return err_set(err, -ENOMEM, "out of memory");
-	while (result.nr_rounds < opts->rounds) {
+	while (result.nr_rounds < opts->rounds && !rc) {
+		struct crit_round *round = &result.rounds[result.nr_rounds];
+
+		clear(round);
 		if (opts->progress)
 			opts->progress(phase, result.nr_rounds, opts->rounds);
-		rc = opts->stopped && opts->stopped() ? -ECANCELED : 0;
-		if (!rc)
-			rc = engine->ops->round(engine, opts, &result.rounds[result.nr_rounds],
-						err);
+		rc = opts->stopped && opts->stopped() ? -ECANCELED
+						      : engine->ops->round(engine, opts, round, err);
 		if (rc)
-			break;
-		result.nr_rounds++;
+			free(round->cpus);
+		result.nr_rounds += !rc;
 	}
 	result.window_ns = clock_mono_ns() - start;
 	if (opts->progress)
@@ -87,12 +100,12 @@ int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const cha
 	return rc;
 }
 
-struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset)
+struct crit_spread crit_figure(const struct crit_result *result, size_t offset)
 {
 	double values[CRIT_MAX_ROUNDS];
 
 	for (unsigned int i = 0; i < result->nr_rounds; i++)
-		values[i] = *(const double *)((const char *)&result->rounds[i].op[op] + offset);
+		values[i] = *(const double *)((const char *)&result->rounds[i] + offset);
 	return crit_spread_of(values, result->nr_rounds);
 }
 
@@ -106,8 +119,7 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 #define GROUP "preemptirq"
 
 /*
- * Message on the state of CONFIG_X: a fact if the kernel configuration is readable, else marked as
- * a guess.
+ * State of CONFIG_X as text. "likely" marks a guess, because the kernel configuration is not readable.
  */
 static const char *option_state(const char *symbol)
 {
@@ -144,25 +156,17 @@ static int find_events(const char *root, struct crit_trace *trace, struct err *e
 {
 	trace->has_irq = tracefs_has_event(root, GROUP, "irq_disable");
 	trace->has_preempt = tracefs_has_event(root, GROUP, "preempt_disable");
-	if (trace->has_irq || trace->has_preempt)
-		return 0;
-	return no_events(err);
+	return trace->has_irq || trace->has_preempt ? 0 : no_events(err);
 }
 
 static int run_phases(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct trace_instance *instance, struct crit_trace *trace, struct err *err)
 {
-	int rc = crit_run(engine, opts, "tracepoints off", &trace->off_before, err);
-
-	if (!rc)
-		rc = trace_instance_enable(instance, true, err);
-	if (!rc)
-		rc = crit_run(engine, opts, "tracepoints on", &trace->on, err);
-	if (!rc)
-		rc = trace_instance_enable(instance, false, err);
-	if (!rc)
-		rc = crit_run(engine, opts, "tracepoints off again", &trace->off_after, err);
-	return rc;
+	return crit_run(engine, opts, "tracepoints off", &trace->off_before, err) ?:
+	       trace_instance_enable(instance, true, err) ?:
+	       crit_run(engine, opts, "tracepoints on", &trace->on, err) ?:
+	       trace_instance_enable(instance, false, err) ?:
+	       crit_run(engine, opts, "tracepoints off again", &trace->off_after, err);
 }
 
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
@@ -173,13 +177,9 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 	char root[TRACEFS_PATH];
 	int rc, removed;
 
-	rc = find_tracefs(root, sizeof(root), err);
-	if (!rc)
-		rc = find_events(root, &trace, err);
-	if (!rc)
-		rc = tracefs_group_unused(root, GROUP, err);
-	if (!rc)
-		rc = trace_instance_open(&instance, root, GROUP, err);
+	rc = find_tracefs(root, sizeof(root), err) ?: find_events(root, &trace, err) ?:
+	     tracefs_group_unused(root, GROUP, err) ?:
+	     trace_instance_open(&instance, root, GROUP, err);
 	if (rc)
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cost of disabling and enabling interrupts and preemption: rounds of a benchmark. */
+/* Cost of disabling and enabling interrupts and preemption, in rounds of a benchmark. */
 #ifndef SUBTICK_MEASURE_CRIT_H
 #define SUBTICK_MEASURE_CRIT_H
 
 #include "measure/crit/engine.h"
-#include "stats/crit.h"
+#include "stats/compare.h"
 
 struct crit_result {
 	struct crit_round *rounds;
@@ -28,10 +28,10 @@ int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const cha
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* Spread of one figure over the rounds. The offset selects the member of struct crit_figures. */
-struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset);
-#define CRIT_FIGURE(result, op, member) \
-	crit_figure(result, op, offsetof(struct crit_figures, member))
+/* Spread over the rounds of the double at @offset of struct crit_round. */
+struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
+#define CRIT_FIGURE(result, id, member) \
+	crit_figure(result, offsetof(struct crit_round, op[id].member))
 /* Figure for comparing runs: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the engines of crit: names of the operations, an empty round. */
+/* Shared by the engines of crit: names of the operations, figures over all CPUs. */
 #include "measure/crit/engine.h"
 
-#include <math.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const crit_op_names[CRIT_NR_OPS] = {
 	[CRIT_IRQ] = "irq",
@@ -10,14 +12,21 @@ const char *const crit_op_names[CRIT_NR_OPS] = {
 	[CRIT_IRQ_SAVE] = "irq_save",
 };
 
-void crit_round_clear(struct crit_round *round)
+int crit_combine(struct crit_round *round, enum crit_op op, struct err *err)
 {
-	*round = (struct crit_round){.clock_ns = NAN, .call_ns = NAN, .percentile_cpu = -1};
-	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		struct crit_figures *f = &round->op[op];
+	struct tb_summary *cpus = calloc(round->nr_cpus + 1, sizeof(*cpus)), all;
+	u64 *scratch = calloc(round->nr_cpus + 1, sizeof(*scratch));
+	int rc = cpus && scratch ? 0 : -ENOMEM;
 
-		f->median = f->average = f->max = f->max_avg = f->batch = NAN;
-		for (int i = 0; i < CRIT_MAX_PERCENTILES; i++)
-			f->percentile[i] = NAN;
+	for (unsigned int i = 0; i < round->nr_cpus && !rc; i++)
+		cpus[i] = round->cpus[i].op[op];
+	rc = rc ?: tb_combine(cpus, round->nr_cpus, scratch, &all);
+	if (!rc) {
+		round->op[op].median = all.median;
+		round->op[op].average = all.average;
+		round->op[op].max = all.max;
 	}
+	free(cpus);
+	free(scratch);
+	return rc ? err_set(err, rc, "cannot combine the figures: %s", strerror(-rc)) : 0;
 }

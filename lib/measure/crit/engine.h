@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The interface of an engine of crit. */
+/* Interface of the engines of crit. */
 #ifndef SUBTICK_MEASURE_CRIT_ENGINE_H
 #define SUBTICK_MEASURE_CRIT_ENGINE_H
 
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "kmod/tracerbench/stats.h"
 
-/* Operations. Their names are the names of the module's directories. */
+/* Operations. The module has a directory with the same name for each operation. */
 enum crit_op {
 	CRIT_IRQ,
 	CRIT_PREEMPT,
@@ -57,7 +57,7 @@ struct crit_cpu {
 
 struct crit_round {
 	struct crit_figures op[CRIT_NR_OPS];
-	struct crit_cpu *cpus; /* array of nr_cpus entries; the caller frees the array */
+	struct crit_cpu *cpus; /* array of nr_cpus entries */
 	unsigned int nr_cpus;
 	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
 	double clock_ns;	 /* cost of two clock reads, or NaN if unavailable */
@@ -74,11 +74,12 @@ struct crit_engine_ops {
 	uint32_t ops;	  /* bit per crit_op that the engine supports */
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 	/*
-	 * Runs one benchmark. Returns -ECANCELED without setting @err if opts->stopped() returned
-	 * true.
+	 * Runs one benchmark and fills @round, which the caller has cleared. Returns -ECANCELED
+	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus also
+	 * on failure.
 	 */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
-		     struct crit_round *ret_round, struct err *err);
+		     struct crit_round *round, struct err *err);
 	/*
 	 * Restores the machine's settings. Sets @err, which may be NULL, if a setting could not be
 	 * restored.
@@ -93,7 +94,7 @@ struct crit_engine {
 
 extern const struct crit_engine_ops crit_engine_module, crit_engine_bpf;
 
-/* Resets a round: all figures NaN and no CPUs. */
-void crit_round_clear(struct crit_round *round);
+/* Computes median, average and maximum of an operation over all CPUs of @round. */
+int crit_combine(struct crit_round *round, enum crit_op op, struct err *err);
 
 #endif

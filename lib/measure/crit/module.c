@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "measure/crit/engine.h"
 #include "measure/crit/module_files.h"
 #include "host/cpu.h"
@@ -17,14 +18,14 @@
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 
 #define PER_CPU	    "irq/per_cpu"
-#define NR_SETTINGS (sizeof(settings) / sizeof(*settings))
+#define NR_SETTINGS ARRAY_SIZE(settings)
 
 struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
 	unsigned int nr_cpus; /* number of CPUs in the previous rounds */
-	uint64_t before[NR_SETTINGS]; /* the settings before our run */
+	uint64_t before[NR_SETTINGS]; /* original settings */
 };
 
 static int read_figures(struct crit_round *round, struct err *err)
@@ -35,10 +36,10 @@ static int read_figures(struct crit_round *round, struct err *err)
 		struct crit_figures *figures = &round->op[op];
 		const char *dir = crit_op_names[op];
 
-		rc = module_get(dir, "median", &figures->median, err);
-		rc = rc ?: module_get(dir, "average", &figures->average, err);
-		rc = rc ?: module_get(dir, "max", &figures->max, err);
-		rc = rc ?: module_get(dir, "max_avg", &figures->max_avg, err);
+		rc = module_get(dir, "median", &figures->median, err) ?:
+		     module_get(dir, "average", &figures->average, err) ?:
+		     module_get(dir, "max", &figures->max, err) ?:
+		     module_get(dir, "max_avg", &figures->max_avg, err);
 	}
 	return rc;
 }
@@ -47,12 +48,9 @@ static int read_figures(struct crit_round *round, struct err *err)
 static int percentile_cpu(const struct crit_opts *opts, const struct crit_round *round)
 {
 	struct cpuset allowed;
-	unsigned int cpu;
 
-	if (cpuset_count(&opts->cpus)) {
-		cpuset_for_each(cpu, &opts->cpus)
-			return (int)cpu;
-	}
+	if (cpuset_count(&opts->cpus))
+		return (int)cpuset_next(&opts->cpus, 0);
 	if (affinity_get(0, &allowed))
 		return -1;
 	for (unsigned int i = 0; i < round->nr_cpus; i++)
@@ -93,30 +91,19 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
  */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
-	struct tb_summary *chosen = calloc(round->nr_cpus + 1, sizeof(*chosen)), all = {0};
-	u64 *scratch = calloc(round->nr_cpus + 1, sizeof(*scratch));
 	unsigned int nr = 0;
-	int rc = chosen && scratch ? 0 : err_set(err, -ENOMEM, "out of memory");
+	int rc = 0;
 
 	for (unsigned int i = 0; i < round->nr_cpus; i++)
 		if (cpuset_has(&opts->cpus, round->cpus[i].cpu))
 			round->cpus[nr++] = round->cpus[i];
 	round->nr_cpus = nr;
-	if (!rc && nr != cpuset_count(&opts->cpus))
-		rc = err_set(err, -ENODEV, "--cpu: not all of these CPUs are online");
+	if (nr != cpuset_count(&opts->cpus))
+		return err_set(err, -ENODEV, "--cpu: not all of these CPUs are online");
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++) {
-		for (unsigned int i = 0; i < nr; i++)
-			chosen[i] = round->cpus[i].op[op];
-		rc = tb_combine(chosen, nr, scratch, &all);
-		if (rc)
-			err_set(err, rc, "cannot combine the figures: %s", strerror(-rc));
-		round->op[op].median = all.median;
-		round->op[op].average = all.average;
-		round->op[op].max = all.max;
+		rc = crit_combine(round, op, err);
 		round->op[op].max_avg = NAN;
 	}
-	free(chosen);
-	free(scratch);
 	return rc;
 }
 
@@ -142,32 +129,15 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 }
 
 static int module_round(struct crit_engine *engine, const struct crit_opts *opts,
-			struct crit_round *ret_round, struct err *err)
+			struct crit_round *round, struct err *err)
 {
-	struct module_engine *m = (struct module_engine *)engine;
-	struct crit_round round;
-	int rc;
-
-	if (opts->stopped && opts->stopped())
-		return -ECANCELED;
-	crit_round_clear(&round);
-	/*
-	 * Write the settings before each round, because another user of the module may have changed
-	 * them.
-	 */
-	rc = module_set("nr_samples", opts->nr_samples, err);
-	rc = rc ?: module_set("nr_highest", opts->nr_highest, err);
-	rc = rc ?: module_set("do_work", opts->work, err);
-	rc = rc ?: module_trigger("benchmark", 1, -1, opts, err);
-	rc = rc ?: read_figures(&round, err);
-	rc = rc ?: read_cpus(m, opts, &round, err);
-	rc = rc ?: read_percentiles(opts, &round, err);
-	if (rc) {
-		free(round.cpus);
-		return rc;
-	}
-	*ret_round = round;
-	return 0;
+	/* Another user of the module may have changed the settings since the previous round. */
+	return module_set("nr_samples", opts->nr_samples, err) ?:
+	       module_set("nr_highest", opts->nr_highest, err) ?:
+	       module_set("do_work", opts->work, err) ?:
+	       module_trigger("benchmark", 1, -1, opts, err) ?: read_figures(round, err) ?:
+	       read_cpus((struct module_engine *)engine, opts, round, err) ?:
+	       read_percentiles(opts, round, err);
 }
 
 static int module_close(struct crit_engine *engine, struct err *err)
@@ -203,15 +173,12 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	/*
-	 * Refuse --cpu unless the module was requested by name, because the module always loads all
-	 * CPUs.
-	 */
+	/* The module always loads all CPUs, so --cpu needs an explicit --engine module. */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
 				       "it always measures all online CPUs");
 	if (!sys_exists(NULL, "/sys/module/" MODULE)) {
-		rc = kmod_load(MODULE, err);
+		rc = module_load(err);
 		if (rc)
 			return rc;
 		m->loaded_by_us = true;
@@ -245,12 +212,11 @@ static int module_open(const struct crit_opts *opts, struct crit_engine **ret_en
 		return err_set(err, -ENOMEM, "out of memory");
 	m->engine.ops = &crit_engine_module;
 	rc = module_prepare(m, opts, err);
-	if (rc) {
+	if (rc)
 		module_close(&m->engine, NULL);
-		return rc;
-	}
-	*ret_engine = &m->engine;
-	return 0;
+	else
+		*ret_engine = &m->engine;
+	return rc;
 }
 
 const struct crit_engine_ops crit_engine_module = {

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/cpu.h"
 #include "host/file.h"
@@ -53,10 +54,7 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EINTR);
-	/*
-	 * Ignore Ctrl-C, which the kernel sends to the whole process group. The parent process
-	 * decides when to stop.
-	 */
+	/* The terminal sends Ctrl-C to the whole process group, but only the parent handles it. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0)
@@ -180,7 +178,7 @@ int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, s
 }
 
 /* Use absolute paths only, because a root process must not trust the caller's PATH. */
-static void run_modprobe(const char *name, int words)
+static void run_modprobe(int words)
 {
 	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",
 					    "/usr/bin/modprobe", "/bin/modprobe"};
@@ -189,12 +187,12 @@ static void run_modprobe(const char *name, int words)
 
 	dup2(words, STDOUT_FILENO);
 	dup2(words, STDERR_FILENO);
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
-		execle(paths[i], "modprobe", name, (char *)NULL, env);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		execle(paths[i], "modprobe", MODULE, (char *)NULL, env);
 	_exit(127);
 }
 
-/* The last line of modprobe's output is the reason. */
+/* Reads the output of modprobe, whose last line is the reason of a failure. */
 static void last_line(int fd, char *line, size_t size)
 {
 	char text[1024];
@@ -231,7 +229,7 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 			 release);
 }
 
-int kmod_load(const char *name, struct err *err)
+int module_load(struct err *err)
 {
 	char reason[160], line[MODULE_LINE_SIZE];
 	struct utsname kernel;
@@ -245,7 +243,7 @@ int kmod_load(const char *name, struct err *err)
 		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid)
-		run_modprobe(name, words[1]);
+		run_modprobe(words[1]);
 	close(words[1]);
 	if (pid < 0) {
 		close(words[0]);
@@ -259,9 +257,9 @@ int kmod_load(const char *name, struct err *err)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_unsupported(err, -ENOENT, "install kmod, or load the module with insmod",
-				       "modprobe is missing, so module %s cannot be loaded", name);
+				       "modprobe is missing, so module " MODULE " cannot be loaded");
 	uname(&kernel);
 	module_build_line(NULL, kernel.release, line);
 	return err_unsupported(err, -ENOENT, geteuid() ? "run as root" : line,
-			       "module %s is not loaded and modprobe failed: %s", name, reason);
+			       "module " MODULE " is not loaded and modprobe failed: %s", reason);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Module kmod/tracerbench and its debugfs files. */
+/* Kernel module kmod/tracerbench and its debugfs files. */
 #ifndef SUBTICK_MEASURE_CRIT_MODULE_FILES_H
 #define SUBTICK_MEASURE_CRIT_MODULE_FILES_H
 
@@ -44,6 +44,6 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
  * err->unsupported if the module is not installed, the kernel does not support modules, or
  * privileges are missing.
  */
-int kmod_load(const char *name, struct err *err);
+int module_load(struct err *err);
 
 #endif

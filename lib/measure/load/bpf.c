@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources bpf and bpf-pmu: each core records its own context changes, and we read the records. */
+/*
+ * Sources bpf and bpf-pmu: BPF programs record the context changes of each CPU, user space reads
+ * them.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -13,6 +16,7 @@
 #include "abi/hist.h"
 #include "abi/noise.h"
 #include "host/arch.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/core/core.h"
 #include "core.skel.h"
@@ -27,12 +31,23 @@
 #include "host/file.h"
 #include "host/kbtf.h"
 
-#define NR_VIEWS 7
+/* BPF maps that user space maps into its memory. */
+enum {
+	VIEW_CORES,
+	VIEW_NOTES,
+	VIEW_BURSTS,
+	VIEW_TASKS,
+	VIEW_NOISE,
+	VIEW_SENDS,
+	VIEW_HISTS,
+	NR_VIEWS,
+};
 
 struct bpf_source {
 	struct load_source source;
 	struct core core;
-	const struct core *joined_by; /* its switch program replaces load_switch; NULL: none */
+	/* Object whose switch program replaces load_switch, or NULL */
+	const struct core *joined_by;
 	struct cpu_online online;
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
@@ -41,14 +56,13 @@ struct bpf_source {
 	const struct core_block *cores;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	/* Order of the maps: these three, tasks_now, noise, sends, hists. */
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
-	bool has_lines, has_tasks, has_noise, has_senders, has_wake, has_cores; /* asked for */
-	unsigned int nr_states; /* with wake; 0: no cpuidle driver */
+	struct load_source_opts opts;
+	unsigned int nr_states; /* idle states for wake-ups; 0 without a cpuidle driver */
 	struct load_lines lines;
 	struct load_tasks tasks;
-	bool has_pmu; /* source bpf-pmu */
+	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
 
@@ -79,23 +93,23 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* Some events have several programs. The expensive ones are loaded only if asked for. */
+/* True if the program @name is needed. Expensive variants are loaded only on request. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
-	bool by_line = b->has_lines || b->has_noise;
+	bool by_line = b->opts.lines || b->opts.noise;
 
 	if (!strcmp(name, "load_call_senders"))
-		return b->has_senders;
+		return b->opts.senders;
 	if (ends_with(name, "_senders"))
-		return b->has_senders && ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders");
+		return b->opts.senders && ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders");
 	if (ends_with(name, "_wake"))
-		return b->has_wake;
+		return b->opts.wake;
 	if (ends_with(name, "_noise"))
-		return b->has_noise;
+		return b->opts.noise;
 	if (ends_with(name, "_line"))
 		return by_line;
 	if (!strcmp(name, "load_softirq_exit"))
-		return !b->has_noise;
+		return !b->opts.noise;
 	if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
 		return true;
 	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
@@ -122,7 +136,7 @@ static unsigned int hist_rows(const struct bpf_source *b)
 	return b->nr_states ? b->nr_states : 1;
 }
 
-/* The most idle states of any CPU. */
+/* Largest number of idle states of any CPU. */
 static unsigned int count_states(unsigned int nr_cpus)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -136,49 +150,48 @@ static unsigned int count_states(unsigned int nr_cpus)
 	return most;
 }
 
-static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
-{
-	if (b->has_lines)
-		bpf_map__set_max_entries(b->core.skel->maps.lines, load_lines_max(nr_cpus));
-	if (b->has_noise) {
-		bpf_map__set_max_entries(b->core.skel->maps.noise, nr_cpus);
-		bpf_map__set_max_entries(b->core.skel->maps.queued, NOISE_NR_QUEUED);
-	}
-	if (b->has_senders)
-		bpf_map__set_max_entries(b->core.skel->maps.sends, nr_cpus);
-	if (b->has_wake)
-		bpf_map__set_max_entries(b->core.skel->maps.hists, nr_cpus * hist_rows(b));
-	if (b->has_tasks) {
-		bpf_map__set_max_entries(b->core.skel->maps.tasks_even, LOAD_TASKS_MAX);
-		bpf_map__set_max_entries(b->core.skel->maps.tasks_odd, LOAD_TASKS_MAX);
-		bpf_map__set_max_entries(b->core.skel->maps.tasks_now, nr_cpus);
-	}
-}
-
-static int open_filled(struct bpf_source *b, const struct load_source_opts *opts)
+static int open_filled(struct bpf_source *b)
 {
 	int rc;
 
-	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->has_wake;
+	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
 	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
 	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
-	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->has_tasks;
-	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->has_noise;
-	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = opts->bursts;
+	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->opts.tasks;
+	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->opts.noise;
+	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = b->opts.bursts;
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
-	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->has_cores;
-	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = opts->bursts || b->has_pmu || b->has_cores;
+	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->opts.siblings != NULL;
+	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = b->opts.bursts || b->has_pmu || b->opts.siblings;
 	rc = core_open(&b->core, b->source.nr_cpus);
 	return rc ? rc : core_for_load(&b->core);
 }
 
-static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
+static void set_sizes(struct bpf_source *b)
 {
-	bpf_map__set_max_entries(b->core.skel->maps.notes, nr_cpus);
-	bpf_map__set_max_entries(b->core.skel->maps.counters, nr_cpus);
-	if (bursts)
-		bpf_map__set_max_entries(b->core.skel->maps.bursts, nr_cpus);
-	set_extra_sizes(b, nr_cpus);
+	const __typeof__(b->core.skel->maps) *maps = &b->core.skel->maps;
+	const struct load_source_opts *opts = &b->opts;
+	const struct {
+		struct bpf_map *map;
+		bool wanted;
+		unsigned int entries;
+	} sizes[] = {
+		{maps->notes, true, opts->nr_cpus},
+		{maps->counters, true, opts->nr_cpus},
+		{maps->bursts, opts->bursts, opts->nr_cpus},
+		{maps->lines, opts->lines, load_lines_max(opts->nr_cpus)},
+		{maps->noise, opts->noise, opts->nr_cpus},
+		{maps->queued, opts->noise, NOISE_NR_QUEUED},
+		{maps->sends, opts->senders, opts->nr_cpus},
+		{maps->hists, opts->wake, opts->nr_cpus * hist_rows(b)},
+		{maps->tasks_even, opts->tasks, LOAD_TASKS_MAX},
+		{maps->tasks_odd, opts->tasks, LOAD_TASKS_MAX},
+		{maps->tasks_now, opts->tasks, opts->nr_cpus},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (sizes[i].wanted)
+			bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
 }
 
 static bool idle_polls_by_force(void)
@@ -190,23 +203,25 @@ static bool idle_polls_by_force(void)
 	return strstr(cmdline, "idle=poll") || strstr(cmdline, "nohlt");
 }
 
-static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts,
-			 struct err *err)
+static int open_skeleton(struct bpf_source *b, struct err *err)
 {
-	/* Without one of these some time would be counted as the wrong part. The last one is for wake. */
+	/*
+	 * Without one of these tracepoints, time would be counted in the wrong context. Only
+	 * wake-ups need the last one.
+	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
 	struct btf *btf;
-	int rc = kbtf_open_with(needed, b->has_wake ? 5 : 4, &btf, err);
+	int rc = kbtf_open_with(needed, b->opts.wake ? 5 : 4, &btf, err);
 
 	if (rc)
 		return rc;
-	if (b->has_senders)
+	if (b->opts.senders)
 		rc = need_senders(btf, err);
 	if (rc)
 		goto out;
 	sys_bpf_log_begin();
-	rc = open_filled(b, opts);
+	rc = open_filled(b);
 	if (rc) {
 		rc = sys_bpf_fail(err, rc, "cannot open the load programs");
 		goto out;
@@ -215,12 +230,12 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	choose_programs(b);
 	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
-	b->core.skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
+	b->core.skel->rodata->send_words = (b->opts.nr_cpus + 63) / 64;
 	b->core.skel->rodata->noise_v1 = b->source.noise_v1;
 	b->core.skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->core.skel->rodata->first_idle = LOAD_POLL;
-	set_sizes(b, opts->nr_cpus, opts->bursts);
+	set_sizes(b);
 	rc = core_bpf__load(b->core.skel);
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
@@ -229,8 +244,10 @@ out:
 	return rc;
 }
 
-static void fill_slots(struct bpf_source *b, const uint32_t *siblings)
+static void fill_slots(struct bpf_source *b)
 {
+	const uint32_t *siblings = b->opts.siblings;
+
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
 		struct core_block *core = &b->core.skel->bss->cores[cpu];
 
@@ -241,8 +258,8 @@ static void fill_slots(struct bpf_source *b, const uint32_t *siblings)
 }
 
 /*
- * Every edge from here on counts. An edge between reading the clock and the store to its slot, less than a
- * microsecond, is missed: the next edge shows what the core did before.
+ * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
+ * and the store is missed; the next change corrects the context.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -252,24 +269,27 @@ static void start_slots(struct bpf_source *b)
 				 __ATOMIC_RELAXED);
 }
 
-static int map_views(struct bpf_source *b, bool bursts, struct err *err)
+static int map_views(struct bpf_source *b, struct err *err)
 {
+	const __typeof__(b->core.skel->maps) *maps = &b->core.skel->maps;
+	struct bpf_map *const mapped[NR_VIEWS] = {
+		[VIEW_CORES] = maps->bss,
+		[VIEW_NOTES] = maps->notes,
+		[VIEW_BURSTS] = b->opts.bursts ? maps->bursts : NULL,
+		[VIEW_TASKS] = b->opts.tasks ? maps->tasks_now : NULL,
+		[VIEW_NOISE] = b->opts.noise ? maps->noise : NULL,
+		[VIEW_SENDS] = b->opts.senders ? maps->sends : NULL,
+		[VIEW_HISTS] = b->opts.wake ? maps->hists : NULL,
+	};
 	int rc;
 
-	b->views[0].map = b->core.skel->maps.bss;
-	b->views[1].map = b->core.skel->maps.notes;
-	b->views[2].map = bursts ? b->core.skel->maps.bursts : NULL;
-	b->views[3].map = b->has_tasks ? b->core.skel->maps.tasks_now : NULL;
-	b->views[4].map = b->has_noise ? b->core.skel->maps.noise : NULL;
-	b->views[5].map = b->has_senders ? b->core.skel->maps.sends : NULL;
-	b->views[6].map = b->has_wake ? b->core.skel->maps.hists : NULL;
+	for (int i = 0; i < NR_VIEWS; i++)
+		b->views[i].map = mapped[i];
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
-	if (rc)
-		return rc;
-	b->cores = b->views[0].pages;
-	b->notes = b->views[1].pages;
-	b->bursts = b->views[2].pages;
-	return 0;
+	b->cores = b->views[VIEW_CORES].pages;
+	b->notes = b->views[VIEW_NOTES].pages;
+	b->bursts = b->views[VIEW_BURSTS].pages;
+	return rc;
 }
 
 static int open_extras(struct bpf_source *b, struct err *err)
@@ -277,11 +297,11 @@ static int open_extras(struct bpf_source *b, struct err *err)
 	unsigned int nr_cpus = b->source.nr_cpus;
 	int rc = 0;
 
-	if (b->has_lines)
+	if (b->opts.lines)
 		rc = load_lines_open(&b->lines, bpf_map__fd(b->core.skel->maps.lines), nr_cpus);
-	if (!rc && b->has_tasks)
+	if (!rc && b->opts.tasks)
 		rc = load_tasks_open(&b->tasks, bpf_map__fd(b->core.skel->maps.tasks_even),
-				     bpf_map__fd(b->core.skel->maps.tasks_odd), b->views[3].pages,
+				     bpf_map__fd(b->core.skel->maps.tasks_odd), b->views[VIEW_TASKS].pages,
 				     nr_cpus);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
@@ -299,7 +319,7 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
-/* Context of a CPU before its first event: as the task iterator saw it, else idle. */
+/* Context of a CPU before its first event: a running task that the iterator found, or idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -307,7 +327,9 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
-/* A busy CPU may have had events, but no edge between busy and idle. */
+/*
+ * Sets the initial busy state of each CPU. A busy CPU may have events before its first idle entry.
+ */
 static void seed_siblings(struct bpf_source *b)
 {
 	for (unsigned int cpu = 0; cpu < b->source.nr_cpus; cpu++) {
@@ -326,12 +348,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	int rc;
 
 	b->has_pmu = source->ops == &load_source_bpf_pmu;
-	b->has_lines = opts->lines;
-	b->has_tasks = opts->tasks;
-	b->has_noise = opts->noise;
-	b->has_senders = opts->senders;
-	b->has_wake = opts->wake;
-	b->has_cores = opts->siblings != NULL;
+	b->opts = *opts;
 	if (opts->wake)
 		b->nr_states = count_states(opts->nr_cpus);
 	source->noise_v1 = opts->noise && victims_are_v1();
@@ -339,10 +356,10 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	source->parts &= ~(1u << LOAD_PART_STEAL);
 	rc = cpu_online_open(&b->online, NULL, err);
 	if (!rc)
-		rc = open_skeleton(b, opts, err);
+		rc = open_skeleton(b, err);
 	if (rc)
 		return rc;
-	fill_slots(b, opts->siblings);
+	fill_slots(b);
 	if (b->has_pmu) {
 		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->core.skel->maps.counters), opts->nr_cpus,
 				       &b->online.set, opts->event, err);
@@ -354,14 +371,14 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	rc = core_bpf__attach(b->core.skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the load programs");
-	rc = map_views(b, opts->bursts, err);
+	rc = map_views(b, err);
 	if (!rc)
 		rc = open_extras(b, err);
 	if (rc)
 		return rc;
 	start_slots(b);
-	sys_bpf_iterate(b->core.skel->links.load_seed); /* which task is on which CPU */
-	if (b->has_cores)
+	sys_bpf_iterate(b->core.skel->links.load_seed); /* finds the running task of each CPU */
+	if (b->opts.siblings)
 		seed_siblings(b);
 	return 0;
 }
@@ -371,10 +388,10 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->core.skel->data->hotplug_steps;
-	bool tasks = b->has_tasks && !source->tasks_held;
+	bool tasks = b->opts.tasks && !source->tasks_held;
 	uint64_t now;
 
-	/* The online mask only changes with a hotplug step. */
+	/* The online mask changes only with a hotplug step. */
 	if (steps != b->hotplug_seen || !b->hotplug_traced) {
 		cpu_online_read(&b->online);
 		b->hotplug_seen = steps;
@@ -436,7 +453,7 @@ static void bpf_losses(struct load_source *source, struct load_losses *losses)
 		losses->recursion_misses += sys_bpf_recursion_misses(b->joined_by->skel->obj);
 	if (b->has_pmu)
 		losses->read_errors = read_errors;
-	if (b->has_lines)
+	if (b->opts.lines)
 		losses->lines_lost = b->core.skel->data->lines_lost;
 }
 
@@ -471,28 +488,28 @@ static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *r
 {
 	struct bpf_source *b = to_bpf(source);
 
-	if (!b->has_noise)
+	if (!b->opts.noise)
 		return NULL;
 	*ret_turn = b->core.skel->data->noise_turn >> NOISE_TURN_SHIFT;
 	b->core.skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
-	return b->views[4].pages;
+	return b->views[VIEW_NOISE].pages;
 }
 
 static const struct noise_sends *bpf_sends(struct load_source *source)
 {
-	return to_bpf(source)->views[5].pages;
+	return to_bpf(source)->views[VIEW_SENDS].pages;
 }
 
 static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
 {
 	const struct bpf_source *b = to_bpf(source);
 
-	if (!b->has_wake)
+	if (!b->opts.wake)
 		return false;
 	*ret_wake = (struct load_wake){
 		.nr_states = hist_rows(b),
 		.one_state = !b->nr_states,
-		.hists = b->views[6].pages,
+		.hists = b->views[VIEW_HISTS].pages,
 		.counts = &b->cores->wake,
 		.counts_step = sizeof(*b->cores),
 	};
@@ -507,16 +524,17 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/* Task time by task and the counter have no part in the switch programs of runq. */
+/* The switch programs of runq support neither --tasks nor the counter of bpf-pmu. */
 static const struct core *bpf_core(struct load_source *source)
 {
 	const struct bpf_source *b = to_bpf(source);
 
-	return b->has_tasks || b->has_pmu || b->joined_by ? NULL : &b->core;
+	return b->opts.tasks || b->has_pmu || b->joined_by ? NULL : &b->core;
 }
 
 /*
- * Each switch has one program at least. While it has two, the second one closes an interval of a few ns.
+ * Detaches or attaches load_switch. For a moment two programs run at each switch, and the second
+ * one closes an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

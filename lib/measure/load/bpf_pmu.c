@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hands counters to the cores and reads what these stored. */
+/* Passes perf counters to BPF programs and reads the stored counter values. */
 #include "measure/load/bpf_pmu.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "measure/load/slot.h"
 
 /*
- * Hands the counter of one CPU to the programs there. Only a pinned one: the programs read it as it
- * is, and one that takes turns with others would show too few cycles.
+ * Passes the counter of one CPU to the programs. The counter must be pinned: programs cannot scale
+ * a multiplexed counter, which would show too few cycles.
  */
 static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
@@ -78,7 +78,10 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 		hand_over(pmu, cpu);
 }
 
-/* No edge has stored a value yet: a core that slept all along still has the one it began with. */
+/*
+ * For a CPU whose programs have not stored a value yet. A halted CPU still has the initial counter
+ * value.
+ */
 static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
 			uint32_t seed_ctx, struct load_sample *s)
 {
@@ -102,7 +105,7 @@ static void fill_stored(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	s->busy = stored->cycles;
 	s->total = stored->holds_ns;
 	if (!seed->valid || stored->stored_ns + pmu->start_ns < seed->mono_ns)
-		s->flags |= LOAD_READ_FAILED; /* what is stored is of an earlier counter */
+		s->flags |= LOAD_READ_FAILED; /* the stored value is from an earlier counter */
 }
 
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
@@ -112,7 +115,7 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 	struct load_stored stored;
 
-	/* One look decides it: the first edge may come at any time after. */
+	/* One load decides: the programs can store the first value at any time after it. */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
 	else if (!load_slot_pmu(slot, now_ns, &stored))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the cores of the machine and computes their windows. */
+/* Finds the physical cores of the machine and computes their windows. */
 #include "measure/load/cores.h"
 
 #include <errno.h>
@@ -11,11 +11,8 @@ int load_cores_open(struct load_cores *cores, const char *root, unsigned int nr_
 	cores->topology = calloc(nr_cpus, sizeof(*cores->topology));
 	cores->siblings = calloc(nr_cpus, sizeof(*cores->siblings));
 	cores->list = calloc(nr_cpus, sizeof(*cores->list));
-	cores->prev = calloc(nr_cpus, sizeof(*cores->prev));
-	cores->cur = calloc(nr_cpus, sizeof(*cores->cur));
-	cores->changed = calloc(nr_cpus, sizeof(*cores->changed));
-	if (!cores->topology || !cores->siblings || !cores->list || !cores->prev || !cores->cur ||
-	    !cores->changed)
+	cores->states = calloc(nr_cpus, sizeof(*cores->states));
+	if (!cores->topology || !cores->siblings || !cores->list || !cores->states)
 		return -ENOMEM;
 	topology_read(root, nr_cpus, cores->topology);
 	return 0;
@@ -26,13 +23,11 @@ void load_cores_close(struct load_cores *cores)
 	free(cores->topology);
 	free(cores->siblings);
 	free(cores->list);
-	free(cores->prev);
-	free(cores->cur);
-	free(cores->changed);
+	free(cores->states);
 	*cores = (struct load_cores){0};
 }
 
-/* Adds the core whose lowest CPU is @cpu. Returns how many CPUs it has. */
+/* Adds the physical core whose lowest CPU is @cpu. Returns the number of CPUs of the core. */
 static unsigned int add_core(struct load_cores *cores, unsigned int cpu)
 {
 	const struct topology_cpu *at = &cores->topology[cpu];
@@ -82,15 +77,16 @@ int load_cores_find(struct load_cores *cores, struct err *err)
 
 void load_cores_sample(struct load_cores *cores, struct load_source *source)
 {
-	struct load_smt_sample *last = cores->prev;
-
-	cores->prev = cores->cur;
-	cores->cur = last;
-	for (size_t i = 0; i < cores->nr; i++)
-		source->ops->smt(source, cores->list[i].cpu, &cores->cur[i]);
+	for (size_t i = 0; i < cores->nr; i++) {
+		cores->states[i].prev = cores->states[i].cur;
+		source->ops->smt(source, cores->list[i].cpu, &cores->states[i].cur);
+	}
 }
 
-/* The programs know the siblings of the start. A core that has got another CPU has no figure. */
+/*
+ * Finds cores with a CPU that came online after the start. The programs do not know it as a
+ * sibling, so the core has no figure.
+ */
 static void find_changed(struct load_cores *cores)
 {
 	struct topology_cpu *now = calloc(cores->nr_cpus, sizeof(*now));
@@ -98,6 +94,9 @@ static void find_changed(struct load_cores *cores)
 	if (!now)
 		return;
 	topology_read(cores->root, cores->nr_cpus, now);
+	for (unsigned int cpu = 0; cpu < cores->nr_cpus; cpu++)
+		cores->grown |= now[cpu].first[TOPOLOGY_CORE] != TOPOLOGY_UNKNOWN &&
+				cores->topology[cpu].first[TOPOLOGY_CORE] == TOPOLOGY_UNKNOWN;
 	for (size_t i = 0; i < cores->nr; i++) {
 		const uint32_t *cpu = cores->list[i].cpu;
 
@@ -105,7 +104,7 @@ static void find_changed(struct load_cores *cores)
 			if (now[other].first[TOPOLOGY_CORE] != TOPOLOGY_UNKNOWN &&
 			    now[other].first[TOPOLOGY_CORE] == now[cpu[0]].first[TOPOLOGY_CORE] &&
 			    other != cpu[0] && other != cpu[1])
-				cores->changed[i] = true;
+				cores->states[i].changed = true;
 	}
 	free(now);
 }
@@ -121,9 +120,9 @@ void load_cores_window(struct load_cores *cores, const struct load_cpu_window *c
 	for (size_t i = 0; i < cores->nr; i++) {
 		struct load_core *core = &cores->list[i];
 
-		load_core_subtract(&cores->prev[i], &cores->cur[i], &cpus[core->cpu[0]],
-				   &cpus[core->cpu[1]], core);
-		if (cores->changed[i] && !core->flags)
+		load_core_subtract(&cores->states[i].prev, &cores->states[i].cur,
+				   &cpus[core->cpu[0]], &cpus[core->cpu[1]], core);
+		if (cores->states[i].changed && !core->flags)
 			core->flags = LOAD_HOTPLUGGED;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the sums of all lines and subtracts the previous reading. */
+/* Reads the sums of all interrupt lines and subtracts the previous reading. */
 #include "measure/load/lines.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Per core: a timer, kinds of IPI, interrupts of devices. */
+/* Map entries per CPU: timer, kinds of IPI, device interrupts. */
 #define PER_CPU 64
 #define AT_LEAST 1024
 
@@ -65,13 +65,13 @@ static int by_time(const void *a, const void *b)
 	       strcmp(left->name, right->name);
 }
 
-/* Reads all entries of the map. Entries are never deleted, so none is missed or read twice. */
+/* Reads all entries of the map. Programs never delete entries, so a batch misses none. */
 static int read_map(struct load_lines *lines)
 {
 	uint32_t nr = lines->max, batch;
 	int rc = bpf_map_lookup_batch(lines->fd, NULL, &batch, lines->keys, lines->sums, &nr, NULL);
 
-	/* ENOENT: the end of the map. */
+	/* ENOENT marks the end of the map. */
 	if (rc && errno != ENOENT)
 		return -errno;
 	for (uint32_t i = 0; i < nr; i++) {

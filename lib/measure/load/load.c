@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the sources, samples them at each end of a window and keeps what lies between. */
+/*
+ * The meter of load: samples its sources at the end of each window and subtracts the last samples.
+ */
 #include "measure/load/load.h"
 
 #include <errno.h>
@@ -9,6 +11,7 @@
 #include "base/clock.h"
 #include "base/losses.h"
 #include "measure/load/cores.h"
+#include "measure/load/pairs.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "host/cpu.h"
@@ -17,16 +20,21 @@ struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
-	struct source_set set; /* the first is the one reported in full */
+	/* The first source is the reported one, others are compared with it */
+	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
 	uint64_t start_ns;
 	struct load_window window;
 
 	struct steal steal;
-	struct load_cores cores; /* nr 0: not wanted */
+	struct load_cores cores; /* nr is 0 without --cores */
+	struct load_pairs *pairs; /* NULL without --cgroups */
 
-	/* The last reading, cumulative, and its difference to the previous. NULL: not wanted. */
+	/*
+	 * Cumulative counters at the last reading, and their growth in the window. NULL if not
+	 * requested.
+	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };
@@ -76,7 +84,7 @@ static int alloc_ends(struct load_meter *m)
 	return 0;
 }
 
-/* Room for what only some sources see and only some users ask for. */
+/* Allocates the counters of --bursts and --softirq, if the source has them. */
 static int alloc_extras(struct load_meter *m, const struct load_opts *opts)
 {
 	struct load_source *source = m->set.source[0];
@@ -107,6 +115,7 @@ static void load_close(struct meter *meter)
 	source_set_close(&m->set);
 	steal_close(&m->steal);
 	load_cores_close(&m->cores);
+	load_pairs_close(m->pairs);
 	free(m->bursts_read);
 	free(m->bursts);
 	free(m->vecs_read);
@@ -114,7 +123,7 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Reads each counter once: the end of a window is the start of the next. */
+/* Reads each counter once, so that windows have no gap. */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -141,7 +150,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* A reading that fails is a window without these figures, and the report says so. */
+/* A failed read leaves the window without this list; the report has a note. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -151,6 +160,8 @@ static void sample_extras(struct load_meter *m)
 		w->lines = NULL;
 	if (w->top && source->ops->tasks && source->ops->tasks(source, &w->tasks, &w->nr_tasks))
 		w->tasks = NULL;
+	if (m->pairs && load_pairs_read(m->pairs, &w->cpus, &w->pairs, &w->nr_pairs))
+		w->pairs = NULL;
 }
 
 static void sample_all(struct load_meter *m)
@@ -211,8 +222,10 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
-		steal_move(&m->steal, cpu, &m->windows[0][cpu]);
+		load_move_steal(&m->windows[0][cpu], steal_ns(&m->steal, cpu));
 	load_cores_window(&m->cores, w->cpu);
+	if (m->cores.grown)
+		w->pairs = NULL;
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -232,16 +245,17 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Fills the members that are the same in every window. */
+/* Fills the window members that never change. */
 static void fill_window(struct load_meter *m, const struct load_opts *opts,
 			const struct cpuset *possible)
 {
 	struct load_window *w = &m->window;
 
-	/* No CPU that the arrays do not hold. */
+	/* The arrays have no entries for CPUs that are not possible. */
 	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
+	w->end_cpu = cpuset_end(&w->cpus);
 	w->source = m->set.source[0]->ops->name;
 	w->what = m->set.source[0]->ops->what;
 	w->cpu = m->windows[0];
@@ -258,6 +272,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->irq = opts->irq;
 	w->top = opts->top;
 	w->smt = opts->cores;
+	w->cgroups = opts->cgroups;
 	w->by = opts->by;
 	w->topology = m->cores.topology;
 	w->nr_cpus = m->nr_cpus;
@@ -314,6 +329,10 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		goto fail;
 	if (!m->set.source[0]->ops->smt)
 		m->cores.nr = 0;
+	else if (opts->cgroups)
+		rc = load_pairs_open(m->cores.siblings, m->nr_cpus, &m->pairs, err);
+	if (rc)
+		goto fail;
 	if (opts->compare)
 		source_set_add(&m->set, opts->compare_with, &others);
 	else

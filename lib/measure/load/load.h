@@ -11,30 +11,34 @@
 #include "measure/meter.h"
 
 struct load_opts {
-	const char *source; /* NULL or "auto": the best that works here */
-	const char *event;  /* counter sources: another event, or NULL */
-	struct cpuset cpus; /* CPUs to report; empty: all that are possible */
-	bool compare;	    /* every source that works, side by side */
-	const char *const *compare_with; /* only these, NULL-terminated; NULL: all */
+	const char *source; /* name of the source; NULL or "auto" for the best that works */
+	const char *event;  /* event of counter sources, or NULL for the default */
+	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
+	bool compare;	    /* compare all sources that work */
+	/* Names of the compared sources, NULL-terminated, or NULL for all */
+	const char *const *compare_with;
 	bool softirq;	    /* time by softirq vector */
 	bool bursts;	    /* distribution of busy bursts */
 	bool irq;	    /* time by interrupt line */
-	bool noise;	    /* the source also counts for `noise`: see load_noise_source() */
-	bool senders;	    /* with noise: also who sends IPIs */
-	bool wake;	    /* the source also counts passive wake-ups: see load_wake_source() */
-	bool cores;	    /* how many siblings of each physical core are busy */
-	enum topology_level by; /* also sums of the CPUs of each core, cache, node or package */
-	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
+	bool noise;	    /* the source also counts noise, see load_noise_source() */
+	bool senders;	    /* with noise: also the senders of IPIs */
+	bool wake;	    /* the source also counts passive wake-ups, see load_wake_source() */
+	bool cores;	    /* number of busy siblings of each physical core */
+	bool cgroups;	    /* with cores: which cgroups share a physical core */
+	enum topology_level by; /* also sums by core, cache, node or package */
+	uint32_t top;   /* number of tasks to report per CPU, or 0 */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
-/* The window that the last read ended; it stays until the next. */
+/* The last window. Valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
-/* The source, if it counts for `noise`, too; else NULL. The caller closes it. */
+/* The source if it also counts noise, or NULL. The caller closes it. */
 struct load_source *load_noise_source(struct meter *meter);
-/* The source, if a switch program of runq can count for it, too; else NULL. The caller closes it. */
+/*
+ * The source if the switch program of runq can also count for load, or NULL. The caller closes it.
+ */
 struct load_source *load_core_source(struct meter *meter);
-/* The source, if it counts passive wake-ups, too; else NULL with the reason. The caller closes it. */
+/* The source if it also counts passive wake-ups, or NULL with @err set. The caller closes it. */
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 
 #endif

@@ -80,7 +80,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
-	/* A stamp on either side of this very read: its error is half the read, on any CPU count. */
+	/* Timestamps before and after the read: the error is half the duration of the read. */
 	before = arch_cycles();
 	if (counters_read(p->counters, cpu, &counter)) {
 		s->flags |= LOAD_READ_FAILED;
@@ -91,12 +91,18 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	s->stamp_ns = clock_mono_ns();
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
-		/* The event's clock stands still: the CPU left and came back unseen. */
+		/*
+		 * The enabled time did not grow: the CPU went offline and back online between two
+		 * samples.
+		 */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	/* The counter was replaced after the previous sample: this one can only begin a window. */
+	/*
+	 * The counter was replaced after the previous sample, so this sample can only begin a
+	 * window.
+	 */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
 		s->flags |= LOAD_RESTARTED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The classic sources, for comparison: /proc/stat by columns and by idle, /proc/schedstat. */
+/* Sources procstat, procidle and schedstat, for comparison: /proc/stat and /proc/schedstat. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@ struct proc_source {
 	struct procstat stat;
 	struct procstat_cpu *stat_cpus;
 	struct schedstat sched;
-	struct schedstat_cpu *sched_cpus; /* NULL: the source reads /proc/stat */
+	struct schedstat_cpu *sched_cpus; /* NULL if the source reads /proc/stat */
 	uint64_t tick_ns;		  /* 1/USER_HZ */
 	uint64_t read_errors;
-	bool failed; /* the last read */
+	bool failed; /* the last read failed */
 };
 
 static struct proc_source *to_proc(struct load_source *source)
@@ -69,11 +69,17 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 
 	s->flags = c->nr_cols ? 0 : LOAD_OFFLINE;
 	if (p->source.ops == &load_source_procidle) {
-		/* Idle is exact under NO_HZ, busy columns are not. Wraps; differences are right. */
+		/*
+		 * Under NO_HZ the idle column is exact, busy columns are not. The value wraps, but
+		 * differences are right.
+		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;
 	}
-	/* Busy columns over all columns, as mpstat and htop show it. User includes guest. */
+	/*
+	 * Busy columns divided by all columns, as in mpstat and htop. The column user includes
+	 * guest.
+	 */
 	s->total = 0;
 	for (int col = PROCSTAT_USER; col <= PROCSTAT_STEAL; col++)
 		s->total += c->ticks[col];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reader's side of abi/load.h. */
+/* Reads the per-CPU slots of abi/load.h. */
 #include "measure/load/slot.h"
 
 #include "abi/core.h"
 #include "base/clock.h"
 
-/* An update takes tens of ns, so after this many failures the slot is not merely being updated. */
+/* Attempts to read a slot between two updates. An update takes tens of ns. */
 #define SLOT_TRIES 1000
 
-/* One load each, in any order: the equations of abi/load.h show whether they belong together. */
+/* Plain loads in any order: the equations of abi/load.h show whether the values are consistent. */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 static const uint8_t part_of[LOAD_NR_CTX] = {
@@ -22,7 +22,7 @@ static const uint8_t part_of[LOAD_NR_CTX] = {
 	[LOAD_SOFTIRQ_TASK] = LOAD_PART_SOFTIRQ_ON_TASK,
 };
 
-/* Adds what is still open at @now, so that both partitions end there. */
+/* Adds the open interval until @now to its part. */
 static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, uint32_t ctx,
 			      uint64_t now)
 {
@@ -33,7 +33,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
 		part_ns[part] -= now - hirq_at;
 	} else if (ctx == LOAD_TAIL) {
-		/* No edge since the interrupt: by now it is halted again. */
+		/* No event since the interrupt: the CPU has halted again. */
 		since = base_at > hirq_at ? base_at : hirq_at;
 		part_ns[part] += since - base_at;
 		part = LOAD_PART_IDLE;
@@ -41,10 +41,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 	part_ns[part] += now - since;
 }
 
-/*
- * Only constant indices into the local arrays: they stay in registers, and an update stays within
- * its budget of 20 ns per CPU.
- */
+/* Constant indices keep the local arrays in registers. The budget of a read is 20 ns per CPU. */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
 			     struct load_sample *s)
 {
@@ -66,7 +63,7 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 		now = base >> 8;
 	if (now < hirq >> 8)
 		now = hirq >> 8;
-	/* Every field is written: the caller's array is used again and again. */
+	/* Writes every member, because callers reuse the array. */
 	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
 	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
 	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
@@ -89,7 +86,10 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample)
 {
-	/* Fetches the lines of the next CPU, most likely dirty in its cache, while this one is read. */
+	/*
+	 * Prefetches the slot of the next CPU, whose cache lines are probably dirty in that CPU's
+	 * cache.
+	 */
 	const struct load_slot *next = (const void *)((const char *)slot + sizeof(struct core_block));
 
 	__builtin_prefetch(&next->base);
@@ -119,7 +119,9 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 			continue;
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
-		/* Halted since the stored entry: nothing was counted in between. */
+		/*
+		 * Halted since the idle entry that stored the value: the counter has not changed.
+		 */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
 		return true;
@@ -141,7 +143,7 @@ static struct smt_words smt_see(const struct load_smt *smt)
 {
 	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
 
-	/* Before the first edge. */
+	/* Before the first change between busy and idle. */
 	if (!words.busy)
 		words.busy = words.both = SEE(smt->seed);
 	return words;
@@ -155,7 +157,7 @@ static bool smt_same(struct smt_words a, struct smt_words b)
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample)
 {
-	/* Words that did not change around the clock read belong together. */
+	/* The words are consistent if they are the same before and after the clock read. */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);
 		uint64_t now = clock_mono_ns() - start_ns, busy[2];

@@ -9,9 +9,8 @@
 #include "base/array.h"
 
 /*
- * Best first. Source bpf has every part of the time and disturbs no core. The variant with a
- * counter is more exact about halting but reads the counter at each context change, so it is used
- * only when named.
+ * Best source first. Source bpf measures all parts of the time and sends no IPIs. Source bpf-pmu
+ * reads a counter at each context change, so it is used only by name.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -47,7 +46,7 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 	return rc;
 }
 
-/* If the programs that serve wake as well cannot be loaded, load works alone. */
+/* Opens the source without passive wake-ups if the programs with wake-ups cannot be loaded. */
 static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
 			  struct load_source **ret_source, struct err *err)
 {
@@ -67,7 +66,7 @@ static int open_with_wake(const struct load_source_ops *ops, const struct load_s
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
-	/* The others can be wrong without any sign of it, so they are used only when named. */
+	/* Other sources can be wrong without a warning, so they are used only by name. */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
 	struct err first = {0};
@@ -76,7 +75,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
 		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
-			/* Success, but @err still says why a better one is unavailable. */
+			/* On success @err has the reason why a better source is unavailable. */
 			if (err)
 				*err = first;
 			return 0;
@@ -118,7 +117,7 @@ void load_source_close(struct load_source *source)
 
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses)
 {
-	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each */
+	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each member */
 	source->ops->losses(source, ret_losses);
 }
 

@@ -12,12 +12,15 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 
 /* All sources, best first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
-/* @name "auto" or NULL: the best that opens. @err then holds why a better source did not open. */
+/*
+ * Opens the source @name. For "auto" or NULL opens the best source, and @err has the reason why a
+ * better one failed.
+ */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
-/* Adds a user, who also closes the source. Samples hold all state between two samples. */
+/* Adds a user, which must also close the source. */
 struct load_source *load_source_share(struct load_source *source);
-/* Frees the source with its last user. */
+/* Removes a user. Frees the source with its last user. */
 void load_source_close(struct load_source *source);
 /* Losses since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
@@ -29,22 +32,22 @@ struct load_ends {
 	struct load_sample *prev, *cur;
 };
 
-/* 0 or -ENOMEM. load_ends_close() also after a failed open. */
+/* Returns 0 or -ENOMEM. Call load_ends_close() also after a failure. */
 int load_ends_open(struct load_ends *ends, unsigned int nr_cpus);
 void load_ends_close(struct load_ends *ends);
-/* Ends a window, which begins the next one. */
+/* Samples the source: ends a window and begins the next. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
 /* Several sources side by side, to compare others with the first. */
 #define SOURCE_SET_MAX 8
 
 struct source_set {
-	struct load_source *source[SOURCE_SET_MAX]; /* the first is the truth */
+	struct load_source *source[SOURCE_SET_MAX]; /* the others are compared with the first */
 	unsigned int nr;
-	struct err passed_over; /* auto: why a better source is unavailable; code 0: none is better */
+	struct err passed_over; /* why a better source is unavailable; code 0 if none is better */
 };
 
-/* Opens the first source, as load_source_open(). On failure the set is empty. */
+/* Opens the first source by load_source_open(). On failure the set is empty. */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
 /* Opens other sources, all or those in @names. Skips sources that this machine lacks. */
@@ -53,7 +56,7 @@ void source_set_add(struct source_set *set, const char *const *names,
 /* -EINVAL if @event is given and no source of the set counts events. */
 int source_set_check_event(const struct source_set *set, const char *event, struct err *err);
 void source_set_close(struct source_set *set);
-/* Index of a source by its name; -1 for none. */
+/* Index of the source @name, or -1. */
 int source_set_find(const struct source_set *set, const char *name);
 
 #endif

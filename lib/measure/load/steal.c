@@ -64,8 +64,3 @@ uint64_t steal_ns(const struct steal *steal, unsigned int cpu)
 	is = steal->cur[cpu].ticks[PROCSTAT_STEAL];
 	return steal->prev[cpu].nr_cols && is > was ? (is - was) * steal->tick_ns : 0;
 }
-
-void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window)
-{
-	load_move_steal(window, steal_ns(steal, cpu));
-}

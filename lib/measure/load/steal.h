@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Time that the hypervisor took from each CPU between two samples. It has no edge to trace: the
- * kernel's own column in /proc/stat is the only source.
+ * Time that the hypervisor took from each CPU between two samples, from the column steal of
+ * /proc/stat. No event marks stolen time.
  */
 #ifndef SUBTICK_MEASURE_LOAD_STEAL_H
 #define SUBTICK_MEASURE_LOAD_STEAL_H
@@ -17,24 +17,19 @@ struct steal {
 	struct procstat_cpu *prev, *cur;
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
-	bool open; /* false: there is no /proc/stat, and nothing is known of steal */
+	bool open; /* /proc/stat is open; if false, steal is unknown */
 };
 
-/* 0 or -ENOMEM. A zeroed struct can be sampled, asked and closed: it knows nothing. */
+/* Returns 0 or -ENOMEM. The other functions accept a zeroed struct, whose steal is unknown. */
 int steal_open(struct steal *steal, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
-/* @read: /proc/stat as another source has just read it, or NULL. */
+/* Samples the column steal. @read has the columns that another source has just read, or is NULL. */
 void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 
-/*
- * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
- * column of some CPU has moved.
- */
+/* True if some CPU has stolen time. A kernel that does not account stolen time always shows 0. */
 bool steal_known(const struct steal *steal);
 /* Stolen time between the last two samples. */
 uint64_t steal_ns(const struct steal *steal, unsigned int cpu);
-/* Moves this time out of the busy parts of the window. */
-void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source taskclock: the time tasks were switched in, interrupts and softirqs on top included. */
+/*
+ * Source taskclock: time from each task's switch-in to its switch-out, with interrupts and
+ * softirqs.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -16,16 +19,13 @@
 
 #define SLOT_TRIES 1000
 
-/*
- * perf's own task-clock event counts wall time if it is opened for a CPU: the clock of a CPU's
- * context never stops. This source sums the time from each task's switch in to its switch out.
- */
+/* The event task-clock of perf cannot be used: opened for a CPU it counts wall time. */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;
 	struct cpu_online online;
 	const struct taskclock_slot *slots;
-	struct sys_bpf_view view; /* of the slots */
+	struct sys_bpf_view view; /* mapped array of slots */
 	uint64_t torn;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads and clears the sums of a window, and adds the open time of running tasks. */
+/* Reads and clears the task times of a window, and adds the open intervals of running tasks. */
 #include "measure/load/tasks.h"
 
 #include <errno.h>
@@ -15,19 +15,19 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
-	/* At the turn: the running task. */
+	/* Running task at the end of the window. */
 	uint64_t ids;
 	char comm[16];
-	/* Task time of the core, and lost_ns of the maps, at this turn and at the previous one. */
+	/* Task time and lost time of the CPU at the end of this window and of the previous one. */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
-	/* Time of the running task in earlier windows, which its next switch books again. */
+	/* Time of the running task in earlier windows, which its next switch adds again. */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
-	size_t own; /* the running task's place in the list, SIZE_MAX: none yet */
+	size_t own; /* index of the running task in the list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* booked, and shown in the window before */
+	uint64_t excess_ns; /* time in the maps that was reported in the previous window */
 };
 
 int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
@@ -37,13 +37,15 @@ int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
 	tasks->keys = calloc(LOAD_TASKS_MAX, sizeof(*tasks->keys));
 	tasks->sums = calloc(LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = calloc(nr_cpus, sizeof(*tasks->cpu));
-	/* Each core may add the task that runs or one of the end, and one that found no room. */
+	/*
+	 * Besides the entries of a map, each CPU can add a running task and a row without a name.
+	 */
 	tasks->list = calloc(LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	if (!tasks->keys || !tasks->sums || !tasks->cpu || !tasks->list) {
 		load_tasks_close(tasks);
 		return -ENOMEM;
 	}
-	/* At the start every core has had no task time at all. */
+	/* At the start the task time of each CPU is 0. */
 	for (unsigned int i = 0; i < nr_cpus; i++)
 		tasks->cpu[i].known = true;
 	return 0;
@@ -64,7 +66,7 @@ void load_tasks_note(struct load_tasks *tasks)
 		const struct load_task_now *now = &tasks->now[i];
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
-		/* A switch meanwhile may mix two names; the pid decides. */
+		/* A concurrent switch may mix two names; only the PID identifies the task. */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
 		cpu->was_lost_ns = cpu->lost_ns;
@@ -97,7 +99,7 @@ static int empty_map(struct load_tasks *tasks, int fd, uint32_t *ret_nr)
 	int rc = bpf_map_lookup_and_delete_batch(fd, NULL, &batch, tasks->keys, tasks->sums, &nr,
 						 NULL);
 
-	/* ENOENT: that was all of it. */
+	/* ENOENT marks the end of the map. */
 	if (rc && errno != ENOENT)
 		return -errno;
 	*ret_nr = nr;
@@ -121,7 +123,7 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	};
 	memcpy(task->comm, sum->comm, sizeof(sum->comm));
 	cpu->booked_ns += task->ns;
-	/* The part that earlier windows have counted already. */
+	/* Subtracts the time that earlier windows have reported. */
 	if (cpu->carry_ns && cpu->carry_pid == key->pid) {
 		uint64_t again = cpu->carry_ns < task->ns ? cpu->carry_ns : task->ns;
 
@@ -143,9 +145,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 }
 
 /*
- * Task time of the slot that no switch has booked is the open time of the running task, so the
- * tasks of a core sum up to its task time. The switch books the whole time; carry_ns is then
- * subtracted.
+ * Adds the open interval of the running task: task time of the CPU minus the times in the map. The
+ * next switch adds the whole interval to the map; carry_ns is then subtracted.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -158,7 +159,10 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	cpu->excess_ns = booked > all ? booked - all : 0;
 	if (!open)
 		return;
-	/* It was idle at the turn: who ran from then to the sample is booked in the next window. */
+	/*
+	 * The CPU was idle at the end of the window. A task that ran between the end and the sample
+	 * is in the next map.
+	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
 		return;
@@ -171,15 +175,15 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
 	}
 	tasks->list[cpu->own].ns += open;
-	/* A carry that was not taken off belongs to the same stretch. */
+	/* A remaining carry belongs to the same interval. */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
- * A task can run in the microseconds between the turn and the sample of a core. The slot has its
- * time in this window, the maps in the next. Subtracts it there from the tasks with most time,
- * because the task is unknown.
+ * A task can run in the microseconds between the end of the window and the sample of its CPU. The
+ * slot counts this time in this window, the maps in the next. The next window subtracts it from the
+ * tasks with most time, because the task is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Task time by core and task: what the programs of bpf/load_tasks.bpf.h counted in a window. */
+/* Task time by CPU and task, counted by the programs in bpf/load_tasks.bpf.h. */
 #ifndef SUBTICK_MEASURE_LOAD_TASKS_H
 #define SUBTICK_MEASURE_LOAD_TASKS_H
 
@@ -9,30 +9,30 @@
 #include "abi/load.h"
 #include "stats/load.h"
 
-#define LOAD_TASKS_MAX 32768 /* pairs of task and core in a window */
+#define LOAD_TASKS_MAX 32768 /* maximum pairs of task and CPU in a window */
 
 struct load_tasks {
-	int fds[2]; /* of the maps for even and odd turns */
+	int fds[2]; /* descriptors of the maps for even and odd windows */
 	unsigned int nr_cpus;
-	const struct load_task_now *now; /* per CPU, and mapped: it goes on changing */
+	const struct load_task_now *now; /* per CPU, mapped: programs update it concurrently */
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
-	struct load_tasks_cpu *cpu; /* the running task and the sums at the last two turns */
-	struct load_task *list;	    /* the window: by core, most time first */
+	struct load_tasks_cpu *cpu; /* running task and sums at the ends of the last two windows */
+	struct load_task *list;	    /* tasks of the window by CPU, most time first */
 	size_t nr_list;
 };
 
 int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
 		    const struct load_task_now *now, unsigned int nr_cpus);
 void load_tasks_close(struct load_tasks *tasks);
-/* Notes who runs where: call right before the turn changes. */
+/* Stores the running task of each CPU. Call it right before incrementing task_turn. */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * The sample of a CPU right after the turn: its task time is what its tasks must sum up to. One that
- * is void gives no figures for this window.
+ * Stores the task time of a CPU from its sample right after the increment. The tasks of the CPU sum
+ * to this time. A void sample gives no figures for the window.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
-/* Ends the window: empties the map of @turn, the one that was written until now, into list. */
+/* Ends the window: moves the entries of the map of window @turn to list. */
 int load_tasks_read(struct load_tasks *tasks, uint64_t turn);
 
 #endif

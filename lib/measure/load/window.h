@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of load: what the report, the exporter and the overview are derived from. */
+/* A window of load, for report, exporter and overview. */
 #ifndef SUBTICK_MEASURE_LOAD_WINDOW_H
 #define SUBTICK_MEASURE_LOAD_WINDOW_H
 
@@ -14,23 +14,34 @@
 #include "stats/load.h"
 #include "host/topology.h"
 
-/* Arrays are indexed by CPU number and belong to the meter, until it is read again. */
-struct load_window {
-	uint64_t time_unix_ns; /* of its end */
-	uint64_t window_ns;
-	struct cpuset cpus; /* that were asked for */
+#define LOAD_PAIR_PATH 256
 
-	const char *source, *what;	   /* name and one line on it */
+/* A pair of cgroups that shared a physical core. */
+struct load_pair {
+	/* "(gone)" after a cgroup was removed */
+	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH];
+	uint64_t ns;	 /* CPU time of cgroup while sibling ran on the other hyperthread */
+	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */
+};
+
+/* Arrays are indexed by CPU number and are valid until the next read. */
+struct load_window {
+	uint64_t time_unix_ns; /* end of the window */
+	uint64_t window_ns;
+	struct cpuset cpus; /* requested CPUs */
+	size_t end_cpu;	    /* 1 + the highest CPU in cpus */
+
+	const char *source, *what;	   /* name and description of the source */
 	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */
-	const struct load_cpu_window *cpu; /* what that source saw */
-	uint32_t parts;			   /* bit per load_part that has figures */
+	const struct load_cpu_window *cpu; /* figures of the source */
+	uint32_t parts;			   /* bit n: part n of enum load_part has figures */
 	bool steal_known;		   /* this kernel accounts stolen time */
-	double closure_max_ratio; /* of the CPUs asked for; NaN for a source without parts */
+	double closure_max_ratio; /* maximum over cpus; NaN for a source without parts */
 	struct load_losses losses;
 
-	/* With --compare: every source that could be opened, the one above first. */
+	/* With --compare: all sources that could be opened, beginning with `source`. */
 	bool compare;
-	double wrong_ratio; /* a figure further from the truth is called wrong; NaN without others */
+	double wrong_ratio; /* largest error that is not called wrong; NaN without --compare */
 	unsigned int nr_shown;
 	struct {
 		const char *source;
@@ -38,17 +49,19 @@ struct load_window {
 	} shown[SOURCE_SET_MAX];
 
 	/* Lists that only some sources have; NULL if not requested or not available. */
-	bool softirq, bursts, irq, smt;	       /* asked for */
-	unsigned int top;		       /* tasks per CPU; 0: not asked for */
+	bool softirq, bursts, irq, smt, cgroups; /* requested */
+	unsigned int top;		       /* tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
-	const struct load_line *lines;	       /* hardirqs by line, of all CPUs, most time first */
+	const struct load_line *lines;	       /* hardirqs of all CPUs by line, most time first */
 	size_t nr_lines;
-	const struct topology_cpu *topology; /* by CPU, with cores or by */
+	const struct topology_cpu *topology; /* by CPU, with --cores or --by */
 	unsigned int nr_cpus;
 	enum topology_level by;
 	const struct load_core *cores;
 	size_t nr_cores;
+	const struct load_pair *pairs; /* most time first */
+	size_t nr_pairs;
 	const struct load_task *tasks; /* by CPU, most time first */
 	size_t nr_tasks;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the cells of abi/noise.h while the cores update them, and subtracts the last reading. */
+/* Reads the counters of abi/noise.h while programs update them, and subtracts the last reading. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -20,10 +20,19 @@ int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, un
 	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live};
 	cells->was = calloc(nr_cpus, sizeof(*cells->was));
 	cells->open = calloc(nr_cpus, sizeof(*cells->open));
-	/* A thread that has not left its core yet has no cell. */
+	/* One more per CPU: a running thread that has not been switched out yet has no cell. */
 	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
 	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
-	if (cells->was && cells->open && cells->sources && cells->hits && !noise_delays_open(cells))
+	cells->open_functions = calloc(nr_cpus, sizeof(*cells->open_functions));
+	cells->delays = calloc(nr_cpus, LOAD_NR_VECS * sizeof(*cells->delays));
+	/*
+	 * One more per CPU: a function that has run since an earlier window may have lost its
+	 * entry.
+	 */
+	cells->functions = calloc(nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*cells->functions));
+	cells->delay_hist = calloc(LOAD_NR_VECS, sizeof(*cells->delay_hist));
+	if (cells->was && cells->open && cells->sources && cells->hits && cells->open_functions &&
+	    cells->delays && cells->functions && cells->delay_hist)
 		return 0;
 	noise_cells_close(cells);
 	return -ENOMEM;
@@ -35,14 +44,17 @@ void noise_cells_close(struct noise_cells *cells)
 	free(cells->open);
 	free(cells->sources);
 	free(cells->hits);
-	noise_delays_close(cells);
+	free(cells->open_functions);
+	free(cells->delays);
+	free(cells->functions);
+	free(cells->delay_hist);
 	*cells = (struct noise_cells){0};
 }
 
 void noise_cells_begin(struct noise_cells *cells)
 {
-	cells->nr_sources = cells->nr_hits = 0;
-	noise_delays_begin(cells);
+	cells->nr_sources = cells->nr_hits = cells->nr_delays = cells->nr_functions = 0;
+	memset(cells->delay_hist, 0, LOAD_NR_VECS * sizeof(*cells->delay_hist));
 }
 
 static struct noise_source *add_source(struct noise_cells *cells, unsigned int cpu,
@@ -56,7 +68,7 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 	return source;
 }
 
-/* The source of a cell that had an event since it was read last; else NULL. */
+/* Adds the source of a cell. Returns NULL if the cell had no event since the last reading. */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
 				      size_t offset, enum noise_kind kind, const char *name)
 {
@@ -79,8 +91,11 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	return source;
 }
 
-/* The programs count a thread when it leaves the core. Adds its time so far; subtracts it then. */
-static void give_open(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+/*
+ * Adds the time of the running kernel thread, which programs count only when it is switched out.
+ * The window in which they count it subtracts the reported time.
+ */
+static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
 {
 	const struct noise_now *now = &cells->live[cpu].now;
@@ -125,13 +140,13 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t t
 		read_cell(cells, cpu, turn, AT(vecs, i), NOISE_KIND_SOFTIRQ, load_vec_name(i));
 	for (unsigned int i = 0; i < NOISE_NR_LINES; i++) {
 		source = read_cell(cells, cpu, turn, AT(lines, i), NOISE_KIND_IRQ, NULL);
-		/* arm64: an IPI has no number of a device. */
+		/* On arm64 an IPI is a line without an interrupt number. */
 		if (source && source->irq == UINT32_MAX)
 			source->kind = NOISE_KIND_VECTOR;
 	}
 	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
 		threads[i] = read_cell(cells, cpu, turn, AT(threads, i), NOISE_KIND_THREAD, NULL);
-	give_open(cells, cpu, task_ns, threads);
+	give_open_thread(cells, cpu, task_ns, threads);
 #undef AT
 }
 
@@ -161,23 +176,122 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 	}
 }
 
+static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int vec, uint64_t turn,
+		       bool shown)
+{
+	const struct noise_cell *live = &cells->live[cpu].delays[vec];
+	struct noise_cell *was = &cells->was[cpu].delays[vec], now;
+	struct noise_delay *delay = &cells->delays[cells->nr_delays];
+
+	if (!noise_sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
+		return;
+	if (shown) {
+		*delay = (struct noise_delay){.cpu = cpu, .vec = vec};
+		noise_cell_times(&now, was, turn, &delay->times);
+		for (int i = 0; i < NOISE_NR_BUCKETS; i++)
+			cells->delay_hist[vec][i] += now.hist[i] - was->hist[i];
+		cells->nr_delays++;
+	}
+	*was = now;
+}
+
+/* A function without a symbol has its address as its name, which is dropped. */
+static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
+					   const struct noise_work *work)
+{
+	struct noise_function *function = &cells->functions[cells->nr_functions++];
+
+	*function = (struct noise_function){
+		.cpu = cpu, .key = key, .delay = {.p99_ns = UINT64_MAX}};
+	if (work && strncmp(work->name, "0x", 2))
+		memcpy(function->name, work->name, sizeof(function->name) - 1);
+	return function;
+}
+
+static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int i, uint64_t turn)
+{
+	const struct noise_work *live = &cells->live[cpu].works[i];
+	struct noise_work *was = &cells->was[cpu].works[i], now;
+	struct noise_function *function;
+
+	if (!noise_sum_changed(&live->run, &was->run, &now, sizeof(now)))
+		return;
+	function = add_function(cells, cpu, now.run.key, &now);
+	function->executions = now.executions - was->executions;
+	function->ns = now.run.ns - was->run.ns;
+	function->longest_ns = noise_sum_longest(&now.run, &was->run, turn) & NOISE_LONGEST_MAX;
+	noise_cell_times(&now.delay, &was->delay, turn, &function->delay);
+	*was = now;
+}
+
+static struct noise_function *find_function(struct noise_cells *cells, size_t first, uint64_t key)
+{
+	for (size_t i = first; i < cells->nr_functions; i++)
+		if (cells->functions[i].key == key)
+			return &cells->functions[i];
+	return NULL;
+}
+
+/*
+ * Adds the time of the running workqueue function, which programs count only when it is switched
+ * out or returns. The window in which they count it subtracts the reported time.
+ */
+static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+			       size_t first)
+{
+	const struct noise_executing *e = &cells->live[cpu].executing[0];
+	struct noise_open *open = &cells->open_functions[cpu];
+	uint64_t key = SEE(e->function), before = open->key, back, grown;
+	struct noise_function *function;
+
+	grown = noise_open_grown(open, key, SEE(e->since_ns), task_ns, &back);
+	function = find_function(cells, first, before);
+	if (function)
+		function->ns -= back < function->ns ? back : function->ns;
+	if (!grown)
+		return;
+	function = find_function(cells, first, key);
+	for (int i = 0; !function && i < NOISE_NR_WORKS; i++)
+		if (cells->was[cpu].works[i].run.key == key)
+			function = add_function(cells, cpu, key, &cells->was[cpu].works[i]);
+	if (!function)
+		function = add_function(cells, cpu, key, NULL);
+	function->ns += grown;
+	if (open->given_ns > function->longest_ns)
+		function->longest_ns = open->given_ns;
+}
+
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
 		      bool shown)
 {
-	size_t nr_sources = cells->nr_sources, nr_hits = cells->nr_hits;
+	size_t nr_sources = cells->nr_sources, nr_hits = cells->nr_hits, first = cells->nr_functions;
 
 	read_sources(cells, cpu, turn, task_ns);
 	read_victims(cells, cpu, turn);
-	noise_delays_read(cells, cpu, turn, task_ns, shown);
+	for (unsigned int vec = 0; vec < LOAD_NR_VECS; vec++)
+		read_delay(cells, cpu, vec, turn, shown);
+	for (unsigned int i = 0; i < NOISE_NR_WORKS; i++)
+		read_work(cells, cpu, i, turn);
+	give_open_function(cells, cpu, task_ns, first);
 	if (!shown) {
+		cells->nr_functions = first;
 		cells->nr_sources = nr_sources;
 		cells->nr_hits = nr_hits;
 	}
 }
 
-static int by_core_and_time(const void *a, const void *b)
+static int sources_by_time(const void *a, const void *b)
 {
 	const struct noise_source *left = a, *right = b;
+
+	return CMP(left->cpu, right->cpu) ?:
+	       CMP(right->ns, left->ns) ?:
+	       strcmp(left->name, right->name);
+}
+
+static int functions_by_time(const void *a, const void *b)
+{
+	const struct noise_function *left = a, *right = b;
 
 	return CMP(left->cpu, right->cpu) ?:
 	       CMP(right->ns, left->ns) ?:
@@ -201,7 +315,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Adds up the hits of a victim by several classes and on several cores. */
+/* Merges the hits of each victim over all classes and CPUs. */
 static void merge_hits(struct noise_cells *cells)
 {
 	size_t nr = 0;
@@ -232,8 +346,8 @@ void noise_cells_end(struct noise_cells *cells)
 {
 	merge_hits(cells);
 	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_hit_time);
-	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), by_core_and_time);
-	noise_delays_end(cells);
+	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), sources_by_time);
+	qsort(cells->functions, cells->nr_functions, sizeof(*cells->functions), functions_by_time);
 	for (size_t i = 0; i < cells->nr_sources; i++)
 		cells->sources[i].knob = noise_knob(&cells->sources[i]);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources and victims of noise on each core between two readings. */
+/* Sources and victims of noise on each CPU between two readings. */
 #ifndef SUBTICK_MEASURE_NOISE_CELLS_H
 #define SUBTICK_MEASURE_NOISE_CELLS_H
 
 #include "measure/noise/window.h"
 
-/* Kernel thread or function that ran at the last reading, and the time already reported for it. */
+/* Kernel thread or workqueue function that ran at the last reading, and its reported time. */
 struct noise_open {
 	uint64_t key, since_ns, given_ns;
 };
 
 struct noise_cells {
 	unsigned int nr_cpus;
-	const struct noise_cpu *live; /* per CPU, mapped: they go on changing */
-	struct noise_cpu *was;	      /* per CPU, as read last */
+	const struct noise_cpu *live; /* per CPU, mapped: programs update it concurrently */
+	struct noise_cpu *was;	      /* per CPU: copy of the last reading */
 	struct noise_open *open, *open_functions; /* per CPU */
 	struct noise_source *sources;
 	size_t nr_sources;
@@ -29,41 +29,38 @@ struct noise_cells {
 int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, unsigned int nr_cpus);
 void noise_cells_close(struct noise_cells *cells);
 
-/* Begins a window: the lists are empty. */
+/* Begins a window with empty lists. */
 void noise_cells_begin(struct noise_cells *cells);
 /*
- * Reads what @cpu counted since it was read last. @turn is the window that has ended; @task_ns is
- * the task time of the core at its end, since the start. Without @shown nothing is listed.
+ * Reads the counters of @cpu for window @turn, which has ended. @task_ns is the task time of the
+ * CPU from the start to the end of the window. Without @shown the lists stay unchanged.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
-/* The parts of delays.c in the functions above. */
-int noise_delays_open(struct noise_cells *cells);
-void noise_delays_close(struct noise_cells *cells);
-void noise_delays_begin(struct noise_cells *cells);
-void noise_delays_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
-		       bool shown);
-void noise_delays_end(struct noise_cells *cells);
 
-/* growth.c: copies @live, whose first member is a sum, to @to; false if there was no event since @was. */
+/*
+ * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if no event
+ * followed @was.
+ */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size);
-/* Longest event of window @turn with its turn; 0: unknown. */
+/* Longest event of window @turn, with the window number in its upper bits. 0 if unknown. */
 uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn);
 void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
 		      struct noise_times *ret_times);
 /*
- * The open run of @key began at @since_ns of the core's task time. Returns how much of it is new, and in
- * @ret_back how much was reported too early of the run before, which the programs have counted since.
+ * Advances the open interval of @key, which began at task time @since_ns. Returns the time that has
+ * not been reported yet. @ret_back is the reported time of the previous interval, which programs
+ * have counted by now.
  */
 uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back);
 
-/* Setting that moves a source away from its core. NULL: none is known. */
+/* Setting that moves a source to another CPU, or NULL if none is known. */
 const char *noise_knob(const struct noise_source *source);
-/* Since the programs were loaded. */
+/* Losses since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growth of the counters of abi/noise.h between two readings, while the cores update them. */
+/* Growth of the counters of abi/noise.h between two readings, while programs update them. */
 #include "measure/noise/cells.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-/* An update lasts some tens of ns. */
+/* Attempts to copy a counter between two updates. An update takes tens of ns. */
 #define TRIES 100
 
-/* No event changed the copy meanwhile. */
+/* The copy is consistent if the count is the same before and after. */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
 {
@@ -30,8 +30,8 @@ bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was
 }
 
 /*
- * Events between the window's end and this reading count. Unknown if a longer event of that kind hides it,
- * which belongs to the previous window.
+ * Includes events between the end of the window and this reading. The result is unknown if a longer
+ * event was already part of the previous reading.
  */
 uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {
@@ -54,7 +54,7 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 		count[i] = now->hist[i] - was->hist[i];
 	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
-	/* Inside its bucket it is interpolated, which may be above the longest. */
+	/* The percentile is interpolated within its bucket and may exceed the maximum. */
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of settings, the first that fits is taken. */
+/* Settings that move noise sources to another CPU. The first matching rule counts. */
 #include "measure/noise/cells.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 struct rule {
 	enum noise_kind kind;
-	const char *begins; /* prefix of the name; "" fits all */
+	const char *begins; /* prefix of the source name; "" matches all */
 	const char *knob;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names noise sources, and reads the counters of IPI senders. */
+/* Names of victim cgroups, and counters of IPI senders. */
 #include "measure/noise/names.h"
 
 #include <dirent.h>
@@ -15,7 +15,10 @@
 #include "base/clock.h"
 #include "measure/load/lines.h"
 
-/* Walks take at most 0.5 % of a core. One over 5,000 cgroups takes about 100 ms, over 50 cgroups 1 ms. */
+/*
+ * Pause after a directory walk, as a multiple of its duration: walks take at most 0.5 % of a CPU. A
+ * walk over 5,000 cgroups takes about 100 ms.
+ */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
 #define MAX_NAMES	1024
@@ -43,7 +46,7 @@ static struct noise_name *find(const struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/* Adds an id without a path. */
+/* Adds a cgroup id without a path. */
 static void want(struct noise_names *names, uint64_t id)
 {
 	if (!names->list)
@@ -55,7 +58,7 @@ static void want(struct noise_names *names, uint64_t id)
 	names->list[names->nr++] = (struct noise_name){.id = id};
 }
 
-/* The inode number of a cgroup's directory is its id. */
+/* Fills in the paths of wanted cgroups. The inode number of a cgroup directory is the cgroup id. */
 static void walk(struct noise_names *names, int parent, const char *name, char *path, size_t len,
 		 int depth)
 {
@@ -86,7 +89,9 @@ static void walk(struct noise_names *names, int parent, const char *name, char *
 	closedir(dir);
 }
 
-/* Without the right to open a file by its handle, as in the exporter, the directories are walked. */
+/*
+ * Walks the cgroup directories, because the exporter lacks the capability for open_by_handle_at(2).
+ */
 static void find_unnamed(struct noise_names *names, const struct noise_hit *hits, size_t nr)
 {
 	uint64_t begin_ns = clock_mono_ns(), end_ns, rest_ns;
@@ -168,7 +173,7 @@ void noise_senders_close(struct noise_senders *senders)
 	*senders = (struct noise_senders){0};
 }
 
-/* The kernel writes the address where it has no symbol. */
+/* A function without a symbol has its address as its name, which is dropped. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -176,7 +181,7 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 	return entry->sum.key < LOAD_LINE_KINDS ? load_line_kind_name(entry->sum.key) : entry->name;
 }
 
-/* True if @from has sent something to one of @cpus since the last reading. Fills @ret_sender. */
+/* True if CPU @from sent an IPI to one of @cpus since the last reading. Fills @ret_sender. */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t turn, bool call,
 		       struct noise_sender *ret_sender)
@@ -217,7 +222,7 @@ static int by_core_and_count(const void *a, const void *b)
 	return CMP(left->cpu, right->cpu) ?: CMP(right->count, left->count) ?: by_pair(a, b);
 }
 
-/* The votes of different processes cancel out, as within an entry. */
+/* Majority vote for the sending process: votes of different processes cancel out. */
 static void add_sender(struct noise_sender *to, const struct noise_sender *from)
 {
 	uint64_t votes = to->by_process;
@@ -234,7 +239,7 @@ static void add_sender(struct noise_sender *to, const struct noise_sender *from)
 	}
 }
 
-/* Adds up IPIs that two programs counted, and functions without a name. */
+/* Merges IPIs counted by two programs, and functions without a name. */
 static void merge(struct noise_sent *sent)
 {
 	struct noise_sender *list = sent->list;

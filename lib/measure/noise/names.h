@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of noise sources; which core sent IPIs to which. */
+/* Names of victim cgroups, and counters of IPI senders. */
 #ifndef SUBTICK_MEASURE_NOISE_NAMES_H
 #define SUBTICK_MEASURE_NOISE_NAMES_H
 
@@ -9,33 +9,36 @@
 
 struct noise_name {
 	uint64_t id;
-	char path[NOISE_CGROUP_SIZE]; /* "": the last walk found none */
+	char path[NOISE_CGROUP_SIZE]; /* "" if the last walk found no such cgroup */
 };
 
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups that a walk was made for */
+	struct noise_name *list; /* cgroups that a directory walk searched for */
 	size_t nr;
-	uint64_t next_walk_ns; /* CLOCK_MONOTONIC: no walk before that */
+	uint64_t next_walk_ns; /* earliest time of the next walk, CLOCK_MONOTONIC */
 };
 
-/* @mount: of the hierarchy; "": none. */
+/* @mount is the mount point of the hierarchy, or "". */
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
-/* A cgroup that has ended is "(gone)". One that no walk has looked for yet is "(new)". */
+/*
+ * Fills in the cgroup paths of @hits. A removed cgroup is "(gone)"; a cgroup that no walk has
+ * searched for is "(new)".
+ */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 
 struct noise_senders {
 	unsigned int nr_cpus;
-	const struct noise_sends *live; /* by sending CPU, mapped. NULL: not requested */
-	struct noise_sends *was;	/* as read last */
+	const struct noise_sends *live; /* by sending CPU, mapped; NULL without --senders */
+	struct noise_sends *was;	/* copy of the last reading */
 	struct noise_sent ipis, calls;
 };
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
 		       unsigned int nr_cpus);
 void noise_senders_close(struct noise_senders *senders);
-/* Lists everything sent to @cpus since the last reading, at the end of window @window_seq. */
+/* Lists the IPIs sent to @cpus in window @window_seq. */
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t window_seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads a load source together with its counters of noise. */
+/* The meter of noise: reads a load source and its noise counters. */
 #include "measure/noise/noise.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ struct noise_meter {
 const struct noise_limits noise_no_limits = {UINT64_MAX, NAN, NAN};
 const struct noise_limits noise_isolated_limits = {50 * NSEC_PER_USEC, 10.0, 0.001};
 
-/* A number of 0 or more, followed by exactly @unit. */
+/* Parses a number from 0 to @most followed by @unit. */
 static bool number(const char *text, const char *unit, double most, double *ret)
 {
 	char *end;
@@ -61,7 +61,7 @@ bool noise_limit_parse(const char *word, struct noise_limits *limits)
 	return true;
 }
 
-/* Comparisons with NaN are false: no limit. */
+/* A comparison with NaN, which stands for no limit, is false. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits)
 {
 	if (core->flags & LOAD_NO_FIGURE)
@@ -125,7 +125,7 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 	[NOISE_KIND_THREAD] = NOISE_THREAD,
 };
 
-/* An NMI is an event, but the sources that it interrupted contain its time. */
+/* Counts an NMI as an event, but not its time, which the interrupted sources contain. */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	for (size_t i = 0; i < m->cells.nr_sources; i++) {
@@ -146,10 +146,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/*
- * How far sources, tasks and idle are from the window: how far the parts of load are from it, plus
- * how far the sources are from the parts that they make up.
- */
+/* Closure error of load, plus the differences between the sources and the parts of load. */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {
 	uint64_t softirq_ns =
@@ -308,11 +305,11 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	if (!cgroup_layout(NULL, &layout))
 		noise_names_open(&m->names, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
 	m->window.hierarchy = m->source->noise_v1 ? "v1" : "v2";
-	m->window.calls_told = m->source->noise_calls;
+	m->window.calls_known = m->source->noise_calls;
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;
 	m->window.limits = opts->judged ? opts->limits : noise_no_limits;
-	m->window.nmi_told = has_nmi_event();
+	m->window.nmi_known = has_nmi_event();
 	*ret_meter = &m->meter;
 	return 0;
 fail:

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick noise` as a measurement: what takes time from the tasks of each core, and from whom. */
+/*
+ * The meter of `subtick noise`: interrupts, softirqs and kernel threads on each CPU, and their
+ * victims.
+ */
 #ifndef SUBTICK_MEASURE_NOISE_H
 #define SUBTICK_MEASURE_NOISE_H
 
@@ -7,27 +10,27 @@
 #include "measure/noise/window.h"
 
 struct noise_opts {
-	struct cpuset cpus; /* empty: all that are possible */
-	uint32_t top;	    /* sources of each core to report; 0: all */
+	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
+	uint32_t top;	    /* number of sources to report per CPU, or 0 for all */
 	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* shares its source if that counts noise; may be NULL */
+	struct meter *load; /* meter of load that shares its source, or NULL */
 	struct noise_limits limits;
 };
 
 #define NOISE_LIMITS_FORM "max=TIME, rate=NUMBER/s or share=PERCENT%, such as max=50us,share=0.1%"
 
 extern const struct noise_limits noise_no_limits;
-/* Limits of --isolated without --fail-over. */
+/* Default limits of --isolated. */
 extern const struct noise_limits noise_isolated_limits;
 
-/* Parses one of NOISE_LIMITS_FORM. False if @word has another form; @limits is then unchanged. */
+/* Parses one limit of the form NOISE_LIMITS_FORM into @limits. False if @word has another form. */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
-/* True if a figure of @core is above its limit. */
+/* True if a figure of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);
 
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
-/* The window that the last read ended; it stays until the next. */
+/* The last window. Valid until the next read. */
 const struct noise_window *noise_window(const struct meter *meter);
 
 #endif

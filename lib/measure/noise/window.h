@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of noise: what the report and the exporter are derived from. */
+/* A window of noise, for report and exporter. */
 #ifndef SUBTICK_MEASURE_NOISE_WINDOW_H
 #define SUBTICK_MEASURE_NOISE_WINDOW_H
 
@@ -12,143 +12,148 @@
 #include "base/losses.h"
 #include "stats/load.h"
 
-/* Kinds of sources; the setting that moves a source depends on its kind. */
+/* Kinds of noise sources. */
 enum noise_kind {
 	NOISE_KIND_IRQ,	   /* a device's interrupt line */
-	NOISE_KIND_VECTOR, /* the core's own timer, an IPI, another local vector */
+	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	NOISE_KIND_NMI,	   /* its time is also in what it interrupted */
+	NOISE_KIND_NMI,	   /* its time is also part of the interrupted source */
 	NOISE_KINDS,
 };
 
 #define NOISE_CGROUP_SIZE 256
 
-/* One source on one core in a window. */
+/* One noise source on one CPU in a window. */
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
-	uint32_t irq; /* of a device's line, else UINT32_MAX */
+	uint32_t irq; /* number of a device's line, or UINT32_MAX */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;
-	const char *knob; /* what would move it */
+	const char *knob; /* setting that would move the source to another CPU */
 };
 
 /* Events of one kind in a window. */
 struct noise_times {
 	uint64_t count, ns;
-	uint64_t longest_ns; /* 0: unknown */
-	uint64_t p99_ns;     /* UINT64_MAX: unknown */
+	uint64_t longest_ns; /* 0 if unknown */
+	uint64_t p99_ns;     /* UINT64_MAX if unknown */
 };
 
-/* Delay of a softirq vector on one core from raise to run, also in ksoftirqd. */
+/* Delay of a softirq vector on one CPU from raise to run, including runs in ksoftirqd. */
 struct noise_delay {
 	uint32_t cpu;
-	unsigned int vec; /* load_vec_name() is its name */
+	unsigned int vec; /* index of the vector, see load_vec_name() */
 	struct noise_times times;
 };
 
 /*
- * A workqueue function on one core. Its time is part of the kernel thread that executed it, or of a
- * softirq (WQ_BH).
+ * A workqueue function on one CPU. Its time is also part of the kernel thread or softirq (WQ_BH)
+ * that executed it.
  */
 struct noise_function {
 	uint32_t cpu;
-	uint64_t key;		    /* address */
+	uint64_t key;		    /* address of the function */
 	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
-	uint64_t executions;	    /* that began in the window */
+	uint64_t executions;	    /* executions that began in the window */
 	uint64_t ns;		    /* CPU time, without interrupts on top */
-	uint64_t longest_ns;	    /* longest stretch on the core; 0: unknown */
-	/* From queueing to execution; count: executions with a known delay. */
+	uint64_t longest_ns;	    /* longest time on the CPU without a switch, or 0 if unknown */
+	/*
+	 * Time from queueing to execution. Its count is the number of executions with a known
+	 * delay.
+	 */
 	struct noise_times delay;
 };
 
-/* A victim: a cgroup, the idle task or kernel threads. Sums over all requested cores. */
+/* A victim of noise: a cgroup, the idle task or kernel threads. Sums over all requested CPUs. */
 struct noise_hit {
-	uint64_t key; /* as struct noise_victim */
+	uint64_t key; /* key of struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];
 	uint64_t count[NOISE_CLASSES], ns[NOISE_CLASSES];
 	uint64_t longest_ns;
-	uint32_t pid; /* the task that was hit longest at once */
+	uint32_t pid; /* task that lost the most time to one event */
 	char comm[16];
 };
 
-/* IPIs of one kind that one core sent to another, or calls of one function. */
+/* IPIs of one kind from one CPU to another, or calls of one function by IPI. */
 struct noise_sender {
 	uint32_t cpu, from_cpu;
-	char name[NOISE_SEND_NAME]; /* of a function: empty if the kernel has no symbol for it */
+	/* Kind of IPI or name of the function; empty for a function without a symbol */
+	char name[NOISE_SEND_NAME];
 	uint64_t count;
-	uint64_t by_process; /* the process below sent at least so many; 0: unknown */
-	uint32_t pid;	     /* 0: the idle task; NOISE_BY_INTERRUPT */
+	uint64_t by_process; /* lower bound of the IPIs sent by process `pid`, or 0 if unknown */
+	uint32_t pid;	     /* process, 0 for the idle task, or NOISE_BY_INTERRUPT */
 	char comm[16];
 };
 
-/* Everything that was sent since the last reading. */
+/* IPIs sent since the last reading. */
 struct noise_sent {
-	struct noise_sender *list; /* by receiving core, most first */
+	struct noise_sender *list; /* by receiving CPU, most IPIs first */
 	size_t nr;
-	uint64_t lost; /* since the programs were loaded */
+	uint64_t lost; /* IPIs that found no room, since the programs were loaded */
 };
 
 struct noise_core {
 	uint32_t cpu;
-	uint32_t flags; /* enum load_flag; with one of LOAD_NO_FIGURE the rest is 0 */
+	uint32_t flags; /* enum load_flag; with a flag of LOAD_NO_FIGURE the other members are 0 */
 	uint64_t window_ns;
-	uint64_t class_ns[NOISE_CLASSES]; /* the sources of this core */
-	uint64_t task_ns;		  /* all tasks but kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* as in `load` */
-	uint64_t steal_ns; /* UINT64_MAX: unknown; also in the others */
+	uint64_t class_ns[NOISE_CLASSES]; /* time of all sources by class */
+	uint64_t task_ns;		  /* time of all tasks except kernel threads */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* parts of the time as in load */
+	uint64_t steal_ns; /* also part of the other times; UINT64_MAX if unknown */
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* one of the limits */
+	bool exceeded; /* a figure exceeds its limit */
 };
 
-/* UINT64_MAX and NaN: no limit. */
+/* Limits of figures. UINT64_MAX and NaN stand for no limit. */
 struct noise_limits {
-	uint64_t max_ns;    /* the longest of any source */
-	double rate_hz;	    /* events per second of a core */
-	double share_ratio; /* of a core's window */
+	uint64_t max_ns;    /* longest event of any source */
+	double rate_hz;	    /* events per second and CPU */
+	double share_ratio; /* share of the window of a CPU */
 };
 
 struct noise_losses {
 	NOISE_LOSSES(LOSS_MEMBER)
 	NOISE_SENDER_LOSSES(LOSS_MEMBER)
-	uint64_t source_ns; /* time of the events in sources */
+	uint64_t source_ns; /* time of the events that `sources` counts */
 };
 
-/* Lists belong to the meter, until it is read again. */
+/* The lists are valid until the next read. */
 struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;
 	uint64_t window_ns;
-	const struct noise_core *cores; /* that were asked for, in order */
+	const struct noise_core *cores; /* requested CPUs, ascending */
 	size_t nr_cores;
-	const struct noise_source *sources; /* sorted by core, then by time, longest first */
+	const struct noise_source *sources; /* by CPU, most time first */
 	size_t nr_sources;
 	const struct noise_hit *hits; /* most time first */
 	size_t nr_hits;
-	const struct noise_delay *delays; /* by core and vector */
+	const struct noise_delay *delays; /* by CPU and vector */
 	size_t nr_delays;
-	const struct noise_function *functions; /* by core, most time first */
+	const struct noise_function *functions; /* by CPU, most time first */
 	size_t nr_functions;
-	/* Delays of all requested cores by vector, in buckets of NOISE_BUCKET_SHIFT. */
+	/* Histogram of softirq delays on all requested CPUs by vector; see NOISE_BUCKET_SHIFT. */
 	const uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 	bool has_senders;
-	bool calls_told; /* the kernel has a tracepoint of function calls */
+	bool calls_known; /* the kernel has a tracepoint for function calls by IPI */
 	struct noise_sent senders, calls;
-	unsigned int top; /* sources of each core to show; 0: all */
-	bool judged;	  /* there are limits */
+	unsigned int top; /* number of sources to show per CPU, or 0 for all */
+	bool judged;	  /* limits were requested */
 	struct noise_limits limits;
-	unsigned int exceeded;	   /* cores */
-	uint64_t windows_exceeded; /* so far: windows with such a core */
-	bool nmi_told, steal_known;
-	const char *hierarchy; /* of the cgroups of hits: "v1" (its controller cpu) or "v2" */
+	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
+	/* Number of windows since the start in which a CPU exceeded a limit */
+	uint64_t windows_exceeded;
+	bool nmi_known, steal_known;
+	const char *hierarchy; /* cgroup hierarchy of hits: "v1" (controller cpu) or "v2" */
 	double closure_max_ratio;
 	struct noise_losses noise_losses;
 	struct load_losses losses;
 };
 
-/* As JSON and metrics have it. */
+/* Name of a kind in JSON and metrics. */
 static inline const char *noise_kind_name(enum noise_kind kind)
 {
 	static const char *const names[NOISE_KINDS] = {"irq", "vector", "softirq", "kthread", "nmi"};
@@ -156,7 +161,7 @@ static inline const char *noise_kind_name(enum noise_kind kind)
 	return names[kind];
 }
 
-/* Share of a core's window that all sources took. */
+/* Share of a CPU's window that all sources took. */
 static inline double noise_share(const struct noise_core *core)
 {
 	uint64_t ns = 0;

@@ -88,7 +88,7 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /* Rows are sorted by their waits. Of many culprits with few waits each, the first ones are read. */
-static void read_settings(struct overview_window *w)
+void overview_read_settings(struct overview_window *w)
 {
 	uint64_t victim_ns = 0;
 
@@ -102,9 +102,9 @@ static void read_settings(struct overview_window *w)
 			add_settings(w, top->cgroup);
 		}
 	}
-	for (size_t i = 0; w->runq && i < w->runq->nr_groups; i++)
+	for (size_t i = 0; i < w->runq->nr_groups; i++)
 		add_party(w, &w->runq->groups[i].party, w->runq->groups[i].sum_ns);
-	for (size_t i = 0; w->runq && i < w->runq->nr_blame; i++) {
+	for (size_t i = 0; i < w->runq->nr_blame; i++) {
 		const struct runq_blame *row = &w->runq->blame[i];
 
 		if (!i || row->victim.group != row[-1].victim.group)
@@ -130,7 +130,8 @@ static int overview_read(struct meter *meter, struct err *err)
 	suspects_add_starved(NULL, &o->runnable, &now, w->load->tasks, w->load->nr_tasks,
 			     w->load->window_ns, w->mounts.v1, &w->suspects);
 	o->runnable = now;
-	read_settings(w);
+	if (w->runq)
+		overview_read_settings(w);
 	return 0;
 }
 
@@ -213,7 +214,7 @@ static int open_load(struct overview *o, struct err *err)
 	return 0;
 }
 
-static void find_mounts(struct overview_window *w)
+void overview_find_mounts(struct overview_window *w)
 {
 	struct cgroup_layout layout;
 
@@ -257,7 +258,7 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 	wake_open(&wake, &o->parts[OVERVIEW_WAKE], &o->window.errs[OVERVIEW_WAKE]);
 	runq_open(&runq, &o->parts[OVERVIEW_RUNQ], &o->window.errs[OVERVIEW_RUNQ]);
 	set_windows(o);
-	find_mounts(&o->window);
+	overview_find_mounts(&o->window);
 	*ret_meter = &o->meter;
 	return 0;
 }

@@ -44,6 +44,13 @@ struct overview_window {
 };
 
 int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err);
+/* Sets the mounts of @window, which depend on the hierarchy of its runq window. */
+void overview_find_mounts(struct overview_window *window);
+/*
+ * Reads the settings of cgroups that wait and of their culprits. @window has the windows of load and
+ * runq, its mounts, and OVERVIEW_CGROUPS places for settings.
+ */
+void overview_read_settings(struct overview_window *window);
 const struct overview_window *overview_window(const struct meter *meter);
 
 #endif

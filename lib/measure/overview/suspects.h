@@ -37,7 +37,8 @@ struct suspect {
 };
 
 struct suspects {
-	struct suspect *list; /* SUSPECTS_MAX places; most CPU time first */
+	/* SUSPECTS_MAX places; most CPU time first. NULL: tasks are not measured. */
+	struct suspect *list;
 	size_t nr;
 	uint64_t own_ns; /* CPU time of this process, which is not listed */
 	uint64_t own_cgroup_id;

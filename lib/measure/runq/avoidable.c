@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -77,20 +76,14 @@ out:
 /* Attaches, then finds the cores that are idle already. */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
-	char none[64];
-	int rc, fd;
+	int rc;
 
 	sys_bpf_log_begin();
 	rc = runq_avoidable_bpf__attach(a->skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for avoidable waits");
-	fd = bpf_iter_create(bpf_link__fd(a->skel->links.avoidable_start));
-	if (fd < 0)
-		return sys_bpf_fail(err, fd, "cannot walk the tasks for avoidable waits");
-	while (read(fd, none, sizeof(none)) > 0)
-		;
-	close(fd);
-	return 0;
+	rc = sys_bpf_iterate(a->skel->links.avoidable_start);
+	return rc ? sys_bpf_fail(err, rc, "cannot walk the tasks for avoidable waits") : 0;
 }
 
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
@@ -142,9 +135,9 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 			 struct err *err)
 {
 	int fd = bpf_map__fd(a->skel->maps.avoidable_waits), rc;
-	uint64_t *last = NULL, key, next;
+	uint64_t key, next;
 
-	rc = bpf_map_get_next_key(fd, last, &next);
+	rc = bpf_map_get_next_key(fd, NULL, &next);
 	while (!rc) {
 		bool kept = false;
 

@@ -89,13 +89,19 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 	       cores;
 }
 
-int runq_chunk_create(const struct runq_shape *shape, struct err *err)
+int runq_map_create(const char *name, size_t bytes, unsigned int entries)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runq_chunk", sizeof(uint32_t),
-				runq_slot_size(shape), RUNQ_CHUNK, &opts);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), bytes, entries, &opts);
 
-	return fd < 0 ? sys_bpf_fail(err, -errno, "cannot make a map for groups of tasks") : fd;
+	return fd < 0 ? -errno : fd;
+}
+
+int runq_chunk_create(const struct runq_shape *shape, struct err *err)
+{
+	int fd = runq_map_create("runq_chunk", runq_slot_size(shape), RUNQ_CHUNK);
+
+	return fd < 0 ? sys_bpf_fail(err, fd, "cannot make a map for groups of tasks") : fd;
 }
 
 static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int chunk)

@@ -48,6 +48,8 @@ struct runq_sizes {
 /* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */
 uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes);
 
+/* Descriptor of a new array that user space can map, or -errno. */
+int runq_map_create(const char *name, size_t bytes, unsigned int entries);
 /* A map for one chunk after the first: its descriptor, or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 

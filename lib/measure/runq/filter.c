@@ -58,14 +58,13 @@ bool runq_filter_any(const struct runq_filter *filter)
 }
 
 /* Names of pods never change once they are known; names of containers outside pods can. */
-static const struct runq_rules_names *names_of(const struct runq_group *group,
-					       struct runq_rules_names *ret_names)
+static struct runq_rules_names names_of(const struct runq_group *group)
 {
 	static const struct runq_group_names none;
 	const struct runq_group_names *names = group->names ? group->names : &none;
 	bool unnamed = group->pod_uid && !names->namespace;
 
-	*ret_names = (struct runq_rules_names){
+	return (struct runq_rules_names){
 		.name = {
 			[RUNQ_RULE_CGROUP] = group->path,
 			[RUNQ_RULE_NAMESPACE] = names->namespace,
@@ -80,20 +79,19 @@ static const struct runq_rules_names *names_of(const struct runq_group *group,
 				(!group->pod_uid || !names->container),
 		},
 	};
-	return ret_names;
 }
 
-static bool is_asked(const struct runq_filter *filter, const char *path)
+static bool passes(const struct runq_filter *filter, const struct runq_group *group, bool later)
 {
-	return !filter->nr || runq_filter_nearest(filter, path);
+	struct runq_rules_names names = names_of(group);
+
+	return (!filter->nr || runq_filter_nearest(filter, group->path)) &&
+	       (!filter->rules || runq_rules_pass(filter->rules, &names, later));
 }
 
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group)
 {
-	struct runq_rules_names names;
-
-	return is_asked(filter, group->path) &&
-	       (!filter->rules || runq_rules_pass(filter->rules, names_of(group, &names)));
+	return passes(filter, group, false);
 }
 
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party)
@@ -105,8 +103,5 @@ bool runq_filter_passes_party(const struct runq_filter *filter, const struct run
 
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group)
 {
-	struct runq_rules_names names;
-
-	return !is_asked(filter, group->path) ||
-	       (filter->rules && runq_rules_never_pass(filter->rules, names_of(group, &names)));
+	return !passes(filter, group, true);
 }

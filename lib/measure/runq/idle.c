@@ -72,27 +72,22 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 {
 	static const char *const needed[] = {"cpu_idle", "sched_waking", "sched_wakeup_new",
 					     "sched_switch"};
-	struct runq_idle_bpf *skel;
 	struct btf *btf;
 	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
-	skel = idle->skel = runq_idle_bpf__open();
-	if (!skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the programs for idle states");
-		goto out;
+	idle->skel = runq_idle_bpf__open();
+	rc = -errno;
+	if (idle->skel) {
+		idle->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+		idle->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+		bpf_map__set_max_entries(idle->skel->maps.idle_cpus, idle->nr_cpus);
+		rc = runq_idle_bpf__load(idle->skel);
 	}
-	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
-	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	bpf_map__set_max_entries(skel->maps.idle_cpus, idle->nr_cpus);
-	rc = runq_idle_bpf__load(skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the programs for idle states");
-out:
 	kbtf_close(btf);
-	return rc;
+	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for idle states") : 0;
 }
 
 static int start(struct runq_idle *idle, const struct runq_opts *opts, struct err *err)

@@ -94,26 +94,21 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 {
 	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
 					     "cgroup_rmdir"};
-	struct runq_pressure_bpf *skel;
 	struct btf *btf;
 	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
-	skel = p->skel = runq_pressure_bpf__open();
-	if (!skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the programs for pressure");
-		goto out;
+	p->skel = runq_pressure_bpf__open();
+	rc = -errno;
+	if (p->skel) {
+		p->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+		p->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+		rc = runq_pressure_bpf__load(p->skel);
 	}
-	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
-	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	rc = runq_pressure_bpf__load(skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the programs for pressure");
-out:
 	kbtf_close(btf);
-	return rc;
+	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pressure") : 0;
 }
 
 /* Attaches, then counts the tasks that run or wait already. */

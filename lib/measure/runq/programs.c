@@ -145,33 +145,13 @@ struct section {
 	size_t bytes;
 };
 
-static int map_make(const char *name, size_t bytes)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), bytes, 1, &opts);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Keeps libbpf from mapping the section itself, which it would at the declared size. */
-static void section_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)
-{
-	for (int i = 0; i < skeleton->map_cnt; i++) {
-		struct bpf_map_skeleton *entry =
-			(void *)((char *)skeleton->maps + (size_t)i * skeleton->map_skel_sz);
-
-		if (*entry->map == map)
-			entry->mmaped = NULL;
-	}
-}
-
 static int area_open(struct runq_area *area, const struct section *section, struct err *err)
 {
 	size_t page = getpagesize();
 	int rc;
 
-	area->none = map_make("runq_none", bpf_map__value_size(section->map));
-	area->fd = area->none < 0 ? area->none : map_make(section->name, section->bytes);
+	area->none = runq_map_create("runq_none", bpf_map__value_size(section->map), 1);
+	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/* libbpf can resize such a map since 1.3; every version takes one that exists. */
@@ -262,8 +242,9 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
+	/* libbpf would map the sections at their declared size. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
-		section_hide(skel->skeleton, sections[i].map);
+		core_hide(skel->skeleton, sections[i].map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
 		rc = area_open(&areas[i], &sections[i], err);
 	if (!rc) {

@@ -70,27 +70,18 @@ static bool matches(const struct runq_rule *rule, const char *name)
 					   : !fnmatch(rule->pattern, name, 0);
 }
 
-bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names)
+bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later)
 {
 	bool includes = false;
 
 	for (size_t i = 0; i < rules->nr; i++) {
-		if (matches(&rules->rule[i], names->name[rules->rule[i].kind]))
-			return rules->rule[i].include;
-		includes |= rules->rule[i].include;
-	}
-	return !includes;
-}
-
-bool runq_rules_never_pass(const struct runq_rules *rules, const struct runq_rules_names *names)
-{
-	for (size_t i = 0; i < rules->nr; i++) {
 		const struct runq_rule *rule = &rules->rule[i];
 
-		if (names->open[rule->kind])
-			return false;
+		if (later && names->open[rule->kind])
+			return true;
 		if (matches(rule, names->name[rule->kind]))
-			return !rule->include;
+			return rule->include;
+		includes |= rule->include;
 	}
-	return !runq_rules_pass(rules, names);
+	return !includes;
 }

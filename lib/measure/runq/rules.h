@@ -44,10 +44,8 @@ void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
  * The first rule that matches decides. If none matches, the cgroup passes unless there is a rule of
- * --include.
+ * --include. @later: also true if the cgroup can pass once its open names are known.
  */
-bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
-/* True if a cgroup does not pass, and cannot pass once its open names are known. */
-bool runq_rules_never_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
+bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 
 #endif

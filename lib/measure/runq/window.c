@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
 #include "stats/runq.h"
+
+#define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 static uint64_t scaled(const struct runq_window *w, uint64_t figure)
 {
@@ -217,4 +220,30 @@ void runq_window_clear(struct runq_window *w)
 	w->idle_states = NULL;
 	w->pressed = NULL;
 	w->nr_groups = w->nr_blame = w->nr_idle_states = w->nr_pressed = 0;
+}
+
+double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now)
+{
+	double accounted = (double)(now->wait_ns - was->wait_ns) -
+			   (double)(now->unbooked_ns - was->unbooked_ns);
+
+	if (!now->delay_ns || now->delay_ns <= was->delay_ns)
+		return NAN;
+	return accounted / (double)(now->delay_ns - was->delay_ns);
+}
+
+bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns)
+{
+	uint64_t ran_ns = compared_ns - open_ns;
+
+	return !compared_ns ||
+	       now_ns - compared_ns >= (ran_ns < COMPARE_EVERY_NS ? ran_ns : COMPARE_EVERY_NS);
+}
+
+double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now)
+{
+	if (now->wait_ns == was->wait_ns)
+		return NAN;
+	return (double)(now->unbooked_ns - was->unbooked_ns) /
+	       (double)(now->wait_ns - was->wait_ns);
 }

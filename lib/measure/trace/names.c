@@ -16,16 +16,9 @@
 #include "host/file.h"
 
 /*
- * Upper bits of kernel data addresses. Events of a trace store only the lower bits of an address.
+ * Upper bits of kernel data addresses. Edges of a trace store only the lower bits of an address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
-
-static int by_pid(const void *a, const void *b)
-{
-	const struct trace_task *left = a, *right = b;
-
-	return left->pid < right->pid ? -1 : left->pid > right->pid;
-}
 
 int trace_take_names(const struct trace_task *table, struct trace_window *w)
 {
@@ -37,16 +30,13 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
-		/*
-		 * Skip an entry that two cores wrote at the same time, or whose task is being
-		 * renamed.
-		 */
+		/* The check fails if two cores wrote the entry, or a task was being renamed. */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
 		name->comm[sizeof(name->comm) - 1] = '\0';
 		w->nr_names++;
 	}
-	qsort(w->names, w->nr_names, sizeof(*w->names), by_pid);
+	qsort(w->names, w->nr_names, sizeof(*w->names), trace_by_pid);
 	return 0;
 }
 
@@ -65,8 +55,9 @@ int trace_take_allowed(struct trace_window *w)
 	for (size_t i = 0; i < w->nr_names; i++) {
 		struct trace_task *name = &w->names[i];
 		bool all = name->nr_allowed >= cpuset_count(&possible);
-		struct trace_mask *masks, mask = {.pid = name->pid};
-		long bytes = syscall(SYS_sched_getaffinity, name->pid, sizeof(mask.allowed), &mask.allowed);
+		struct trace_mask mask = {.pid = name->pid};
+		long bytes = syscall(SYS_sched_getaffinity, name->pid, sizeof(mask.allowed),
+				     &mask.allowed);
 
 		if (bytes < 0) {
 			/* The task has exited. */
@@ -78,13 +69,9 @@ int trace_take_allowed(struct trace_window *w)
 		if (mask.allowed.bits[0] != (name->allowed & w->online.bits[0]) ||
 		    (all && cpuset_count(&mask.allowed) != cpuset_count(&w->online)))
 			name->nr_allowed = 0;
-		if (!name->nr_allowed || all || mask_is_short(name))
-			continue;
-		masks = grow(w->masks, w->nr_masks, sizeof(*masks));
-		if (!masks)
+		if (name->nr_allowed && !all && !mask_is_short(name) &&
+		    array_push(w->masks, w->nr_masks, mask))
 			return -ENOMEM;
-		w->masks = masks;
-		masks[w->nr_masks++] = mask;
 	}
 	return 0;
 }
@@ -109,24 +96,14 @@ int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
 			const struct trace_edge *edge = &w->cpu[cpu].core.edges[i];
-			enum trace_kind kind = trace_edge_kind(edge);
-			struct trace_irq *irqs;
-			size_t at = 0;
+			struct trace_irq irq = {.kind = trace_edge_kind(edge), .what = edge->what};
 
-			if (kind < TRACE_IRQ_ENTER || kind > TRACE_VECTOR_ENTER)
+			if (irq.kind < TRACE_IRQ_ENTER || irq.kind > TRACE_VECTOR_ENTER ||
+			    trace_find_irq(w, irq.kind, irq.what))
 				continue;
-			while (at < w->nr_irqs &&
-			       (w->irqs[at].kind != kind || w->irqs[at].what != edge->what))
-				at++;
-			if (at < w->nr_irqs)
-				continue;
-			irqs = grow(w->irqs, w->nr_irqs, sizeof(*irqs));
-			if (!irqs)
+			read_name(root, read, arg, &irq);
+			if (array_push(w->irqs, w->nr_irqs, irq))
 				return -ENOMEM;
-			w->irqs = irqs;
-			irqs[at] = (struct trace_irq){.kind = kind, .what = edge->what};
-			read_name(root, read, arg, &irqs[at]);
-			w->nr_irqs++;
 		}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reader's side of abi/trace.h. */
+/* Reads the rings of abi/trace.h. */
 #include "measure/trace/ring.h"
 
 #include <errno.h>
@@ -67,38 +67,27 @@ static int make_room(struct trace_core *core, size_t more)
 static int add_gap(struct trace_reader *r, uint64_t lost)
 {
 	struct trace_core *core = &r->core;
-	size_t *gaps;
 
 	r->lost += lost;
-	/* A loss before the first edge is not a gap: the trace only starts later. */
+	/* Edges that were lost before the first edge are not a gap: the trace starts later. */
 	if (!core->nr_edges) {
 		r->cut = true;
 		return 0;
 	}
 	if (core->nr_gaps && core->gaps[core->nr_gaps - 1] == core->nr_edges)
 		return 0;
-	gaps = grow(core->gaps, core->nr_gaps, sizeof(*gaps));
-	if (!gaps)
-		return -ENOMEM;
-	core->gaps = gaps;
-	core->gaps[core->nr_gaps++] = core->nr_edges;
-	return 0;
+	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
 /* Copies the edges [from, to). False if some of the edges were overwritten meanwhile. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
-	uint64_t head;
-
 	for (uint64_t i = from; i < to; i++)
 		ret_edges[i - from] = r->ring->edges[i & r->mask];
-	if (last)
-		return true;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	head = see_head(r);
 	/* The edge that is being written overwrites the oldest edge. */
-	return from + r->mask >= head;
+	return last || from + r->mask >= see_head(r);
 }
 
 /* Appends the valid edges among the next @nr edges. The first may be older than the start. */
@@ -187,13 +176,11 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 {
 	int rc = take_edges(reader, last);
 
-	if (!rc && last)
-		rc = take_nested(reader);
-	return rc;
+	return rc || !last ? rc : take_nested(reader);
 }
 
 /* First edge in [@from, @to) that contains the current task. */
-static const struct trace_edge *first_telling(const struct trace_core *core, size_t from, size_t to)
+static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
 		enum trace_kind kind = trace_edge_kind(&core->edges[i]);
@@ -204,10 +191,10 @@ static const struct trace_edge *first_telling(const struct trace_core *core, siz
 	return NULL;
 }
 
-/* Pid of the current task before an edge from first_telling(). */
-static uint32_t pid_before(const struct trace_edge *telling)
+/* Pid of the current task before an edge from first_with_task(). */
+static uint32_t pid_before(const struct trace_edge *edge)
 {
-	return trace_edge_kind(telling) == TRACE_SWITCH ? TRACE_FIRST(telling->what) : 0;
+	return trace_edge_kind(edge) == TRACE_SWITCH ? TRACE_FIRST(edge->what) : 0;
 }
 
 /*
@@ -216,10 +203,10 @@ static uint32_t pid_before(const struct trace_edge *telling)
  */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
 {
-	const struct trace_edge *telling = first_telling(core, from, to);
+	const struct trace_edge *first = first_with_task(core, from, to);
 
-	if (telling)
-		current = pid_before(telling);
+	if (first)
+		current = pid_before(first);
 	for (size_t i = from; i < to; i++) {
 		struct trace_edge *edge = &core->edges[i];
 		enum trace_kind kind = trace_edge_kind(edge);
@@ -252,17 +239,17 @@ static void fill_wakeups(struct trace_reader *reader)
 static void fill_begin(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
-	const struct trace_edge *telling = first_telling(core, 0, core->nr_edges);
+	const struct trace_edge *first = first_with_task(core, 0, core->nr_edges);
 	uint64_t seed = reader->ring->seed;
 
 	if (reader->cut) {
-		core->from_ns = telling ? trace_edge_ns(telling) : core->to_ns;
+		core->from_ns = first ? trace_edge_ns(first) : core->to_ns;
 		return;
 	}
 	core->from_ns = 0;
 	core->first_known = true;
 	/* Prefer an edge over the task iterator, which ran after the start. */
-	core->first_pid = telling ? pid_before(telling) : seed ? seed - 1 : 0;
+	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns)
@@ -280,6 +267,5 @@ void trace_ring_free(struct trace_reader *reader)
 {
 	free(reader->core.edges);
 	free(reader->core.gaps);
-	reader->core.edges = NULL;
-	reader->core.gaps = NULL;
+	reader->core = (struct trace_core){0};
 }

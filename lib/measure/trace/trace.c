@@ -26,7 +26,7 @@
 #include "host/kbtf.h"
 #include "trace.skel.h"
 
-/* Default size of all rings together, and maximum number of kept edges. */
+/* Default total size of the rings, limits of one ring, and maximum number of kept edges. */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
@@ -53,10 +53,7 @@ struct trace {
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint32_t ring_edges;
-	/*
-	 * CLOCK_MONOTONIC at which trace_poll() ends the recording after an event, or 0 before an
-	 * event.
-	 */
+	/* Deadline (CLOCK_MONOTONIC) of the recording after an event, or 0 before an event. */
 	uint64_t frozen_at;
 	char cgroup[PATH_MAX]; /* path of opts.on_cgroup */
 	struct percentile_watch watch;
@@ -100,10 +97,8 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	set->group_v2 = !cgroup_cpu_is_v1(&layout);
 	rc = cgroup_find(set->group_v2 ? layout.v2 : layout.v1_cpu, t->opts.on_cgroup, t->cgroup, &id,
 			 err);
-	if (rc)
-		return rc;
-	set->on_group = id;
-	return 0;
+	set->on_group = rc ? 0 : id;
+	return rc;
 }
 
 /* Checks for frequency events: they need the kernel's tracepoint and a cpufreq driver. */
@@ -148,9 +143,7 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 	return 0;
 }
 
-/*
- * True if the kernel has all fields of the fast path; otherwise the programs use the generic path.
- */
+/* True if the kernel has all fields that the fast path of the programs needs. */
 static bool has_all(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -244,9 +237,7 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot open the trace programs");
 	sys_bpf_autoload_present(t->skel->obj, btf);
-	rc = set_up(t, btf, err);
-	if (!rc)
-		rc = choose(t, btf, err);
+	rc = set_up(t, btf, err) ?: choose(t, btf, err);
 	if (rc)
 		return rc;
 	rc = trace_bpf__load(t->skel);
@@ -326,25 +317,18 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = *opts;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		goto fail;
-	t->window.nr_cpus = cpuset_end(&possible);
-	t->window.cpus = cpuset_count(&opts->cpus) ? opts->cpus : possible;
-	t->window.cpu = calloc(t->window.nr_cpus, sizeof(*t->window.cpu));
-	t->readers = calloc(t->window.nr_cpus, sizeof(*t->readers));
-	if (!t->window.cpu || !t->readers) {
-		rc = err_set(err, -ENOMEM, "out of memory");
-		goto fail;
+	if (!rc) {
+		t->window.nr_cpus = cpuset_end(&possible);
+		t->window.cpus = cpuset_count(&opts->cpus) ? opts->cpus : possible;
+		t->window.cpu = calloc(t->window.nr_cpus, sizeof(*t->window.cpu));
+		t->readers = calloc(t->window.nr_cpus, sizeof(*t->readers));
+		rc = t->window.cpu && t->readers ? load_programs(t, err) ?: open_rings(t, err)
+						 : err_set(err, -ENOMEM, "out of memory");
 	}
-	rc = load_programs(t, err);
-	if (!rc)
-		rc = open_rings(t, err);
 	if (rc)
-		goto fail;
-	*ret_trace = t;
-	return 0;
-fail:
-	trace_close(t);
+		trace_close(t);
+	else
+		*ret_trace = t;
 	return rc;
 }
 
@@ -413,19 +397,13 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 		return take(t, false, err);
 	if (t->opts.on == TRACE_EVENT_PERCENTILE)
 		watch_group(t);
-	if (data->frozen) {
-		*ret_done = true;
-	} else if (data->event_ns) {
-		if (!t->frozen_at)
-			t->frozen_at = clock_mono_ns() + t->opts.after_ns;
-		*ret_done = clock_mono_ns() >= t->frozen_at;
-	}
+	if (data->event_ns && !t->frozen_at)
+		t->frozen_at = clock_mono_ns() + t->opts.after_ns;
+	*ret_done = data->frozen || (t->frozen_at && clock_mono_ns() >= t->frozen_at);
 	return 0;
 }
 
-/*
- * Waits until all BPF programs that are running now have ended, so that their edges are complete.
- */
+/* Waits until all running BPF programs have ended, so that their edges are complete. */
 static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
@@ -494,18 +472,12 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 		w->cpu[cpu].core = reader->core;
 		w->cpu[cpu].lost = reader->lost;
 		w->losses.edges += reader->lost;
-		reader->core.edges = NULL;
-		reader->core.gaps = NULL;
+		reader->core = (struct trace_core){0};
 	}
 	w->losses.names = t->skel->data->tasks_lost;
 	w->losses.recursion_misses = sys_bpf_recursion_misses(t->skel->obj);
-	rc = trace_take_names(t->view.pages, w);
-	if (!rc)
-		rc = trace_take_allowed(w);
-	if (!rc)
-		rc = trace_take_irqs(NULL, read_string, t, w);
-	if (!rc)
-		rc = trace_window_fill(w);
+	rc = trace_take_names(t->view.pages, w) ?: trace_take_allowed(w) ?:
+	     trace_take_irqs(NULL, read_string, t, w) ?: trace_window_fill(w);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	*ret_window = w;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Computes slices, pictures, waits with their chains, and sums by task from the edges of a trace.
- */
+/* Computes slices, pictures, waits and sums per task from the edges of a trace. */
 #include "measure/trace/window.h"
 
 #include <errno.h>
@@ -10,19 +8,15 @@
 
 #include "base/array.h"
 
-/*
- * Compares pids. Entries are struct trace_task or struct trace_mask, which both start with the pid.
- */
-static int by_pid(const void *key, const void *entry)
+int trace_by_pid(const void *a, const void *b)
 {
-	uint32_t pid = *(const uint32_t *)key, other = *(const uint32_t *)entry;
-
-	return pid < other ? -1 : pid > other;
+	return CMP(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid)
 {
-	return w->nr_names ? bsearch(&pid, w->names, w->nr_names, sizeof(*w->names), by_pid) : NULL;
+	return w->nr_names ? bsearch(&pid, w->names, w->nr_names, sizeof(*w->names), trace_by_pid)
+			   : NULL;
 }
 
 const char *trace_comm(const struct trace_window *w, uint32_t pid)
@@ -32,12 +26,20 @@ const char *trace_comm(const struct trace_window *w, uint32_t pid)
 	return !pid ? "idle" : name ? name->comm : "";
 }
 
-const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what)
+const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_kind kind,
+				       uint64_t what)
 {
 	for (size_t i = 0; i < w->nr_irqs; i++)
 		if (w->irqs[i].kind == kind && w->irqs[i].what == what)
-			return w->irqs[i].name;
-	return "";
+			return &w->irqs[i];
+	return NULL;
+}
+
+const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what)
+{
+	const struct trace_irq *irq = trace_find_irq(w, kind, what);
+
+	return irq ? irq->name : "";
 }
 
 uint64_t trace_ticks(const struct trace_cpu *cpu)
@@ -80,9 +82,7 @@ static char part_mark(enum load_part part)
 	return marks[part];
 }
 
-/*
- * True for kernel threads that run softirq work. Uses the same names as the BPF programs of load.
- */
+/* True for kernel threads that run softirq work, by the same names as the BPF programs of load. */
 static bool is_softirqd_name(const struct trace_task *name)
 {
 	return name && name->kthread &&
@@ -104,14 +104,9 @@ static bool is_softirqd(void *arg, uint32_t pid)
 static void on_slice(void *arg, const struct trace_slice *slice)
 {
 	struct filler *f = arg;
-	struct trace_slice *slices = grow(f->cpu->slices, f->cpu->nr_slices, sizeof(*slices));
 
-	if (!slices) {
+	if (array_push(f->cpu->slices, f->cpu->nr_slices, *slice))
 		f->rc = -ENOMEM;
-		return;
-	}
-	f->cpu->slices = slices;
-	slices[f->cpu->nr_slices++] = *slice;
 }
 
 /* Draws the picture of a core: each cell shows the part with the most time in its interval. */
@@ -225,11 +220,9 @@ const char *trace_event_name(enum trace_event event)
 static int longest_first(const void *a, const void *b)
 {
 	const struct trace_wait *left = a, *right = b;
-	uint64_t left_ns = left->to_ns - left->from_ns, right_ns = right->to_ns - right->from_ns;
 
-	if (left_ns != right_ns)
-		return left_ns < right_ns ? 1 : -1;
-	return left->to_ns < right->to_ns ? -1 : left->to_ns > right->to_ns;
+	return CMP(right->to_ns - right->from_ns, left->to_ns - left->from_ns) ?:
+	       CMP(left->to_ns, right->to_ns);
 }
 
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
@@ -247,33 +240,12 @@ int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_w
 	return 0;
 }
 
-static int sum_by_pid(const void *a, const void *b)
-{
-	const struct trace_task_sum *left = a, *right = b;
-
-	return left->pid < right->pid ? -1 : left->pid > right->pid;
-}
-
 static int sum_by_wait(const void *a, const void *b)
 {
 	const struct trace_task_sum *left = a, *right = b;
 
-	if (left->wait_ns != right->wait_ns)
-		return left->wait_ns < right->wait_ns ? 1 : -1;
-	if (left->run_ns != right->run_ns)
-		return left->run_ns < right->run_ns ? 1 : -1;
-	return sum_by_pid(a, b);
-}
-
-static int add_task(struct trace_window *w, const struct trace_task_sum *sum)
-{
-	struct trace_task_sum *tasks = grow(w->tasks, w->nr_tasks, sizeof(*tasks));
-
-	if (!tasks)
-		return -ENOMEM;
-	w->tasks = tasks;
-	tasks[w->nr_tasks++] = *sum;
-	return 0;
+	return CMP(right->wait_ns, left->wait_ns) ?: CMP(right->run_ns, left->run_ns) ?:
+	       trace_by_pid(a, b);
 }
 
 /*
@@ -290,20 +262,25 @@ static int sum_tasks(struct trace_window *w)
 			const struct trace_slice *s = &w->cpu[cpu].slices[i];
 
 			if (s->part == LOAD_PART_TASK || s->part == LOAD_PART_KSOFTIRQD)
-				rc = add_task(w, &(struct trace_task_sum){
-							 .pid = s->pid,
-							 .run_ns = s->to_ns - s->from_ns});
+				rc = array_push(w->tasks, w->nr_tasks,
+					       (struct trace_task_sum){
+						       .pid = s->pid,
+						       .run_ns = s->to_ns - s->from_ns});
 		}
 	for (size_t i = 0; i < w->waits.nr && !rc; i++) {
-		uint64_t ns = w->waits.list[i].to_ns - w->waits.list[i].from_ns;
+		const struct trace_wait *wait = &w->waits.list[i];
+		uint64_t ns = wait->to_ns - wait->from_ns;
 
-		rc = add_task(w, &(struct trace_task_sum){
-					 .pid = w->waits.list[i].pid, .waits = 1, .wait_ns = ns,
-					 .max_ns = ns, .avoidable_ns = w->waits.list[i].avoidable.ns});
+		rc = array_push(w->tasks, w->nr_tasks,
+			       (struct trace_task_sum){.pid = wait->pid,
+						       .waits = 1,
+						       .wait_ns = ns,
+						       .max_ns = ns,
+						       .avoidable_ns = wait->avoidable.ns});
 	}
 	if (rc || !w->nr_tasks)
 		return rc;
-	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), sum_by_pid);
+	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), trace_by_pid);
 	for (size_t i = 1; i < w->nr_tasks; i++) {
 		struct trace_task_sum *to = &w->tasks[kept], *from = &w->tasks[i];
 
@@ -333,7 +310,7 @@ static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpus
 	if (!name || !name->nr_allowed)
 		return false;
 	if (w->nr_masks)
-		mask = bsearch(&pid, w->masks, w->nr_masks, sizeof(*w->masks), by_pid);
+		mask = bsearch(&pid, w->masks, w->nr_masks, sizeof(*w->masks), trace_by_pid);
 	if (mask)
 		allowed = mask->allowed;
 	else if (name->nr_allowed == (uint32_t)__builtin_popcountll(name->allowed))
@@ -394,14 +371,10 @@ int trace_window_fill(struct trace_window *w)
 	}
 	cpuset_for_each(cpu, &w->cpus)
 		draw(w, &w->cpu[cpu]);
-	rc = f.rc;
-	if (!rc)
-		rc = trace_find_waits(cores, w->nr_cpus, &w->waits);
+	rc = f.rc ?: trace_find_waits(cores, w->nr_cpus, &w->waits);
 	w->losses.unknown_start = w->waits.unknown_start;
 	free(cores);
-	if (!rc)
-		rc = find_avoidable(w);
-	return rc ? rc : sum_tasks(w);
+	return rc ?: find_avoidable(w) ?: sum_tasks(w);
 }
 
 void trace_window_free(struct trace_window *w)

@@ -90,9 +90,14 @@ uint64_t trace_ticks(const struct trace_cpu *cpu);
 /* Last frequency of a CPU in kHz, or 0 if the trace has no frequency change of this CPU. */
 uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu);
 
+/* Compares the pids of two structs whose first member is a uint32_t pid, for qsort(). */
+int trace_by_pid(const void *a, const void *b);
 /* Name of a task: "idle" for pid 0, "" if unknown. */
 const char *trace_comm(const struct trace_window *w, uint32_t pid);
 const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
+/* Entry of w->irqs with this kind and number, or NULL. */
+const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_kind kind,
+				       uint64_t what);
 /* Name of the interrupt or softirq of an enter edge, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 

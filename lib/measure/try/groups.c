@@ -17,27 +17,16 @@
 #define NO_USAGE   UINT64_MAX
 #define P99	   99.0
 
-static int no_memory(struct err *err)
-{
-	return err_set(err, -ENOMEM, "out of memory");
-}
-
 static struct try_group *add_group(struct try_groups *g, const char *path, bool watched)
 {
-	struct try_group *groups = grow(g->groups, g->nr, sizeof(*groups)), *group;
-	char *copy = strdup(path);
+	struct try_group group = {.path = strdup(path), .watched = watched, .usage_ns = NO_USAGE};
 
-	if (groups)
-		g->groups = groups;
-	if (!groups || !copy) {
-		free(copy);
-		return NULL;
-	}
-	group = &groups[g->nr++];
-	*group = (struct try_group){.path = copy, .watched = watched, .usage_ns = NO_USAGE};
-	for (size_t i = 0; i < sizeof(group->value) / sizeof(double); i++)
-		(&group->value[0][0][0])[i] = NAN;
-	return group;
+	for (size_t i = 0; i < sizeof(group.value) / sizeof(double); i++)
+		(&group.value[0][0][0])[i] = NAN;
+	if (group.path && !array_push(g->groups, g->nr, group))
+		return &g->groups[g->nr - 1];
+	free(group.path);
+	return NULL;
 }
 
 int try_groups_open(struct try_groups *g, enum runq_hierarchy hierarchy, const char *const *watch,
@@ -62,7 +51,7 @@ int try_groups_open(struct try_groups *g, enum runq_hierarchy hierarchy, const c
 		if (rc)
 			return err_prefix(err, "nothing to watch");
 		if (!add_group(g, path, true))
-			return no_memory(err);
+			return err_set(err, -ENOMEM, "out of memory");
 	}
 	g->nr_watched = nr;
 	return 0;
@@ -194,16 +183,14 @@ static int add_blame(struct try_groups *g, const struct runq_blame *row, enum tr
 		       (blame->victim != g->groups[i].path || strcmp(blame->culprit, culprit)))
 			blame++;
 		if (blame == end) {
-			blame = grow(g->blame, g->nr_blame, sizeof(*blame));
-			if (!blame)
+			char *copy = strdup(culprit);
+
+			if (!copy || array_push(g->blame, g->nr_blame,
+					       (struct try_blame){g->groups[i].path, copy, {0}})) {
+				free(copy);
 				return -ENOMEM;
-			g->blame = blame;
-			blame += g->nr_blame;
-			*blame = (struct try_blame){.victim = g->groups[i].path,
-						    .culprit = strdup(culprit)};
-			if (!blame->culprit)
-				return -ENOMEM;
-			g->nr_blame++;
+			}
+			blame = &g->blame[g->nr_blame - 1];
 		}
 		blame->wait_ns[arm] += row->wait_ns;
 	}
@@ -216,10 +203,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/*
-	 * Update existing groups before adding new groups, which have no CPU time at the start of
-	 * the round.
-	 */
+	/* Update existing groups first: groups added below have no CPU time at the start. */
 	for (size_t i = 0; i < g->nr; i++) {
 		struct try_group *group = &g->groups[i];
 		uint64_t now = read_usage(g, group->path);
@@ -236,7 +220,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	for (size_t i = 0; i < w->nr_blame && !rc; i++)
 		rc = add_blame(g, &w->blame[i], arm);
 	g->time_ns[arm] += w->window_ns;
-	return rc ? no_memory(err) : 0;
+	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
 /*

@@ -42,7 +42,7 @@ struct try_group {
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
 	struct paired control[TRY_NR_FIGURES]; /* comparison of original rounds with each other */
-	/* CPU time since the creation of the cgroup, read at the start of the round. */
+	/* CPU time of the cgroup at the start of the round. */
 	uint64_t usage_ns;
 	/* Waits of the current round; watched cgroups only. */
 	struct runq_group_window round;

@@ -24,7 +24,7 @@ struct try_run {
 	bool journal_open;
 	struct guard guard; /* runs command a if subtick is killed */
 	struct meter *runq;
-	enum try_arm arm; /* arm that is in effect */
+	enum try_arm arm; /* settings that are in effect */
 	uint64_t deadline_ns;
 	struct try_window window;
 };
@@ -59,7 +59,7 @@ static int command_status(const char *command, int status, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* Runs the command of the original state to completion. Also called in the guard process. */
+/* Runs the command of the original state and waits for its end. The guard process calls this too. */
 static int command_restore(const void *arg)
 {
 	const struct try_opts *opts = arg;
@@ -117,9 +117,7 @@ static int check_settings(struct try_run *t, struct err *err)
 	return 0;
 }
 
-/*
- * Applies the settings in the order of the command line, and restores them in the opposite order.
- */
+/* Applies the settings in the order of the command line, or restores them in reverse order. */
 static int apply_settings(struct try_run *t, enum try_arm arm, struct err *err)
 {
 	size_t nr = t->opts->nr_settings;
@@ -138,13 +136,10 @@ static int apply_settings(struct try_run *t, enum try_arm arm, struct err *err)
 
 static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 {
-	int rc = check_settings(t, err);
+	int rc = check_settings(t, err) ?: apply_settings(t, arm, err);
 
-	if (!rc)
-		rc = apply_settings(t, arm, err);
-	if (!rc && t->opts->a)
-		rc = command_run(t, arm == TRY_CHANGED ? t->opts->b : t->opts->a, err);
-	return rc;
+	return rc || !t->opts->a ? rc : command_run(t, arm == TRY_CHANGED ? t->opts->b : t->opts->a,
+						    err);
 }
 
 /*
@@ -166,27 +161,17 @@ static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 
 static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm, struct err *err)
 {
+	struct try_groups *groups = &t->window.groups;
 	int rc;
 
 	if (clock_mono_ns() + t->opts->settle_ns + t->opts->each_ns > t->deadline_ns)
 		return err_set(err, -ETIME, "--budget is used up");
-	rc = apply(t, arm, err);
-	if (!rc)
-		rc = wait_for(t, t->opts->settle_ns, err);
-	if (!rc)
-		rc = t->runq->ops->read(t->runq, err);
-	if (!rc)
-		rc = try_groups_begin(&t->window.groups, err);
-	if (!rc)
-		rc = wait_for(t, t->opts->each_ns, err);
-	/* A setting that was changed during the round makes the round's figures invalid. */
-	if (!rc)
-		rc = check_settings(t, err);
-	if (!rc)
-		rc = t->runq->ops->read(t->runq, err);
-	if (!rc)
-		rc = try_groups_end(&t->window.groups, runq_window(t->runq), pair, arm, err);
-	return rc;
+	rc = apply(t, arm, err) ?: wait_for(t, t->opts->settle_ns, err) ?:
+	     t->runq->ops->read(t->runq, err) ?: try_groups_begin(groups, err) ?:
+	     wait_for(t, t->opts->each_ns, err);
+	/* A setting that another program changed during the round makes the figures invalid. */
+	return rc ?: check_settings(t, err) ?: t->runq->ops->read(t->runq, err) ?:
+		     try_groups_end(groups, runq_window(t->runq), pair, arm, err);
 }
 
 /* Fails after the first pair if a watched cgroup never waited: an effect would be invisible. */
@@ -204,7 +189,7 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Order of a pair by splitmix64: the same seed gives the same order on every machine. */
+/* Random order of a pair by splitmix64, which gives the same order on every machine. */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
@@ -333,17 +318,14 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 		if (rc)
 			err_set(err, rc, "cannot start the guard: %s", strerror(-rc));
 	}
-	if (!rc)
-		rc = runq_open(&runq, &t->runq, err);
-	if (!rc)
-		rc = try_groups_open(&t->window.groups, runq_window(t->runq)->hierarchy,
-				     opts->watch, opts->nr_watch, err);
-	if (rc) {
+	rc = rc ?: runq_open(&runq, &t->runq, err) ?:
+		   try_groups_open(&t->window.groups, runq_window(t->runq)->hierarchy, opts->watch,
+				   opts->nr_watch, err);
+	if (rc)
 		try_close(t);
-		return rc;
-	}
-	*ret_run = t;
-	return 0;
+	else
+		*ret_run = t;
+	return rc;
 }
 
 void try_close(struct try_run *t)

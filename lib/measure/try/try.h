@@ -24,7 +24,7 @@ struct try_opts {
 	size_t nr_watch;
 	uint32_t rounds; /* number of pairs, PAIRED_MIN to PAIRED_MAX */
 	uint64_t each_ns, settle_ns, budget_ns;
-	uint64_t seed; /* seed for the order of rounds */
+	uint64_t seed; /* seed of the random order of rounds */
 	/*
 	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the user
 	 * stopped the run.
@@ -42,9 +42,8 @@ struct try_window {
 	struct err ended;
 	bool stopped;			/* stopped by the user */
 	bool restored;			/* every setting has its original value */
-	const struct try_setting
-		/* Setting that another program changed and that was not restored, or NULL. */
-		*foreign;
+	/* Setting that another program changed and that was not restored, or NULL. */
+	const struct try_setting *foreign;
 	const struct runq_window *runq; /* source and losses of the last round */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds residency counters, reads them between points, and derives which states were entered. */
+/* Opens and reads residency counters, and derives which states were entered. */
 #include "measure/wake/depth.h"
 
 #include <ctype.h>
@@ -13,10 +13,10 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/* In PC2 caches and memory stay on; a package that may not sleep deeper reaches it as well. */
+/* First package state that counts as sleep: in PC2 caches and memory are still powered. */
 #define PACKAGE_SLEEPS 3
 
-/* The file contains "event=0x02". */
+/* Parses a file of a PMU event, such as "event=0x02". */
 static int read_config(const char *root, const char *path, uint64_t *ret_config)
 {
 	char text[32], *end;
@@ -42,7 +42,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 		snprintf(path, sizeof(path), PMU_DIR "/%s/events/c%d-residency", pmu, state);
 		if (read_config(root, path, &config))
 			continue;
-		events[nr] = (struct perf_event){.type = type, .config = config};
+		events[nr] = (struct perf_event){.types = {type}, .nr_types = 1, .config = config};
 		snprintf(events[nr++].name, sizeof(events[0].name), "%sC%d", package ? "P" : "",
 			 state);
 	}
@@ -51,7 +51,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 
 int cstate_number(const char *driver, const char *name, const char *desc)
 {
-	/* By the upper half of the MWAIT hint, plus 1, of Intel's Core and Xeon families. */
+	/* Number by the upper half of the MWAIT hint, for the Intel families Core and Xeon. */
 	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
 	const char *hint = strstr(desc, "MWAIT 0x");
 	unsigned long value;
@@ -59,7 +59,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/* The firmware's C1, C2 and C3 are numbers of its own; the hint is the processor's. */
+	/* The numbers in ACPI names are chosen by the firmware. The hint is of the processor. */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -67,9 +67,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the counters on the CPU itself. Reading there sends no IPI since Linux 6.12; before, a
- * hyperthread may have to ask its sibling, and before 6.7 one CPU of the die has the counters of the
- * package (docs/methods/wake.md). Leaves out counters that are unavailable.
+ * Opens the available counters on the CPU itself. Since Linux 6.12 reading them there sends no IPI.
+ * Before 6.12 a hyperthread may send an IPI to its sibling, and before 6.7 the package counters are
+ * on one CPU of the die (docs/methods/wake.md).
  */
 static void open_hw(struct cstate_set *set, const char *root, unsigned int cpu, bool package)
 {
@@ -104,7 +104,7 @@ int cstate_counter(const struct cstate_set *set, int number)
 			continue;
 		if (set->number[i] == number)
 			return i;
-		/* The core's deepest counter also runs in the states below it: C7's in C8 to C10. */
+		/* The deepest counter of a core also counts in deeper states, such as C7 in C8. */
 		if (number > 7 && set->number[i] >= 6)
 			deepest = i;
 	}
@@ -151,13 +151,13 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* Page faults now, not between points. */
+	/* Writing the array now avoids page faults between points. */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;
 }
 
-/* A counter that cannot be read ends the reading for good. */
+/* Reads all counters. After a failure the counters are not read again. */
 static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
 		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
 {
@@ -180,7 +180,7 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/* UINT32_MAX stays free for what is not known. */
+/* Limits a time to less than UINT32_MAX, which means unknown. */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -221,7 +221,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/* The hardware may enter another state than the kernel requested: its counter decides. */
+	/* Prefer the hardware counter: the hardware may enter another state than requested. */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures the time from launch to wire by the card's transmit timestamps. */
+/* Measures the time from launch to wire with the card's transmit timestamps. */
 #include "measure/wake/dma.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 #include "host/txtime.h"
 
 #define PACKETS	    64
-#define LEAST	    16 /* fewer say little about the spread */
-#define HOPELESS    8  /* lost from the first on */
+#define LEAST	    16 /* minimum number of timestamps for a spread */
+#define HOPELESS    8  /* give up if the first packets all have no timestamp */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-/* From launch to stamp, in the card's clock, so that no conversion is in it. */
+/* Time from launch to transmit timestamp. Both are in the card's clock, without conversion. */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -29,7 +29,7 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 
 	if (nr <= 0)
 		return nr ? nr : -EIO;
-	/* Stamps of packets that were given up. */
+	/* Drop late timestamps of earlier packets. */
 	while (!txstamp_wait(fd, 0, &stamp))
 		;
 	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
@@ -39,11 +39,11 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/* The stamp of another packet, or a clock that was set meanwhile. */
+	/* Outside this range, the timestamp is of another packet or the clock was set. */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
-/* Some packets miss their time on a busy machine: their stamps never come. */
+/* Packets that miss their launch time on a busy machine have no timestamp. */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
 	double took[PACKETS];
@@ -86,14 +86,13 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 	if (rc)
 		goto out;
 	rc = was == HWTSTAMP_TX_ON ? 0 : txstamp_set(card->device, HWTSTAMP_TX_ON);
-	if (!rc)
-		rc = txstamp_ask(fd);
+	rc = rc ?: txstamp_ask(fd);
 	if (rc)
 		err_set(&ret_dma->unknown, rc, "%s refuses transmit timestamps: %s", card->device,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* Off during the points: the interrupt of a stamp would wake the measured core early. */
+	/* Disable timestamps during the points: their interrupts would wake the measured core. */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

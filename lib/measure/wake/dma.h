@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: how long the card needs from the launch time of a packet until it is sent. */
+/* Source nic: time from the launch time of a packet until the card sends the packet. */
 #ifndef SUBTICK_MEASURE_WAKE_DMA_H
 #define SUBTICK_MEASURE_WAKE_DMA_H
 
@@ -10,14 +10,14 @@
 
 struct journal;
 
-/* DMA of equation 9, in the card's own clock; nr is 0 if it is unknown. */
+/* DMA time of equation 9, by the card's clock; nr is 0 if unknown. */
 struct wake_dma {
-	int64_t median_ns, half_spread_ns; /* half of the 10th to the 90th percentile */
+	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
 	size_t nr;
-	struct err unknown; /* why */
+	struct err unknown; /* reason why the time is unknown */
 };
 
-/* A device whose queue takes launch times, and its clock. */
+/* Network device whose queue supports launch times, and its hardware clock. */
 struct wake_dma_card {
 	const char *device;
 	int ifindex;
@@ -25,8 +25,9 @@ struct wake_dma_card {
 };
 
 /*
- * Sends packets with launch times while this core keeps the package awake, and takes the stamps of the card. A
- * card that does not stamp is no error: ret_dma->unknown says why. @journal restores the card's setting if we die.
+ * Sends packets with launch times and reads the card's transmit timestamps. The calling core keeps
+ * the package awake. Without timestamps, returns 0 with the reason in ret_dma->unknown. @journal
+ * restores the timestamp setting of the card if subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads names, claims and counters of idle states, and what limits or hides them. */
+/* Reads names, claimed latencies and counters of idle states, and settings that limit them. */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: no process asked for a limit. */
+/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE of the kernel: no process requested a limit. */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* The governor spins up to this long; the driver of the same name selects it. */
+	/* The governor haltpoll spins for up to this time. The driver haltpoll selects the governor. */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
 	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
@@ -39,25 +39,23 @@ static int64_t read_dma_latency(const char *root)
 	return known && limit_us < NO_LIMIT_US ? limit_us * (int64_t)NSEC_PER_USEC : -1;
 }
 
-/* A CPU that had no idle states when the meter opened is skipped. */
-static void read_before(const struct wake_env *env, unsigned int cpu)
-{
-	struct wake_cpu_env *c = &env->cpus[cpu];
-
-	if (!c->nr)
-		return;
-	if (!c->watch.nr)
-		cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
-	if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))
-		cpuidle_watch_close(&c->watch);
-}
-
-void wake_env_before(struct wake_env *env)
+void wake_env_begin(struct wake_env *env)
 {
 	unsigned int cpu;
 
-	cpuset_for_each(cpu, &env->measured)
-		read_before(env, cpu);
+	cpuset_for_each(cpu, &env->measured) {
+		struct wake_cpu_env *c = &env->cpus[cpu];
+
+		if (c->counted) {
+			memcpy(c->before, c->after, sizeof(c->before));
+			continue;
+		}
+		/* A CPU without idle states when the meter was opened never gets counters. */
+		if (c->nr && !c->watch.nr)
+			cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
+		if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))
+			cpuidle_watch_close(&c->watch);
+	}
 }
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
@@ -69,7 +67,6 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 	env->cpus = calloc(nr_cpus, sizeof(*env->cpus));
 	if (!env->cpus)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* A kernel without cpuidle has no driver either. */
 	if (cpuidle_read(root, &env->machine.idle))
 		strcpy(env->machine.idle.driver, "none");
 	uname(&name);
@@ -84,11 +81,11 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		if (nr > (int)env->machine.nr_states)
 			env->machine.nr_states = nr;
 	}
-	wake_env_before(env);
+	wake_env_begin(env);
 	return 0;
 }
 
-void wake_env_after(struct wake_env *env)
+void wake_env_end(struct wake_env *env)
 {
 	unsigned int cpu;
 
@@ -96,23 +93,9 @@ void wake_env_after(struct wake_env *env)
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		c->counted = c->watch.nr && !cpuidle_watch_read(&c->watch, c->after);
-		/* The CPU went offline: wake_env_next() tries to open the files again. */
+		/* The CPU went offline. wake_env_begin() tries to open the files again. */
 		if (!c->counted)
 			cpuidle_watch_close(&c->watch);
-	}
-}
-
-void wake_env_next(struct wake_env *env)
-{
-	unsigned int cpu;
-
-	cpuset_for_each(cpu, &env->measured) {
-		struct wake_cpu_env *c = &env->cpus[cpu];
-
-		if (c->counted)
-			memcpy(c->before, c->after, sizeof(c->before));
-		else
-			read_before(env, cpu);
 	}
 }
 
@@ -137,14 +120,11 @@ const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned
 	return c->nr ? "unknown" : state ? ARCH_IDLE_NAME : "POLL";
 }
 
-bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,
-		    uint64_t *ret_claimed_ns)
+uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state)
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
-	/* POLL has no exit latency; its 0 is no claim. */
-	if ((int)state >= c->nr || c->states[state].polls)
-		return false;
-	*ret_claimed_ns = c->states[state].latency_ns;
-	return true;
+	/* The driver reports 0 for POLL, which is no claim. */
+	return (int)state < c->nr && !c->states[state].polls ? c->states[state].latency_ns
+							      : CPUIDLE_UNKNOWN;
 }

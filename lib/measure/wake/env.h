@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names, claims and counters of the machine's idle states before and after a run. */
+/* Idle states of the machine: names, claimed exit latencies, counters before and after a window. */
 #ifndef SUBTICK_MEASURE_WAKE_ENV_H
 #define SUBTICK_MEASURE_WAKE_ENV_H
 
@@ -12,43 +12,40 @@
 #include "host/machine.h"
 
 struct wake_cpu_env {
-	int nr; /* states; 0 without a driver */
-	struct cpuidle_state states[CPUIDLE_MAX_STATES]; /* names and claims */
+	int nr; /* number of idle states, or 0 without a cpuidle driver */
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	struct cpuidle_watch watch;
 	struct cpuidle_count before[CPUIDLE_MAX_STATES], after[CPUIDLE_MAX_STATES];
-	bool counted; /* after was read */
+	bool counted; /* the counters @after are valid */
 };
 
 struct wake_machine {
-	unsigned int nr_states; /* idle states, most of any CPU; 0 without a driver */
+	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
 	struct cpuidle idle;
 	struct machine machine;
 	struct virt virt;
 	bool haltpoll;
-	int64_t dma_latency_ns; /* what /dev/cpu_dma_latency allows; -1 when not known or no limit */
+	int64_t dma_latency_ns; /* limit of /dev/cpu_dma_latency; -1 if unknown or without limit */
 };
 
 struct wake_env {
 	const char *root;
-	bool misses; /* also read how often a state did not fit, or was refused */
+	bool misses; /* also read the counters above, below and rejected */
 	struct cpuset measured;
-	struct wake_cpu_env *cpus; /* by number; those not measured have no counters */
+	struct wake_cpu_env *cpus; /* indexed by CPU number; only measured CPUs have counters */
 	struct wake_machine machine;
 };
 
-/* @nr_cpus: possible ones. @measured: counters of these are read. @misses: see struct wake_env. */
+/* @nr_cpus: number of possible CPUs. @measured: CPUs whose counters are read. */
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
-/* At the begin and at the end of a window. */
-void wake_env_before(struct wake_env *env);
-void wake_env_after(struct wake_env *env);
-/* The counters read at the end of a window also begin the next: no gap. */
-void wake_env_next(struct wake_env *env);
+/* Begins a window: reuses the counters from the end of the previous window, or reads them. */
+void wake_env_begin(struct wake_env *env);
+void wake_env_end(struct wake_env *env);
 void wake_env_close(struct wake_env *env);
 
-/* Name of a state on that CPU; the exit latency claimed for it, false if none is. */
 const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state);
-bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,
-		    uint64_t *ret_claimed_ns);
+/* Exit latency of a state that the driver claims, or CPUIDLE_UNKNOWN. */
+uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state);
 
 #endif

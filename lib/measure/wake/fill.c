@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "measure/wake/nic.h"
 
 #define NR_STAGES 5
 
 static const char *const stage_names[NR_STAGES] = {"exit", "interrupt", "timer", "switch", "user"};
 
-/* Time from launch to a stage; NAN if the point lacks the stamp. */
+/* Time from launch to a stage, or NAN if the point lacks the timestamp. */
 static double stage_ns(const struct wake_point *p, size_t stage)
 {
 	const uint32_t stamps[] = {p->expire_ns, p->switch_ns, p->user_ns};
@@ -32,7 +31,7 @@ static int by_median(const void *a, const void *b)
 	return CMP(x->summary.median_ns, y->summary.median_ns);
 }
 
-/* Sorted by median: the order in which a typical point reached them. */
+/* Adds the stages sorted by median, the order in which a typical wake-up reaches them. */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
 {
@@ -54,7 +53,9 @@ static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		if (!nr)
 			continue;
 		stages[nr_stages] = (struct wake_stage){
-			.cpu = worker->cpu, .source = source, .name = stage_names[stage]};
+			.cpu = worker->cpu,
+			.source = wake_source_names[source],
+			.name = stage_names[stage]};
 		wake_summarize(scratch, nr, &stages[nr_stages++].summary);
 	}
 	qsort(stages, nr_stages, sizeof(*stages), by_median);
@@ -75,7 +76,7 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 	free(scratch);
 }
 
-/* Pairs of the same core, state and round by timer and by remote. */
+/* Adds a pair for each state and round that sources timer and remote both measured. */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
@@ -99,7 +100,6 @@ static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 		}
 }
 
-/* No rows if the hardware lacks residency counters. */
 static void add_residencies(struct wake_window *w, const struct wake_worker *worker)
 {
 	const struct wake_depth *depth = &worker->depth;
@@ -160,7 +160,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Counts begin at 0; counts that the source lacks are unknown. */
+/* Clears the window. Counters that the source does not have are unknown. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -206,7 +206,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/* The largest of any core; WAKE_UNKNOWN is larger than any. */
+	/* WAKE_UNKNOWN is larger than all other values, so one unknown core makes both unknown. */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forces idle states, sets energy preferences and takes cores offline, through the journal. */
+/* Enables idle states, sets energy preferences and takes CPUs offline, through the journal. */
 #include "measure/wake/force.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "host/cpu.h"
 #include "host/cpuidle.h"
 #include "host/file.h"
@@ -29,7 +30,7 @@ static int set_state(struct journal *journal, unsigned int cpu, int state, bool 
 	return journal_set(journal, path, off ? "1" : "0", err);
 }
 
-/* How many states the CPU has; an error if there is nothing to choose from. */
+/* Returns the number of idle states of a CPU, or an error without a cpuidle driver. */
 static int read_states(const char *root, unsigned int cpu, struct cpuidle_state *states,
 		       struct err *err)
 {
@@ -47,7 +48,7 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 	return nr;
 }
 
-/* Index of the named state, or -ENOENT with the names there are. */
+/* Index of the state @name, or -ENOENT with a list of all names. */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)
 {
@@ -80,7 +81,7 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 	for (int i = 0; i < nr && !rc; i++) {
 		bool off = force->state ? i != wanted : i > wanted;
 
-		/* With --deepest, shallower states that the user had disabled stay disabled. */
+		/* With --deepest, shallower states that were disabled before stay disabled. */
 		if (off || i == wanted)
 			rc = set_state(journal, cpu, i, off, err);
 	}
@@ -104,10 +105,8 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			continue;
 		snprintf(path, sizeof(path), CPU_DIR "/online", cpu);
 		rc = journal_set(journal, path, "0", err);
-		/* The boot CPU of many machines has no such file and stays online. */
-		if (rc == -ENOENT && !cpu)
-			rc = 0;
-		if (rc)
+		/* On many machines the boot CPU has no file "online" and stays online. */
+		if (rc && (cpu || rc != -ENOENT))
 			return rc;
 	}
 	return 0;
@@ -119,19 +118,19 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 	unsigned int cpu;
 	int rc = 0;
 
-	if (force->state || force->deepest)
-		cpuset_for_each(cpu, measured) {
+	cpuset_for_each(cpu, measured)
+		if (!rc && (force->state || force->deepest))
 			rc = force_cpu(journal, root, force, cpu, err);
-			if (rc)
-				return rc;
-		}
-	return force->alone ? take_offline(journal, root, measured, keep, err) : 0;
+	return rc || !force->alone ? rc : take_offline(journal, root, measured, keep, err);
 }
 
-/* The values of a CPU's preference, or of its bias where it has no preference. 0 if it has neither. */
+/*
+ * Reads the possible energy performance preferences of a CPU, or the values of the energy bias on
+ * older CPUs. Returns their number.
+ */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
-	/* Names of the kernel for 0, 4, 6, 8 and 15: performance to power. */
+	/* Values that the kernel has names for, from "performance" to "power". */
 	static const char *const biases[] = {"0", "4", "6", "8", "15"};
 	char path[128], text[256], *word, *rest;
 	unsigned int nr = 0;
@@ -141,14 +140,14 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
 		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
-			/* The default is one of the others. */
+			/* "default" is an alias of another value. */
 			if (strcmp(word, "default"))
 				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
 		return nr;
 	}
 	rounds->file = "power/energy_perf_bias";
 	snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
-	for (; sys_exists(root, path) && nr < sizeof(biases) / sizeof(biases[0]); nr++)
+	for (; sys_exists(root, path) && nr < ARRAY_SIZE(biases); nr++)
 		strcpy(rounds->values[nr], biases[nr]);
 	return nr;
 }
@@ -216,13 +215,6 @@ int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const 
 	return 0;
 }
 
-/* A CPU of another kind may not have the state: there those stay that were allowed. */
-static uint16_t allowed_in(const struct wake_rounds *rounds, unsigned int cpu, unsigned int round,
-			   int nr)
-{
-	return (int)round < nr ? 1u << round : rounds->allowed[cpu];
-}
-
 static int set_preference(const struct wake_rounds *rounds, unsigned int cpu, unsigned int round,
 			  struct err *err)
 {
@@ -242,17 +234,16 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
-		uint16_t allowed = allowed_in(rounds, cpu, round, nr);
+		/* A CPU of another type may lack the state of this round and keeps all its states. */
+		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
 		if (rounds->file && !rc)
 			rc = set_preference(rounds, cpu, round, err);
-		/* First what is allowed: a CPU without any state would poll meanwhile. */
-		for (int i = 0; i < nr && !rc; i++)
-			if (allowed >> i & 1)
-				rc = set_state(rounds->journal, cpu, i, false, err);
-		for (int i = 0; i < nr && !rc; i++)
-			if (!(allowed >> i & 1))
-				rc = set_state(rounds->journal, cpu, i, true, err);
+		/* Enable states first, because a CPU without an enabled state polls. */
+		for (int off = 0; off < 2; off++)
+			for (int i = 0; i < nr && !rc; i++)
+				if ((allowed >> i & 1) != off)
+					rc = set_state(rounds->journal, cpu, i, off, err);
 	}
 	return rc;
 }

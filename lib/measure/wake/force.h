@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which idle states a run may use, and whether the other CPUs go offline during it. */
+/* Settings of a run: enabled idle states, energy preferences, CPUs that go offline. */
 #ifndef SUBTICK_MEASURE_WAKE_FORCE_H
 #define SUBTICK_MEASURE_WAKE_FORCE_H
 
@@ -11,44 +11,47 @@
 #include "host/journal.h"
 
 struct wake_force {
-	const char *state;   /* only this one, or NULL */
-	const char *deepest; /* none deeper than this one, or NULL */
-	bool each;	     /* each state alone, one after the other, then all */
-	bool preferences;    /* each energy performance preference or bias, then as before */
-	bool alone;	     /* all CPUs but the measured ones go offline */
+	const char *state;   /* name of the only enabled state, or NULL */
+	const char *deepest; /* name of the deepest enabled state, or NULL */
+	bool each;	     /* one round per idle state, then one round with all states */
+	bool preferences;    /* one round per energy preference or bias, then the original value */
+	bool alone;	     /* all CPUs that are not measured go offline */
 };
 
 bool wake_force_wanted(const struct wake_force *force);
-/* @keep: a CPU that stays online for the sender even if not measured; CPUSET_MAX for none. */
+/* @keep: CPU that stays online for the sender, or CPUSET_MAX. */
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 
-#define WAKE_PREFERENCE	     32 /* characters */
+#define WAKE_PREFERENCE	     32 /* size of a name, with the NUL */
 #define WAKE_MAX_PREFERENCES 8
 
 /*
- * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. One more
- * round has what was set before.
+ * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. A last
+ * round has the original settings.
  */
 struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	unsigned int nr; /* without the last */
-	uint16_t *allowed; /* states, by CPU: bit per state that was not disabled */
-	/* Preferences: the file below cpuN/, its values by round, and by CPU the value before. */
+	unsigned int nr;   /* number of rounds without the last round */
+	uint16_t *allowed; /* for each CPU, one bit per idle state that was enabled before */
+	/* Preferences: file below cpuN/, value of each round, original value of each CPU. */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
 	char (*was)[WAKE_PREFERENCE];
 };
 
-/* Reads the states or preferences of @cpus, and how they are set now. */
+/* Reads the idle states or preferences of @cpus and their current settings. */
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
 		     const struct wake_force *force, const struct cpuset *cpus, struct err *err);
-/* For round_begin of struct wake_plan; @arg is the struct wake_rounds. */
+/* Callback round_begin of struct wake_plan. @arg: the struct wake_rounds. */
 int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
 void wake_rounds_close(struct wake_rounds *rounds);
-/* Number of rounds on the first of @cpus, the last included; 1 if there is nothing to choose from. */
+/*
+ * Number of rounds, including the last round, for the idle states or preferences of the first of
+ * @cpus. 1 if the CPU has none.
+ */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);
 

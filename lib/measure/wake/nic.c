@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: finds the card and its clock, sets its IRQ affinity and queue, sends on time. */
+/* Source nic: finds the card and its clock, sets IRQ affinity and queue, sends at launch times. */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -21,13 +21,13 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/* Longer than any launch distance: the queue hands a packet to the card at once, as in the thesis. */
+/* Longer than any launch distance, so the queue passes packets to the card at once. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Without offload the queue's timer sends the packet this long before its time. */
+/* Without offload, the queue's timer sends the packet this long before its launch time. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* ETF checks launch times against CLOCK_TAI, the card against its own clock. */
+/* Maximum offset of the card's clock: the ETF queue compares launch times with CLOCK_TAI. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* The worker's own timer is due well after the card's interrupt. */
+/* The worker's own timer expires well after the interrupt of the card. */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
@@ -36,8 +36,8 @@
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 /*
- * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
- * we know those claim more than this.
+ * In idle states with a longer exit latency than this, which are deeper than C1E, a DMA read waits
+ * for the wake-up of the package.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
@@ -45,26 +45,21 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	unsigned int deep_from; /* first state whose wake-up includes the DMA read (8) */
-	char device[IFNAMSIZ];
-	char others[WAKE_CARD_OTHERS]; /* other cards with a clock: "eth1 (no link)" */
+	unsigned int deep_from; /* first state whose wake-up includes the DMA read (equation 8) */
+	struct wake_card card;	/* without method and disciplines, see wake_nic_card() */
 	int ifindex;
-	int phc; /* descriptor, -1 without one */
+	int phc; /* file descriptor of the hardware clock, or -1 */
 	int socket;
 	uint32_t delta_ns;
-	struct wake_dma dma;
 	uint32_t irqs[MAX_IRQS];
 	unsigned int nr_irqs;
 	enum ptp_method method;
 	struct wake_clock_map map;
-	uint64_t *launch_dev_ns; /* of each point of the batch */
+	uint64_t *launch_dev_ns; /* launch time of each point of the batch, by the card's clock */
 	size_t nr_batch, max_batch;
-	int64_t worst_half_ns;
-	double worst_drift_ppb;
-	uint64_t missed;
 };
 
-/* CLOCK_TAI, with how exactly it was read: a program can lose the core between two clocks. */
+/* CLOCK_TAI with its error, because preemption between two clock reads delays the second. */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -72,7 +67,7 @@ static struct wake_clock_fix read_tai(void)
 	return (struct wake_clock_fix){now + ahead, now, (width + 1) / 2};
 }
 
-/* One reading of the clock that launches packets. */
+/* Reads the clock that launches the packets. */
 static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct err *err)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -88,7 +83,7 @@ static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct
 		samples[i] = (struct wake_clock_sample){
 			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
 	rc = nr < 0 ? nr : wake_clock_tightest(samples, nr, ret_fix);
-	return rc ? err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
+	return rc ? err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->card.device,
 			    strerror(-rc))
 		  : 0;
 }
@@ -98,13 +93,13 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	struct wake_clock_fix card, tai;
 	int64_t ahead;
 	char fix[160];
-	int index = ptp_index(nic->device), rc;
+	int index = ptp_index(nic->card.device), rc;
 
 	if (index < 0 && nic->opts.software)
 		return 0;
 	if (index < 0)
 		return err_unsupported(err, index, CARD, "%s has no hardware clock (%s)",
-				       nic->device, strerror(-index));
+				       nic->card.device, strerror(-index));
 	nic->phc = ptp_open(index, err);
 	if (nic->phc < 0)
 		return nic->phc;
@@ -118,13 +113,13 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (llabs(ahead) <= MAX_TAI_OFFSET_NS)
 		return 0;
 	snprintf(fix, sizeof(fix),
-		 "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles", nic->device,
+		 "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles", nic->card.device,
 		 (long long)((clock_ns(CLOCK_TAI) - clock_unix_ns() + NSEC_PER_SEC / 2) /
 			     NSEC_PER_SEC));
 	return err_unsupported(
 		err, -ETIME, fix,
 		"the clock of %s differs from CLOCK_TAI, which the packet queue uses, by %lld us",
-		nic->device, (long long)(ahead / 1000));
+		nic->card.device, (long long)(ahead / 1000));
 }
 
 static int check_link(const struct wake_nic *nic, struct err *err)
@@ -132,12 +127,12 @@ static int check_link(const struct wake_nic *nic, struct err *err)
 	char path[64];
 	uint64_t carrier = 0;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->device);
+	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->card.device);
 	if (!sys_read_u64(nic->root, path, &carrier) && carrier)
 		return 0;
 	return err_unsupported(
 		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
-		"%s has no link, and a card without a link sends nothing", nic->device);
+		"%s has no link, and a card without a link sends nothing", nic->card.device);
 }
 
 static unsigned int count_queues(const struct wake_nic *nic)
@@ -146,12 +141,12 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	char path[96];
 
 	do
-		snprintf(path, sizeof(path), "/sys/class/net/%s/queues/tx-%u", nic->device, nr);
+		snprintf(path, sizeof(path), "/sys/class/net/%s/queues/tx-%u", nic->card.device, nr);
 	while (sys_exists(nic->root, path) && ++nr < 1024);
 	return nr ? nr : 1;
 }
 
-/* All interrupts of the card: which of them reports a sent packet depends on the driver. */
+/* Moves all interrupts of the card: drivers differ in which interrupt reports a sent packet. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
@@ -160,7 +155,7 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 	DIR *dir;
 
 	snprintf(value, sizeof(value), "%u", cpu);
-	snprintf(rel, sizeof(rel), "/sys/class/net/%s/device/msi_irqs", nic->device);
+	snprintf(rel, sizeof(rel), "/sys/class/net/%s/device/msi_irqs", nic->card.device);
 	dir = sys_path(nic->root, rel, path, sizeof(path)) ? NULL : opendir(path);
 	nic->nr_irqs = 0;
 	while (dir && (entry = readdir(dir)) && nic->nr_irqs < MAX_IRQS) {
@@ -169,7 +164,7 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
-		/* The kernel refuses this for managed interrupts; one that accepts it is enough. */
+		/* The kernel refuses to move managed interrupts. One moved interrupt is enough. */
 		set += !journal_set(nic->journal, rel, value, err);
 	}
 	if (dir)
@@ -178,7 +173,7 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		return 0;
 	return err_set(err, -EIO,
 		       "cannot set the IRQ affinity of %s to CPU %u (%u interrupts found)",
-		       nic->device, cpu, nic->nr_irqs);
+		       nic->card.device, cpu, nic->nr_irqs);
 }
 
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err)
@@ -195,28 +190,16 @@ int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err)
 static int set_queue(struct wake_nic *nic, struct err *err)
 {
 	struct qdisc_etf etf = {
-		.device = nic->device,
+		.device = nic->card.device,
 		.ifindex = nic->ifindex,
 		.nr_queues = count_queues(nic),
 		.delta_ns = nic->delta_ns,
 		.offload = !nic->opts.software,
 	};
 	struct rtnl_request undo;
-	int rc;
 
-	rc = qdisc_undo(nic->ifindex, &undo, err);
-	if (!rc)
-		rc = journal_netlink(nic->journal, &undo.head, err);
-	return rc ? rc : qdisc_etf_set(&etf, err);
-}
-
-/* As given, or measured by the card's stamps. An unknown time is not subtracted. */
-static int find_dma(struct wake_nic *nic, struct err *err)
-{
-	struct wake_dma_card card = {nic->device, nic->ifindex, nic->phc};
-
-	nic->dma.median_ns = nic->opts.software ? 0 : nic->opts.dma_ns;
-	return nic->dma.median_ns < 0 ? wake_dma_measure(&card, nic->journal, &nic->dma, err) : 0;
+	return qdisc_undo(nic->ifindex, &undo, err) ?:
+	       journal_netlink(nic->journal, &undo.head, err) ?: qdisc_etf_set(&etf, err);
 }
 
 static void close_card(struct wake_nic *nic)
@@ -237,28 +220,29 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/* Opens the card nic->device. The queue is the last check: a card without launch time refuses it. */
+/* Opens the card nic->card.device. set_queue() fails if the card does not support launch times. */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
+	struct wake_dma *dma = &nic->card.dma;
 	int rc;
 
-	nic->ifindex = if_nametoindex(nic->device);
+	nic->ifindex = if_nametoindex(nic->card.device);
 	if (!nic->ifindex)
-		return err_set(err, -ENODEV, "no network device %s", nic->device);
-	rc = open_clock(nic, err);
-	if (!rc)
-		rc = check_link(nic, err);
-	if (!rc)
-		rc = set_queue(nic, err);
-	if (!rc)
-		rc = wake_nic_aim(nic, cpu, err);
+		return err_set(err, -ENODEV, "no network device %s", nic->card.device);
+	rc = open_clock(nic, err) ?: check_link(nic, err) ?: set_queue(nic, err) ?:
+	     wake_nic_aim(nic, cpu, err);
 	if (rc)
 		return rc;
 	nic->socket = txtime_open(nic->ifindex, QDISC_ETF_PRIORITY, err);
-	return nic->socket < 0 ? nic->socket : find_dma(nic, err);
+	dma->median_ns = nic->opts.software ? 0 : nic->opts.dma_ns;
+	if (nic->socket < 0 || dma->median_ns >= 0)
+		return nic->socket < 0 ? nic->socket : 0;
+	return wake_dma_measure(
+		&(struct wake_dma_card){nic->card.device, nic->ifindex, nic->phc}, nic->journal,
+		dma, err);
 }
 
-/* Network devices with a hardware clock, by name. */
+/* Filter of scandir(): network devices with a hardware clock. */
 static int has_clock(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' && strlen(entry->d_name) < IFNAMSIZ &&
@@ -267,13 +251,13 @@ static int has_clock(const struct dirent *entry)
 
 static void add_other(struct wake_nic *nic, const char *device, const char *why)
 {
-	size_t used = strlen(nic->others);
+	size_t used = strlen(nic->card.others);
 
-	snprintf(nic->others + used, sizeof(nic->others) - used, "%s%s (%s)", used ? ", " : "", device,
-		 why);
+	snprintf(nic->card.others + used, sizeof(nic->card.others) - used, "%s%s (%s)",
+		 used ? ", " : "", device, why);
 }
 
-/* Opens the first card that fits. nic->others names the other cards, with the reason. */
+/* Opens the first suitable card. Lists all other cards in nic->card.others, with the reason. */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;
@@ -291,7 +275,7 @@ static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 			add_other(nic, name, "not tried");
 			continue;
 		}
-		strcpy(nic->device, name);
+		strcpy(nic->card.device, name);
 		why = (struct err){0};
 		opened = !open_card(nic, cpu, &why);
 		if (!opened) {
@@ -308,7 +292,8 @@ static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 		return err_unsupported(err, -ENODEV, CARD,
 				       "no network device has a hardware clock");
 	if (nr > 1)
-		return err_unsupported(err, why.code, CARD, "no network card fits: %s", nic->others);
+		return err_unsupported(err, why.code, CARD, "no network card fits: %s",
+				       nic->card.others);
 	*err = why;
 	return why.code;
 }
@@ -326,6 +311,8 @@ int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned i
 	nic->root = root;
 	nic->journal = journal;
 	nic->phc = nic->socket = -1;
+	nic->card.software = opts->software;
+	nic->card.dma_given = opts->dma_ns >= 0;
 	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
 	if (opts->software)
 		nic->opts.irq_offset_ns = 0;
@@ -334,7 +321,7 @@ int wake_nic_open(const struct wake_nic_opts *opts, size_t max_batch, unsigned i
 	if (!nic->launch_dev_ns) {
 		rc = err_set(err, -ENOMEM, "out of memory");
 	} else if (opts->device) {
-		snprintf(nic->device, sizeof(nic->device), "%s", opts->device);
+		snprintf(nic->card.device, sizeof(nic->card.device), "%s", opts->device);
 		rc = open_card(nic, cpu, err);
 	} else {
 		rc = open_first(nic, cpu, err);
@@ -358,7 +345,7 @@ static int batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* In software it is the queue's timer, whose interrupt differs by architecture. */
+	/* Software mode: the interrupt of the queue's timer differs between architectures. */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
@@ -389,20 +376,20 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->dma.median_ns,
+	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->card.dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* The worker sleeps until its own timer, so its switch and user stamps say nothing here. */
+	/* The card does not wake the worker, which sleeps until its own timer. */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
-		nic->missed++;
+		nic->card.missed++;
 		ret_point->reject = WAKE_REJ_LOST;
 	}
 	if (nic->nr_batch < nic->max_batch)
 		nic->launch_dev_ns[nic->nr_batch++] = launch_dev;
 }
 
-/* The second reading of the clock corrects every launch time by some nanoseconds. */
+/* Corrects the launch time of a point after the second reading of the card's clock. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);
@@ -428,25 +415,21 @@ static int batch_end(struct wake_worker *worker, size_t first)
 	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 	size_t at = 0;
-	double drift;
 
-	/* Without a second reading the drift of the clocks is unknown. */
 	if (rc)
 		return rc;
 	for (size_t i = first; i < worker->nr && at < nic->nr_batch; i++) {
 		struct wake_point *p = &worker->points[i];
-		int64_t half;
+		uint64_t half;
 
 		if (p->source != WAKE_NIC)
 			continue;
 		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
-		if (half > nic->worst_half_ns)
-			nic->worst_half_ns = half;
+		if (half > nic->card.half_window_ns)
+			nic->card.half_window_ns = half;
 		move_launch(p, wake_clock_to_system(&nic->map, nic->launch_dev_ns[at++]));
 	}
-	drift = fabs(wake_clock_drift_ppb(&nic->map));
-	if (drift > nic->worst_drift_ppb)
-		nic->worst_drift_ppb = drift;
+	nic->card.drift_ppb = fmax(nic->card.drift_ppb, fabs(wake_clock_drift_ppb(&nic->map)));
 	return 0;
 }
 
@@ -458,16 +441,7 @@ const struct wake_source_ops wake_nic_ops = {
 
 void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 {
-	*ret_card = (struct wake_card){
-		.software = nic->opts.software,
-		.method = ptp_method_name(nic->method),
-		.half_window_ns = nic->worst_half_ns,
-		.drift_ppb = nic->worst_drift_ppb,
-		.missed = nic->missed,
-		.dma = nic->dma,
-		.dma_given = nic->opts.dma_ns >= 0,
-	};
-	strcpy(ret_card->device, nic->device);
-	strcpy(ret_card->others, nic->others);
+	*ret_card = nic->card;
+	ret_card->method = ptp_method_name(nic->method);
 	ptp_disciplines(nic->root, ret_card->disciplines, sizeof(ret_card->disciplines));
 }

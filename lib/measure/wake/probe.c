@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads only the wake programs that a source needs; copies the histograms of source passive. */
+/* Loads the wake programs that a source needs, and copies the histograms of source passive. */
 #include "measure/wake/probe.h"
 
 #include <errno.h>
@@ -10,47 +10,50 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "stats/wake.h"
 #include "host/bpf.h"
 #include "host/kbtf.h"
 #include "wake.skel.h"
 
-#define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))
+#define NR_VIEWS ARRAY_SIZE(((struct wake_probe *)0)->views)
 
-static void choose(struct bpf_program *prog, bool wanted)
-{
-	if (!wanted)
-		bpf_program__set_autoload(prog, false);
-}
-
-/* Every program costs time at its event, so only those in use are loaded. */
+/* Loads only the programs in use, because each program costs time at its event. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
+	/* Before ipi_send_cpu (Linux 6.4), arm64 has ipi_raise and x86 has no event for IPIs. */
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
+	bool at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
+	const struct {
+		struct bpf_program *prog;
+		bool wanted;
+	} optional[] = {
+		{skel->progs.wake_calibrate1, opts->points},
+		{skel->progs.wake_calibrate2, opts->points},
+		{skel->progs.wake_ipi_send, opts->remote},
+		{skel->progs.wake_ipi_raise, opts->remote && !send},
+		{skel->progs.wake_flag, opts->remote},
+		{skel->progs.wake_waking, opts->remote && at_waking},
+		{skel->progs.wake_switch, opts->breakdown},
+		{skel->progs.wake_nmi, opts->points},
+		{skel->progs.wake_ipi, opts->points},
+		{skel->progs.wake_irq_exit, opts->points},
+	};
 
-	/* ipi_send_cpu came after 6.1; before, arm64 has ipi_raise and x86 has nothing. */
-	probe->launch_at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
-	choose(skel->progs.wake_calibrate1, opts->points);
-	choose(skel->progs.wake_calibrate2, opts->points);
+	probe->launch_at_waking = at_waking;
+	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
+		if (!optional[i].wanted)
+			bpf_program__set_autoload(optional[i].prog, false);
 	bpf_program__set_autoattach(skel->progs.wake_calibrate1, false);
 	bpf_program__set_autoattach(skel->progs.wake_calibrate2, false);
-	choose(skel->progs.wake_ipi_send, opts->remote);
-	choose(skel->progs.wake_ipi_raise, opts->remote && !send);
-	choose(skel->progs.wake_flag, opts->remote);
-	choose(skel->progs.wake_waking, opts->remote && probe->launch_at_waking);
-	choose(skel->progs.wake_switch, opts->breakdown);
-	choose(skel->progs.wake_nmi, opts->points);
-	/* Points have the kind of their interrupt. On arm64 ipi_entry follows irq_handler_entry. */
-	choose(skel->progs.wake_ipi, opts->points);
-	choose(skel->progs.wake_irq_exit, opts->points);
 }
 
 static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
 			 struct err *err)
 {
-	/* The last one is for source remote. */
+	/* Only source remote needs sched_waking. */
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
 					     "irq_handler_entry", "sched_waking"};
 	struct wake_bpf *skel;
@@ -105,15 +108,6 @@ static int share_maps(struct wake_probe *probe, struct err *err)
 	return 0;
 }
 
-static int attach(struct wake_probe *probe, struct err *err)
-{
-	int rc;
-
-	sys_bpf_log_begin();
-	rc = wake_bpf__attach(probe->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot attach the wake programs") : 0;
-}
-
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err)
 {
 	int rc;
@@ -122,11 +116,13 @@ int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts
 	probe->nr_cpus = opts->nr_cpus;
 	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
 	probe->one_state = !opts->nr_states;
-	rc = open_skeleton(probe, opts, err);
-	if (!rc)
-		rc = share_maps(probe, err);
-	if (!rc)
-		rc = attach(probe, err);
+	rc = open_skeleton(probe, opts, err) ?: share_maps(probe, err);
+	if (!rc) {
+		sys_bpf_log_begin();
+		rc = wake_bpf__attach(probe->skel);
+		if (rc)
+			sys_bpf_fail(err, rc, "cannot attach the wake programs");
+	}
 	if (rc)
 		wake_probe_close(probe);
 	return rc;
@@ -143,7 +139,7 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel runs them in order of attachment. */
+		/* The kernel runs programs of one event in order of attachment. */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
@@ -188,11 +184,11 @@ int wake_passive_alloc(struct wake_passive *p, const struct wake_probe *probe, s
 	return 0;
 }
 
-/* Sums and extremes, behind the counts. */
+/* Sums and extremes follow the counts in struct wake_hist. */
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
-/* Each wake-up raises a sum; one of 0 ns raises the first count instead. */
+/* Each wake-up increments a sum, or the first count for a latency of 0 ns. */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
 	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
@@ -200,8 +196,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * The programs raise the count before sums and extremes. Copied in the opposite order, a wake-up
- * that is missing from the counts is missing from one of these as well: the next window copies it.
+ * The BPF programs increment the count before sums and extremes. This function copies in the
+ * opposite order: a wake-up that is missing in the copied counts is missing in the copied sums, so
+ * has_changed() detects the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

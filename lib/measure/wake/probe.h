@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The wake programs in the kernel and the arrays shared with them. */
+/* BPF programs of wake and the arrays shared with them. */
 #ifndef SUBTICK_MEASURE_WAKE_PROBE_H
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 
@@ -16,36 +16,36 @@ struct bpf_link;
 
 struct wake_probe_opts {
 	unsigned int nr_cpus;
-	unsigned int nr_states; /* most of any CPU; 0 without a cpuidle driver */
-	bool points;		/* stamps of single points: timer, remote, nic */
+	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
+	bool points;		/* timestamps of single points: sources timer, remote, nic */
 	bool passive;		/* histograms of all timers */
-	bool remote;		/* stamps of the sender's IPI */
-	bool breakdown;		/* stamp of the switch to the worker */
+	bool remote;		/* timestamps of the sender's IPI */
+	bool breakdown;		/* timestamp of the context switch to the worker */
 };
 
 struct wake_probe {
 	struct wake_bpf *skel;
 	unsigned int nr_cpus;
-	unsigned int nr_states; /* rows per CPU in hists: at least 1 */
-	bool one_state;		/* no cpuidle driver: one row for the architecture's own idle */
+	unsigned int nr_states; /* rows per CPU in hists, at least 1 */
+	bool one_state;		/* no cpuidle driver: one row for the idle state of the architecture */
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
 	const struct wake_hist *hists; /* [cpu × nr_states + state] */
-	const struct wake_counts *counts; /* of the first CPU … */
-	size_t counts_step;		  /* … and bytes to those of the next */
-	struct sys_bpf_view views[3]; /* of slots, launches and hists, in this order */
+	const struct wake_counts *counts; /* counters of the first CPU */
+	size_t counts_step;		  /* bytes from the counters of one CPU to the next CPU */
+	struct sys_bpf_view views[3];	  /* slots, launches, hists */
 	struct bpf_link *calibrate_links[2];
 };
 
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err);
-/* Two more programs on every idle exit while the cost of a stamp is measured. */
+/* Attaches or detaches two more programs on the idle exit, to measure the cost of a timestamp. */
 int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
-/* Events for which the kernel skipped our programs. */
+/* Number of events on which the kernel skipped a program because of recursion. */
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
-/* One histogram at both ends of the window; the same pointer without a wake-up in between. */
+/* Histogram at both ends of a window. Both pointers are equal without a wake-up in the window. */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
 };
@@ -61,7 +61,7 @@ struct wake_passive {
 
 int wake_passive_alloc(struct wake_passive *passive, const struct wake_probe *probe,
 		       struct err *err);
-/* Ends the window and begins the next one without a gap. Copies only histograms that changed. */
+/* Ends the window and begins the next window. Copies only histograms that changed. */
 void wake_passive_end(struct wake_passive *passive, const struct wake_probe *probe);
 void wake_passive_free(struct wake_passive *passive);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source remote: a sender on another core wakes the measured one, which cannot know when. */
+/* Source remote: a sender on another core wakes the measured core at an unpredictable time. */
 #include "measure/wake/worker.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* The sender wakes up this long before the launch and spins until then. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
-/* Without a request it only looks whether its core is still online. */
+/* Interval at which a sender without requests checks that its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
 
@@ -26,7 +26,7 @@ static void change_word(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Only if the sender would sleep past the launch: each wake-up of it is an IPI to its core. */
+/* Wakes the sender only if it would sleep past the launch, because each wake-up costs an IPI. */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
 	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)
@@ -69,7 +69,7 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 	raw.how = worker->launch->how;
 	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* No IPI was sent: the core was not idle. */
+	/* Without an IPI the core was not idle. */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
@@ -101,8 +101,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. A worker that stores its request after the second
- * look sees until_ns and changes the word; one that stores it before is seen.
+ * Sleeps until shortly before the earliest launch. A request stored before the second call of
+ * earliest() is found there. A worker that stores its request later sees until_ns and wakes the
+ * sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {
@@ -133,7 +134,7 @@ static void *sender_main(void *arg)
 		uint64_t due = 0, now = clock_mono_ns();
 		struct wake_worker *w = earliest(sender, &due);
 
-		/* Its core went offline, and the kernel may have moved it to a measured one. */
+		/* The core went offline, and the kernel may have moved the sender to a measured core. */
 		if (sched_getcpu() != (int)sender->cpu) {
 			sender->moved = true;
 			atomic_store(sender->run_stop, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the experiment: calibrate, then sweep the launch distance on every measured core. */
+/* Runs the experiment: calibrates, then sweeps the launch distance on every measured core. */
 #include "measure/wake/run.h"
 
 #include <errno.h>
@@ -19,13 +19,13 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* The core went offline and the kernel moved us: stamps would be of another core. */
+	/* After hotplug the kernel moves the worker, and the timestamps are of another core. */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
-/* Source timer: the core sleeps on an absolute timer of its own and may know when it is due. */
+/* Source timer: the core sleeps on its own timer, so it can wake up before the timer expires. */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
@@ -37,7 +37,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* A known delay that the method must find again; 0 but in tests. */
+	/* Known delay, used by tests to check the method. */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -51,7 +51,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources with points, in the order of their turns. */
+/* Sources with points, in the order in which each point uses them. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,
@@ -195,7 +195,7 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 	return rc;
 }
 
-/* Source nic: the card interrupts one core, so that each is measured in a pass of its own. */
+/* Source nic: one pass per core, because the card interrupts one core at a time. */
 static int run_nic(struct wake_run *run, const struct cpuset *online)
 {
 	unsigned int cpu;
@@ -214,8 +214,8 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
- * is enough. Otherwise the first pass leaves out the sending core, and a second pass measures it.
+ * Source remote: the sender needs a core that is not measured. If all cores are measured, the first
+ * pass omits the sender's core, and a second pass measures this core with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {
@@ -246,7 +246,7 @@ unsigned int wake_run_rounds(const struct wake_plan *plan)
 	return plan->nr_rounds ? plan->nr_rounds : 1;
 }
 
-static int run_rounds(struct wake_run *run)
+static void run_rounds(struct wake_run *run)
 {
 	const struct wake_plan *plan = &run->plan;
 	int rc = 0;
@@ -258,22 +258,17 @@ static int run_rounds(struct wake_run *run)
 			run->workers[i].round = round;
 		if (plan->round_begin)
 			rc = plan->round_begin(plan->round_arg, round, &run->err);
-		if (!rc)
-			rc = run_passes(run);
+		rc = rc ?: run_passes(run);
 	}
-	return rc;
 }
 
 static void *control_main(void *arg)
 {
 	struct wake_run *run = arg;
-	int rc;
+	int rc = wake_probe_calibrate(run->probe, true, &run->err) ?:
+		 run_workers(run, &run->plan.cpus, calibrate_main) ?:
+		 wake_probe_calibrate(run->probe, false, &run->err);
 
-	rc = wake_probe_calibrate(run->probe, true, &run->err);
-	if (!rc)
-		rc = run_workers(run, &run->plan.cpus, calibrate_main);
-	if (!rc)
-		rc = wake_probe_calibrate(run->probe, false, &run->err);
 	if (!rc && run->plan.sweep.points)
 		run_rounds(run);
 	atomic_store(&run->finished, true);
@@ -310,7 +305,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* Page faults now, not during a point. */
+		/* Writing the array now avoids page faults during a point. */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;
@@ -322,7 +317,7 @@ int wake_run_start(struct wake_run *run, struct err *err)
 	sigset_t all, was;
 	int rc;
 
-	/* Signals are the caller's: they must not end a sleep of these threads. */
+	/* Block all signals: a signal would end the sleep of a worker early. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
 	rc = pthread_create(&run->control, NULL, control_main, run);

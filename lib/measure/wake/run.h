@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The experiment: one worker per measured core sweeps the launch distance. */
+/* Experiment of wake: one worker per measured core sweeps the launch distance. */
 #ifndef SUBTICK_MEASURE_WAKE_RUN_H
 #define SUBTICK_MEASURE_WAKE_RUN_H
 
@@ -18,12 +18,12 @@ struct wake_run {
 	struct wake_probe *probe;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	uint64_t total; /* points that all workers will try */
+	uint64_t total; /* number of points of all workers */
 	pthread_t control;
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
-	bool sender_near;  /* the sender's core shared a package with a measured one */
+	bool sender_near;  /* the sender shared a package with a measured core */
 	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };
@@ -32,9 +32,9 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err);
 int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
-/* Rounds of the plan, at least 1. */
+/* Number of rounds of the plan, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
-/* Waits for the end, which @stop brings about early; 0 or the first worker's error. */
+/* Waits for the end of the run; @stop ends the run early. 0 or the first error of a worker. */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);
 

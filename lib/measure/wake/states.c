@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Idle states of one core or of all: figures, order of events, the kernel's counters, verdict. */
+/* Figures and verdicts of idle states, per core and over all cores, and the latency budget. */
 #include "measure/wake/fill.h"
 
 #include <math.h>
@@ -16,7 +16,6 @@ static uint64_t since(uint64_t is, uint64_t was)
 									   : is - was;
 }
 
-/* Name, claim and the kernel's counters. */
 static void describe(struct wake_state *s, const struct wake_env *env)
 {
 	static const struct cpuidle_count nothing;
@@ -24,14 +23,13 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	const struct cpuidle_count *was, *is;
 
 	strcpy(s->name, wake_env_name(env, s->cpu, s->index));
-	s->claimed_ns = s->usage = s->residency_ns = WAKE_UNKNOWN;
-	s->above = s->below = s->rejected = WAKE_UNKNOWN;
-	wake_env_claim(env, s->cpu, s->index, &s->claimed_ns);
+	s->claimed_ns = wake_env_claim(env, s->cpu, s->index);
+	s->usage = s->residency_ns = s->above = s->below = s->rejected = WAKE_UNKNOWN;
 	if ((int)s->index >= c->nr || !c->counted)
 		return;
 	was = &c->before[s->index];
 	is = &c->after[s->index];
-	/* A core that was offline in between counts from 0 again. */
+	/* The counters of a core that was offline restart at 0. */
 	if (is->usage < was->usage || is->time_ns < was->time_ns)
 		was = &nothing;
 	s->usage = is->usage - was->usage;
@@ -41,7 +39,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->rejected = since(is->rejected, was->rejected);
 }
 
-/* Adds name, claim, counters and verdict to the figures of @s. */
+/* Adds name, claimed latency, kernel counters and verdict to the figures of @s. */
 static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
 	describe(s, env);
@@ -79,8 +77,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 }
 
 /*
- * Adds the points of one core in the source, state and round of @s; returns how many. @latency and
- * @silent have room for all points of the core.
+ * Adds the points of one core with the source, state and round of @s. Returns their number.
+ * @latency and @silent have room for all points of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -169,7 +167,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		const struct wake_hist *now = hists[i].now, *was = hists[i].was;
 		struct wake_state s = {
 			.cpu = worker->cpu,
-			/* Without a driver the kernel reports state 1. */
+			/* Without a cpuidle driver the kernel reports state 1. */
 			.index = passive->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
@@ -182,7 +180,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->one_state)
 			continue;
-		/* The kernel writes during the copy: this may be one event ahead of the counts. */
+		/* The kernel writes during the copy: inside may be one event ahead of the counts. */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		if (s.summary.count)
@@ -196,7 +194,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 {
 	double uncertainty_ns = w->uncertainty_ns == WAKE_UNKNOWN ? NAN : (double)w->uncertainty_ns;
 	size_t max = 1, nr;
-	double *latency; /* and, from latency + max, the silent times */
+	double *latency; /* @max latencies, then @max silent times */
 
 	for (unsigned int i = 0; i < run->nr_workers; i++)
 		max += run->workers[i].nr;
@@ -218,9 +216,98 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 				nr += gather(&run->workers[i], &s, latency + nr,
 					     latency + max + nr);
 			summarize(&s, latency, latency + max, nr);
-			/* States without a point keep their row: not reached is a result. */
+			/* A state without points has a row too: that it was not reached is a result. */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
 	free(latency);
+}
+
+/* With forced states, only the round of the state itself counts for its budget. */
+static bool counts(const struct wake_window *w, const struct wake_state *s)
+{
+	return s->verdict != WAKE_NOT_ENTERED && (w->nr_rounds < 2 || !strcmp(s->forced, s->name));
+}
+
+/* Maximum p99.9 of a state over all sources, or NAN if a source has too few points. */
+static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
+{
+	double longest = NAN;
+
+	for (size_t i = cpu->first_state; i < cpu->end_state; i++) {
+		const struct wake_state *s = &w->states[i];
+
+		if (s->index != index || !counts(w, s))
+			continue;
+		if (isnan(s->summary.p999_ns))
+			return NAN;
+		longest = fmax(s->summary.p999_ns, isnan(longest) ? 0.0 : longest);
+	}
+	return longest;
+}
+
+/* Share of the idle time in states deeper than @index. */
+static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_env *c, int index)
+{
+	bool passive = wake_has(w->sources, WAKE_PASSIVE);
+	double all = 0.0, deeper = 0.0;
+
+	if (passive && !c->counted)
+		return NAN;
+	for (int i = 0; i < c->nr; i++) {
+		/* Other sources cause idle time themselves, so use the idle time before the run. */
+		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
+				    : (double)c->before[i].time_ns;
+
+		all += ns;
+		deeper += i > index ? ns : 0.0;
+	}
+	return all > 0.0 ? deeper / all : NAN;
+}
+
+static uint64_t deepest_claim(const struct wake_candidate *states, int nr)
+{
+	uint64_t deepest = 0;
+
+	for (int i = 0; i < nr; i++)
+		if (states[i].claimed_ns > deepest)
+			deepest = states[i].claimed_ns;
+	return deepest;
+}
+
+static void add_budget(struct wake_window *w, const struct wake_env *env, const struct wake_cpu *cpu)
+{
+	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
+	double error_ns = isnan(cpu->uncertainty_ns) ? 0.0 : cpu->uncertainty_ns;
+	/* Without a driver there are two states: POLL with idle=poll, and the architecture's. */
+	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
+	int nr = c->nr ? c->nr : 2, found;
+	struct wake_budget b = {.cpu = cpu->cpu,
+				.index = UINT32_MAX,
+				.p999_ns = NAN,
+				.limit_ns = WAKE_UNKNOWN,
+				.deeper_ratio = NAN};
+
+	for (int i = 0; i < nr; i++) {
+		states[i].claimed_ns = c->nr ? c->states[i].latency_ns : 0;
+		states[i].tail_ns = p999_of(w, cpu, i) + error_ns;
+	}
+	found = wake_budget_state(states, nr, (double)w->budget_ns);
+	b.fits = found >= 0 ? 1 : found == -1 ? 0 : -1;
+	w->over_budget |= found < 0;
+	if (found >= 0) {
+		strcpy(b.name, wake_env_name(env, cpu->cpu, found));
+		b.index = found;
+		b.p999_ns = states[found].tail_ns - error_ns;
+		b.deeper_ratio = deeper_ratio(w, c, found);
+		if (states[found].claimed_ns < deepest_claim(states, nr))
+			b.limit_ns = states[found].claimed_ns;
+	}
+	WAKE_ADD(w, budgets, b);
+}
+
+void wake_budgets(struct wake_window *w, const struct wake_env *env)
+{
+	for (size_t i = 0; i < w->nr_cpus && w->budget_ns && !w->failed; i++)
+		add_budget(w, env, &w->cpus[i]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter of `subtick wake`: opens what the sources need, ends windows, restores settings. */
+/* Meter of `subtick wake`: opens the sources, ends windows, restores settings. */
 #include "measure/wake/wake.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
-	struct load_source *load; /* whose programs count; NULL: those of the probe */
+	struct load_source *load; /* source with shared BPF programs, or NULL */
 	struct wake_run run;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
@@ -69,7 +69,6 @@ static void wake_close(struct meter *meter)
 	free(m);
 }
 
-/* The CPUs to measure: those asked for, or all that are online. */
 static int choose_cpus(struct wake_meter *m, struct err *err)
 {
 	struct cpuset online;
@@ -82,7 +81,7 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/* The card's interrupt goes to one core at a time, so all would take long. */
+		/* Measure one CPU: all CPUs would take long, one pass each. */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {
@@ -108,8 +107,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * Before anything else is opened: the journal's guard is a fork of this process and should not
- * inherit the rest.
+ * Opens the journal before all other files, because the guard process of the journal is a fork
+ * that inherits open files.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
@@ -119,16 +118,15 @@ static int open_journal(struct wake_meter *m, struct err *err)
 		return 0;
 	rc = journal_open(&m->journal, m->opts.root, err);
 	m->restoring = !rc;
-	if (!rc)
-		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
-				      sender_to_keep(m), err);
-	if (!rc && (m->opts.force.each || m->opts.force.preferences))
-		rc = wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.force,
-				      &m->opts.cpus, err);
-	return rc;
+	rc = rc ?: wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
+				    sender_to_keep(m), err);
+	if (rc || !(m->opts.force.each || m->opts.force.preferences))
+		return rc;
+	return wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.force,
+				&m->opts.cpus, err);
 }
 
-/* BPF programs see global thread IDs; gettid() returns IDs of our PID namespace. */
+/* BPF programs see global thread IDs, but gettid() returns IDs of the own PID namespace. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -141,7 +139,7 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 		"PID namespace");
 }
 
-/* True if the programs of load count for us. */
+/* Uses the BPF programs of load. False if load cannot share them. */
 static bool share_load(struct wake_meter *m)
 {
 	struct load_wake shared;
@@ -160,7 +158,7 @@ static bool share_load(struct wake_meter *m)
 	return true;
 }
 
-/* Source passive, unless bare, first loads the programs for the calibration, then its own. */
+/* @passive is false for source passive while calibrating, which needs the programs for points. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
@@ -187,7 +185,7 @@ static int open_run(struct wake_meter *m, struct err *err)
 		.root = m->opts.root,
 	};
 
-	/* Passive: no points, only the calibration. */
+	/* Source passive has no points, only a calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
 	if (m->rounds.nr) {
@@ -207,10 +205,7 @@ static int start_passive(struct wake_meter *m, struct err *err)
 		wake_probe_close(&m->probe);
 		rc = open_probe(m, true, err);
 	}
-	if (rc)
-		return rc;
-	wake_passive_free(&m->passive);
-	rc = wake_passive_alloc(&m->passive, &m->probe, err);
+	rc = rc ?: wake_passive_alloc(&m->passive, &m->probe, err);
 	if (!rc)
 		wake_passive_end(&m->passive, &m->probe);
 	return rc;
@@ -224,13 +219,13 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/* Right after the first count: reading the files of the idle states is slow. */
+	/* Take the time before reading the counters of the idle states, which is slow. */
 	m->start_ns = clock_mono_ns();
-	wake_env_before(&m->env);
+	wake_env_begin(&m->env);
 	return rc;
 }
 
-/* Stops measuring, reads the counters and returns the end time. */
+/* Ends the measurement and reads the counters. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -243,11 +238,11 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	}
 	if (rc)
 		return rc;
-	/* Right after the last count, before the slow files of the idle states. */
+	/* Take the time before reading the counters of the idle states, which is slow. */
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
-	wake_env_after(&m->env);
-	/* Now rather than in close(): writing the output may block for long. */
+	wake_env_end(&m->env);
+	/* Restore settings before close(), because writing the output may block. */
 	if (!has(m, WAKE_PASSIVE))
 		wake_restore(&m->meter);
 	return 0;
@@ -270,7 +265,7 @@ static int wake_read(struct meter *meter, struct err *err)
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	if (passive) {
-		wake_env_next(&m->env);
+		wake_env_begin(&m->env);
 		m->start_ns = end_ns;
 	}
 	return 0;
@@ -310,20 +305,16 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 static unsigned int passes_per_round(const struct wake_opts *opts)
 {
 	struct cpuset online;
-	unsigned int cpu;
 
-	/* The card's interrupt goes to one core at a time. */
+	/* The card interrupts one core at a time. */
 	if (wake_has(opts->sources, WAKE_NIC))
 		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* With --alone a core is kept online for the sender only if one core is measured. */
+	/* With --alone, the sender has its own core only if a single core is measured. */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
-	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&opts->cpus, cpu))
-			return 1;
-	return 2;
+	return wake_sender_choose(opts->root, &online, &opts->cpus) == CPUSET_MAX ? 2 : 1;
 }
 
 unsigned int wake_passes(const struct wake_opts *opts)
@@ -338,6 +329,7 @@ unsigned int wake_passes(const struct wake_opts *opts)
 static int open_parts(struct wake_meter *m, struct err *err)
 {
 	const struct wake_opts *opts = &m->opts;
+	bool passive = has(m, WAKE_PASSIVE);
 	struct cpuset possible;
 	int rc;
 
@@ -345,20 +337,13 @@ static int open_parts(struct wake_meter *m, struct err *err)
 	if (rc)
 		return rc;
 	m->nr_cpus = cpuset_end(&possible);
-	rc = choose_cpus(m, err);
-	if (!rc)
-		rc = open_journal(m, err);
-	if (!rc)
-		rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus,
-				   !has(m, WAKE_PASSIVE), err);
-	if (!rc)
-		rc = check_threads(m, err);
+	rc = choose_cpus(m, err) ?: open_journal(m, err) ?:
+	     wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
+	     check_threads(m, err);
 	if (!rc && has(m, WAKE_NIC))
 		rc = wake_nic_open(&opts->nic, opts->sweep.points, cpuset_next(&opts->cpus, 0),
 				   opts->root, &m->journal, &m->nic, err);
-	if (!rc)
-		rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
-	return rc ? rc : open_run(m, err);
+	return rc ?: open_probe(m, passive && opts->bare, err) ?: open_run(m, err);
 }
 
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
@@ -379,7 +364,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 		return 0;
 	}
 	wake_restore(&m->meter);
-	/* Settings left changed are an error, even where the reason is a missing feature. */
+	/* A setting that could not be restored is an error, even after a missing feature. */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
 			   m->window.unrestored);

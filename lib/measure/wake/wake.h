@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick wake` as a measurement: idle wake latency per core and idle state. */
+/* Meter of `subtick wake`: idle wake latency per core and idle state. */
 #ifndef SUBTICK_MEASURE_WAKE_H
 #define SUBTICK_MEASURE_WAKE_H
 
@@ -14,40 +14,40 @@
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;     /* another /sys, for tests; NULL: the machine's */
-	struct cpuset cpus;   /* empty: all that are online */
-	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE only by itself */
+	const char *root;     /* directory with another /sys for tests, or NULL */
+	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
+	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE excludes all others */
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
-	uint64_t budget_ns; /* for wake_window.budgets; 0: none */
-	/* Passive and bare: the meter of load whose programs count, too, if they can; NULL: own programs. */
+	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
+	/* Source passive with @bare: meter of load that may share its BPF programs, or NULL. */
 	struct meter *load;
-	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */
+	bool bare; /* source passive: do not calibrate, which would load the cores */
 };
 
 /*
- * How often the sweep runs: twice if source remote has no spare core for its sender, once per core
- * with source nic; for each idle state with --each-state.
+ * Number of sweeps, for an estimate of the run time: one per core with source nic, two if source
+ * remote has no spare core for its sender, times the number of rounds.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * For the sources with points: how many were tried, of how many, and whether all were. read()
- * ends the run early if not.
+ * Progress of the sources with points: attempted points and all points. read() before the end of
+ * the run stops the run.
  */
 struct wake_progress {
 	uint64_t done, total;
-	double time_ratio; /* of the time that all points take */
+	double time_ratio; /* share of the estimated run time */
 	bool finished;
 };
 
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
-/* The window that was read last, until the next read. */
+/* Last window, valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Restores changed settings, as close() does, and sets the window's unrestored. */
+/* Restores the changed settings before close(), and sets wake_window.unrestored. */
 void wake_restore(struct meter *meter);
 
 #endif

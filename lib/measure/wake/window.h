@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One window of `subtick wake` as plain numbers, from which all output is derived. */
+/* One window of `subtick wake` as plain numbers. */
 #ifndef SUBTICK_MEASURE_WAKE_WINDOW_H
 #define SUBTICK_MEASURE_WAKE_WINDOW_H
 
@@ -14,62 +14,65 @@
 #include "measure/wake/env.h"
 #include "stats/wake.h"
 
-/* A count or time that is not known; for doubles NAN. */
+/* Value of an unknown count or time. Unknown doubles are NAN. */
 #define WAKE_UNKNOWN UINT64_MAX
 
-/* Boundaries of the histogram that the exporter and JSON show: 1 µs to 17 ms. */
+/* Number of histogram buckets in metrics and JSON, with upper bounds from 1 µs to 17 ms. */
 #define WAKE_NR_LE 15
 
-/* Just below powers of two, where the BPF side's buckets end: counts are exact. */
+/*
+ * Upper bound of a bucket. The bounds are just below powers of two, like the upper bounds of the
+ * finer buckets of the BPF programs, so the counts are exact.
+ */
 static inline uint64_t wake_le_ns(unsigned int i)
 {
 	return (1024ull << i) - 1;
 }
 
-/* One core, source and idle state. */
+/* Figures of one idle state on one core by one source. */
 struct wake_state {
 	uint32_t cpu;
-	uint32_t index; /* of the idle state that was requested */
+	uint32_t index; /* index of the requested idle state */
 	enum wake_source source;
 	char name[32];
-	uint32_t round;	     /* of the experiment */
-	char forced[32];     /* the only allowed state; "" in the last round */
+	uint32_t round;	     /* round of the experiment */
+	char forced[32];     /* the only enabled state; "" in the last round */
 	char preference[32]; /* energy preference of the round; "" in the last round */
-	uint64_t claimed_ns; /* exit latency by the driver */
+	uint64_t claimed_ns; /* exit latency that the driver claims */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
-	double silent_median_ns; /* from going idle to the launch */
+	double silent_median_ns; /* time from idle entry to launch */
 	uint64_t order[WAKE_NR_ORDERS];
-	uint64_t usage, residency_ns;	 /* the kernel's own counters over the window */
-	uint64_t above, below, rejected; /* kernel counters: too short, too long, refused */
-	struct wake_evidence evidence;	 /* how deep the core slept; all unknown for passive */
-	const char *entered_by;		 /* see wake_depth_by() */
-	/* Passive. */
+	/* Increments of the cpuidle counters in the window. */
+	uint64_t usage, residency_ns, above, below, rejected;
+	struct wake_evidence evidence; /* depth of sleep; unknown for source passive */
+	const char *entered_by;	       /* result of wake_depth_by() */
+	/* Source passive only. */
 	uint64_t sum_ns;
-	uint64_t le[WAKE_NR_LE]; /* wake-ups up to each boundary */
-	/* The kernel's histogram at the end and start of the window; valid until the next read. */
+	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups per bucket */
+	/* Histogram of the BPF programs at the end and start; valid until the next read. */
 	const struct wake_hist *hist, *hist_was;
 };
 
 /* One measured core. */
 struct wake_cpu {
 	uint32_t cpu;
-	bool offline;	       /* it went offline during the run */
-	uint64_t asked, taken; /* points; unknown for passive */
-	uint64_t overhead_ns;  /* of our stamp, subtracted from the latencies */
+	bool offline;	       /* the CPU went offline during the run */
+	uint64_t asked, taken; /* attempted and valid points; unknown for source passive */
+	uint64_t overhead_ns;  /* overhead of a timestamp, subtracted from the latencies */
 	double uncertainty_ns;
-	double busy_median_ns, busy_max_ns; /* interrupt latency while it never idles */
+	double busy_median_ns, busy_max_ns; /* interrupt latency of a busy core */
 	uint64_t clock_read_ns, clock_step_ns;
 	const struct wake_point *points; /* in order of time; valid until the next read */
 	size_t nr_points;
-	/* Time in states of the hardware during each point, UINT32_MAX unknown: [point × nr_depths]. */
+	/* Time in hardware idle states per point, UINT32_MAX if unknown: [point × nr_depths]. */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
-	size_t first_state, end_state; /* its rows in the states of the window */
+	size_t first_state, end_state; /* rows of this core in wake_window.states */
 };
 
-/* One core and idle state by timer and by another core, compared. */
+/* Comparison of sources timer and remote for one idle state of one core. */
 struct wake_pair {
 	uint32_t cpu;
 	uint32_t index;
@@ -82,89 +85,88 @@ struct wake_pair {
 /* The deepest idle state of one core whose p99.9 fits the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	int8_t fits; /* -1: no state has enough points for a p99.9 */
+	int8_t fits; /* -1 if no state has enough points for a p99.9 */
 	uint32_t index;
 	char name[32]; /* "" if no state fits */
 	double p999_ns;
-	/* Exit latency that the limit has to allow; unknown if no state is deeper. */
+	/* Latency limit for the kernel; unknown if no limit is needed. */
 	uint64_t limit_ns;
-	/* Share of idle time in deeper states: in the window of passive, else since boot. */
+	/* Share of idle time in deeper states: in the window for source passive, else since boot. */
 	double deeper_ratio;
 };
 
-/* Time from launch to one stage on the way to user code, by core and source. */
+/* Time from launch to one stage on the path to user code, on one core by one source. */
 struct wake_stage {
 	uint32_t cpu;
-	enum wake_source source;
-	const char *name;
+	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* since the stage before */
+	double step_ns; /* difference to the previous stage */
 };
 
-/* Time of one core, or its package, in a C-state, by the hardware's counter. */
+/* Residency of one core or its package in a C-state, from a hardware counter. */
 struct wake_residency {
 	uint32_t cpu;
 	char name[8];
 	double ns;
-	double ratio; /* of the sweep */
+	double ratio; /* share of the sweep's duration */
 };
 
 #define WAKE_CARD_OTHERS 512
 
-/* The card of source nic. */
+/* Network card of source nic. */
 struct wake_card {
 	char device[IFNAMSIZ];
-	char others[WAKE_CARD_OTHERS]; /* other cards with a clock: "eth1 (no link)" */
+	char others[WAKE_CARD_OTHERS]; /* other cards with a hardware clock: "eth1 (no link)" */
 	char disciplines[96];	       /* running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
-	const char *method;	 /* how its clock was read */
-	uint64_t half_window_ns; /* worst half-window of these readings */
-	double drift_ppb;	 /* worst drift of its clock */
-	uint64_t missed;	 /* packets that missed their time */
-	struct wake_dma dma;	 /* from launch to wire */
-	bool dma_given;		 /* by --dma */
+	const char *method;	 /* method of reading the hardware clock */
+	uint64_t half_window_ns; /* maximum error of the clock readings */
+	double drift_ppb;	 /* maximum drift of the hardware clock */
+	uint64_t missed;	 /* packets that missed their launch time */
+	struct wake_dma dma;	 /* time from launch to wire */
+	bool dma_given;		 /* --dma was given */
 };
 
 struct wake_window {
 	uint64_t time_unix_ns, window_ns;
 	unsigned int sources; /* bit per enum wake_source */
-	bool breakdown;	      /* stages were asked for */
-	bool bare;	      /* no calibration was wanted */
-	struct err separate_err; /* why the programs of load do not count for us, if they were to */
+	bool breakdown;	      /* stages were requested */
+	bool bare;	      /* the timestamps were not calibrated */
+	struct err separate_err; /* why wake could not share the programs of load */
 
-	/* The sweep; unknown for passive. */
+	/* Parameters of the sweep; unknown for source passive. */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	uint64_t overhead_ns, uncertainty_ns; /* largest of any core; unknown if any is */
+	uint64_t overhead_ns, uncertainty_ns; /* maximum over all cores */
 	uint64_t asked, taken;
-	uint64_t rejected[WAKE_NR_REJECTS]; /* WAKE_UNKNOWN: the source lacks this count */
-	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
+	uint64_t rejected[WAKE_NR_REJECTS]; /* by reason; unknown if the source lacks the count */
+	uint64_t not_a_timer, odd_state;    /* reasons of source passive only */
 	WAKE_LOSSES(LOSS_MEMBER)
-	uint64_t budget_ns; /* of --budget; 0: none */
-	bool over_budget; /* no state fits on a core, in this window or an earlier one */
-	bool exceeded; /* a state took longer than claimed, in this window or an earlier one */
+	uint64_t budget_ns; /* 0 without --budget */
+	/* Sticky: a core had no state within the budget; a state exceeded the claimed latency. */
+	bool over_budget, exceeded;
 
 	struct wake_machine machine;
 	struct wake_card card;
-	bool card_chose_cpu;   /* nic: no CPU was named, so the first was measured */
-	bool launch_at_waking; /* remote: this kernel has no event at the IPI */
-	bool sender_near;      /* remote: the sender's core shared a package with a measured one */
+	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
+	bool launch_at_waking; /* source remote: this kernel has no event for IPIs */
+	bool sender_near;      /* source remote: the sender shared a package with a measured core */
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
-	bool stopped;	       /* before its end */
-	unsigned int unrestored; /* settings of this run that could not be restored */
+	bool stopped;	       /* the user stopped the run early */
+	unsigned int unrestored; /* number of settings that could not be restored */
 
 	struct wake_state *states;
 	struct wake_cpu *cpus;
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	struct wake_budget *budgets; /* with --budget: one per core */
-	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
+	struct wake_budget *budgets; /* one per core with --budget */
+	struct wake_state *totals;   /* one per forced state, over all cores */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
-	bool by_preference; /* rounds set energy preferences, not idle states */
-	bool failed; /* sticky: out of memory */
+	bool by_preference; /* rounds differ by energy preference, not by idle state */
+	bool failed;	    /* sticky: out of memory */
 };
 
 void wake_window_free(struct wake_window *window);

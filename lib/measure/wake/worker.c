@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pins a thread to its core, arms launches there, and calibrates: stamp, clock, busy latency. */
+/* Pins worker threads, arms launches, and measures the cost of the timestamps on each core. */
 #include "measure/wake/worker.h"
 
 #include <errno.h>
@@ -12,16 +12,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/cpu.h"
 
 #define STAMP_POINTS 200
-/* A sleep too short for the core to go idle doubles the next one; any other halves it. */
+/*
+ * Limits of the sleep before each idle exit. A sleep that was too short for the core to go idle
+ * doubles the next sleep, any other sleep halves it.
+ */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
-/* Other tasks may keep the core busy: wait this long for enough idle exits, then give up. */
+/* Longest calibration of a core that other tasks keep busy. */
 #define CALIBRATE_LIMIT_NS NSEC_PER_SEC
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
-/* How long to spin for the timer's handler; doubled after each point that missed it. */
+/* Spin time after the launch. The spin time doubles after each point without a timer handler. */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
@@ -30,21 +34,12 @@
 int wake_pin(unsigned int cpu, struct err *err)
 {
 	struct sched_param priority = {.sched_priority = 1};
-	cpu_set_t *one = CPU_ALLOC(cpu + 1);
-	size_t size = CPU_ALLOC_SIZE(cpu + 1);
-	int rc = 0;
+	int rc = affinity_pin(0, cpu);
 
-	if (!one)
-		return err_set(err, -ENOMEM, "out of memory");
-	CPU_ZERO_S(size, one);
-	CPU_SET_S(cpu, size, one);
-	if (sched_setaffinity(0, size, one))
-		rc = err_set(err, -errno, "cannot run on CPU %u: %s", cpu, strerror(errno));
-	CPU_FREE(one);
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* So that no other task runs between wake-up and user code; best effort. */
+	/* Real-time priority, if permitted: no other task runs between wake-up and user code. */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
-	return rc;
+	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
 }
 
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
@@ -52,7 +47,7 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	volatile __u64 *launch = &worker->launch->launch_ns;
 
 	*launch = 0;
-	/* The BPF programs that could interrupt this run on the same core: program order is enough. */
+	/* The BPF programs run on the same core, so compiler barriers are enough. */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
 	atomic_signal_fence(memory_order_seq_cst);
@@ -87,7 +82,7 @@ static void clock_cost(struct wake_calibration *c)
 	c->clock_step_ns = isinf(step) ? 0 : step;
 }
 
-/* Each sleep ends in an idle exit, on which two programs run one right after the other. */
+/* Cost of a timestamp: two BPF programs run one after the other on each idle exit. */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
@@ -99,7 +94,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* 0: the core did not go idle, so nothing was measured. */
+		/* The cost is 0 if the core did not go idle. */
 		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;
@@ -112,11 +107,11 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Interrupt latency without an idle state: the core spins in user code until after the launch.
- * Under PREEMPT_RT the timer's handler runs in a thread that has our own priority. If the first
- * points do not see it, give up our priority so that the thread can run.
+ * Interrupt latency of a busy core, which spins in user code until after the launch. Under
+ * PREEMPT_RT the timer handler runs in a thread with the same real-time priority as the worker. If
+ * the first points have no handler, the worker gives up its priority so that the thread can run.
  */
-static int busy_points(struct wake_worker *w)
+static void busy_points(struct wake_worker *w)
 {
 	double latency[BUSY_POINTS];
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, after = BUSY_AFTER_NS;
@@ -126,8 +121,10 @@ static int busy_points(struct wake_worker *w)
 	int policy = sched_getscheduler(0);
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 
-	if (fd < 0)
-		return err_set(&w->err, -errno, "cannot create a timer: %s", strerror(errno));
+	if (fd < 0) {
+		err_set(&w->err, -errno, "cannot create a timer: %s", strerror(errno));
+		return;
+	}
 	sched_getparam(0, &priority);
 	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(w->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
@@ -145,7 +142,7 @@ static int busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* The core went idle after all, or another interrupt came in between. */
+		/* Skip a point in which the core went idle or another interrupt came first. */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);
@@ -153,12 +150,11 @@ static int busy_points(struct wake_worker *w)
 	close(fd);
 	sched_setscheduler(0, policy, &priority);
 	wake_summarize(latency, nr, &w->calibration.busy);
-	return 0;
 }
 
-int wake_calibrate(struct wake_worker *worker)
+void wake_calibrate(struct wake_worker *worker)
 {
 	clock_cost(&worker->calibration);
 	stamp_cost(worker);
-	return busy_points(worker);
+	busy_points(worker);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page: tabs, keys, pause, and which view gets which report. It shows an exporter, or the windows in its own file.
+// Main script of the page: tabs, keys and pause, for a running exporter or for the windows embedded in a report file.
 import {printable, setText} from "./dom.js";
 import {Feed, nounOf} from "./feed.js";
 import {Cores} from "./cores.js";
@@ -17,7 +17,7 @@ import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
 const ASK_MS = 1500;
-// A moment has a window that ended this near.
+// Maximum distance of a window from a chosen moment.
 const NEAR_S = 10;
 const byId = (id) => document.getElementById(id);
 
@@ -29,7 +29,7 @@ class App {
 		this.findings = new Findings(byId("findings"), (finding) => this.openFinding(finding));
 		this.losses = new Losses(byId("losses"));
 		this.past = new Past();
-		// While paused: the reports that are shown, by noun; and the moment that a link asks for.
+		// While paused: the shown reports by noun, and the moment of the link.
 		this.frozen = new Map();
 		this.moment = null;
 		this.host = null;
@@ -66,7 +66,7 @@ class App {
 		}
 	}
 
-	// The whole file at once. Only views with a result or a reason have a tab.
+	// Shows all windows of a report file. Only views with a result or a reason have a tab.
 	play() {
 		Object.assign(span, {seconds: Infinity, windows: Infinity});
 		Object.assign(this.viewOf, {doctor: this.views.doctor, audit: this.views.audit, crit: this.views.crit});
@@ -79,7 +79,7 @@ class App {
 			"recorded";
 		document.title = "subtick report";
 		this.tick();
-		// Paper has all views, each with its tables.
+		// Printing shows all views with their tables.
 		addEventListener("beforeprint", () => this.unfold(true));
 		addEventListener("afterprint", () => this.unfold(false));
 		matchMedia("print").addEventListener("change", (event) => this.unfold(event.matches));
@@ -106,7 +106,7 @@ class App {
 		this.render();
 	}
 
-	// Shows an earlier time. If its windows are not here, open() gets them after a reload.
+	// Shows an earlier time. Reloads the page if its windows are not in memory; open() then requests them.
 	goBack(moment) {
 		if (!(moment > 0))
 			return;
@@ -115,7 +115,7 @@ class App {
 			location.reload();
 	}
 
-	// The windows of this view, to choose one of.
+	// Fills the list of moments with the windows of this view.
 	showMoments() {
 		const times = [...this.past.kept].filter(([noun]) => this.viewOf[noun] === this.view() && noun !== "doctor")
 			.flatMap(([, list]) => list.map((report) => report.time_unix_ns / 1e9));
@@ -126,7 +126,7 @@ class App {
 			this.moment === null ? time === times.at(-1) : time === this.moment)));
 	}
 
-	// Tabs that can be chosen, in order.
+	// Names of the visible tabs, in order.
 	names() {
 		return Object.keys(this.views).filter((name) => !byId(`tab-${name}`).hidden);
 	}
@@ -151,7 +151,7 @@ class App {
 				location.reload();
 		});
 		addEventListener("keydown", (event) => this.key(event));
-		// Plots are pictures: redraw them in the colours of the screen or of paper.
+		// Plots are bitmaps, so redraw them when the colours change.
 		for (const query of ["(prefers-color-scheme: dark)", "print"])
 			matchMedia(query).addEventListener("change", () => {
 				Object.values(this.views).forEach((view) => view.restyle?.());
@@ -169,7 +169,7 @@ class App {
 			if (this.moment !== null && !reports.some((one) => Math.abs(one.time_unix_ns / 1e9 - this.moment) <= NEAR_S)) {
 				const old = await this.kept(`history?at=${this.moment - span.seconds / 2}&for=${span.seconds}`);
 
-				// Windows of now would push them out of the charts.
+				// Current windows would push old ones out of the charts.
 				this.back = old.length > 0;
 				reports = this.back ? old : reports;
 			}
@@ -181,7 +181,7 @@ class App {
 					}
 			this.host = await this.feed.get("host");
 		} catch {
-			// Without history the charts begin now, and the host has no name.
+			// Without the history the charts begin now, and the host name is missing.
 		}
 		this.opening = false;
 		this.showHost();
@@ -209,7 +209,7 @@ class App {
 		document.title = `${printable(this.host.hostname)} – subtick`;
 	}
 
-	// A link: a view, and perhaps a moment.
+	// Opens a link: a view, and optionally a moment.
 	follow(hash) {
 		const {name, at} = parseHash(hash);
 
@@ -229,7 +229,7 @@ class App {
 		this.tick();
 	}
 
-	// While paused the views go on collecting, and show the frozen reports.
+	// While paused, views still collect reports, but show the frozen ones.
 	render() {
 		const view = this.view(), live = view.report;
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === view);
@@ -288,7 +288,7 @@ class App {
 			this.ask();
 	}
 
-	// Shows the view of a finding, and its group or CPU there.
+	// Shows the view of a finding and selects its group or CPU.
 	openFinding(finding) {
 		const view = this.viewOf[finding.noun];
 		const picked = view === this.views.cores ? finding.cpu : finding.victim;
@@ -298,7 +298,7 @@ class App {
 			view.pick(picked);
 	}
 
-	// The address leads back here: while paused to this moment.
+	// Puts the view, and while paused the moment, into the address.
 	link() {
 		const hash = formatHash(this.current, this.paused ? this.moment : null);
 
@@ -373,7 +373,7 @@ class App {
 		this.render();
 	}
 
-	// While paused the history goes on; only the display stops.
+	// While paused, reports are still stored; only the display stops.
 	report(report) {
 		const noun = nounOf(report), view = this.viewOf[noun] ?? (this.recorded ? this.views.other : null);
 
@@ -388,7 +388,7 @@ class App {
 			view.add(report);
 			this.showEmpty(view);
 		} catch (error) {
-			// Only a file that was not written by subtick can have such a report.
+			// Only a file that subtick did not write can contain an invalid report.
 			this.losses.problem(noun, `could not be read: ${error.message}`);
 		}
 		if (this.recorded)
@@ -401,7 +401,7 @@ class App {
 		byId(`tab-${Object.keys(this.views).find((name) => this.views[name] === view)}`).hidden = false;
 	}
 
-	// A view that has no report, but a reason for that, shows the reason and nothing else.
+	// A view without a report shows only the reason.
 	showEmpty(view) {
 		this.tables.get(view)?.node.parentElement.classList.toggle("empty", !view.report);
 	}

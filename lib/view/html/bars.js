@@ -13,7 +13,7 @@ function svg(tag, attributes, ...children) {
 	return node;
 }
 
-// rows: [[label, value, text]]; a table whose bars share one scale.
+// Table of bars with a common scale. rows: [[label, value, text]].
 export function barTable(caption, heads, rows) {
 	const most = Math.max(...rows.map((row) => row[1] ?? 0), 0);
 
@@ -54,7 +54,7 @@ export class Sparkline {
 			preserveAspectRatio: "none"}, this.line);
 	}
 
-	// points: [[x 0…1, value]]; each line has its own scale.
+	// Line with its own scale. points: [[x 0…1, value]].
 	draw(points) {
 		const most = Math.max(...points.map((point) => point[1]), 1e-9);
 
@@ -63,7 +63,7 @@ export class Sparkline {
 	}
 }
 
-// A logarithmic scale of whole decades that contains all values.
+// Logarithmic scale of whole decades that contains all values.
 export class LogScale {
 	constructor(values) {
 		const have = values.filter((value) => known(value) && value > 0);
@@ -92,7 +92,7 @@ export class LogScale {
 	}
 }
 
-// Minimum to maximum as a line, median to p99 as a box, the claim as a mark.
+// Draws a line from minimum to maximum, a box from median to p99, and a mark at the claim.
 export function spread(scale, {min, median, p99, max, claimed}) {
 	const node = svg("svg", {viewBox: "0 0 1000 20", class: "spread", preserveAspectRatio: "none",
 		"aria-hidden": "true"});

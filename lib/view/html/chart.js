@@ -2,7 +2,7 @@
 // Draws lines, filled stacks and steps over a linear or logarithmic x axis on a canvas.
 
 const LEFT = 64, BOTTOM = 26, TOP = 6, RIGHT = 30;
-// Whole seconds only: labels of shorter steps would all be the same.
+// Steps of whole seconds, because time labels have no fractions.
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
 const LABEL_PX = 84;
 
@@ -145,7 +145,7 @@ export class Chart {
 			}
 			if (!run)
 				runs.push(run = []);
-			// A step holds what lies between the edge before and this one.
+			// A step shows the value between the previous edge and this one.
 			if (steps && i)
 				run.push([this.toX(x[i - 1]), this.toY(y[i])]);
 			run.push([this.toX(value), this.toY(y[i])]);
@@ -184,7 +184,7 @@ export class Chart {
 		}
 	}
 
-	// Values to compare with: dashed vertical lines.
+	// Draws dashed vertical lines at reference values.
 	drawRules(ctx, rules) {
 		ctx.setLineDash([6, 4]);
 		for (const rule of rules) {
@@ -194,7 +194,7 @@ export class Chart {
 		}
 	}
 
-	// The number of the point nearest to a position in pixels; -1 outside.
+	// Index of the point nearest to a position in pixels; -1 outside the plot.
 	nearest(data, left) {
 		let best = -1, least = Infinity;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cores: one bar each, split by context, with the busy share of /proc/stat; and their history.
+// Cores: a bar of each core by context, the busy share of /proc/stat, and the history.
 import {el, known, missing, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
-// In the order of the stack. The rest of the bar is idle.
+// Contexts in the order of the stack. The rest of the bar is idle.
 export const CONTEXTS = [
 	["task", "tasks"],
 	["hardirq", "interrupts"],
@@ -22,13 +22,13 @@ const MANY = 32;
 function parts(cpu) {
 	const split = CONTEXTS.map(([key]) => cpu[`${key}_ratio`]);
 
-	// A source without contexts knows only how busy the core is.
+	// Some sources measure the busy share only, without contexts.
 	if (!split.some(known))
 		split[0] = cpu.busy_ratio;
 	return split;
 }
 
-// The threshold comes with the figures: it is the same in every view of subtick.
+// The report contains the threshold, which is the same in every view of subtick.
 function isWrong(cpu, wrong) {
 	const stat = pick(cpu, STAT);
 
@@ -201,7 +201,7 @@ export class Cores {
 			[window.cpus.get(this.picked)].filter(Boolean);
 		const split = CONTEXTS.map((_, i) =>
 			this.past.map((window) => mean(at(window).map((cpu) => cpu.parts[i]))));
-		// From the top of the stack down: each series is painted over the previous one.
+		// Draw from the top of the stack down: each series covers the previous one.
 		const sums = [], shown = [null];
 		let below = this.past.map(() => 0);
 

@@ -60,7 +60,7 @@ export class Doctor {
 
 	fill() {
 		const commands = this.report.commands ?? [];
-		// Problems first; otherwise the exporter's order.
+		// Problems come first. Rows of equal status keep the exporter's order.
 		const checks = [...this.report.checks ?? []].sort((a, b) => rank(a.status) - rank(b.status));
 		const bad = checks.filter((check) => check.status !== "ok").length;
 

@@ -23,12 +23,12 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
-// Why a view has no figures: the command line that collects them, if the reason has one.
+// Text of a view without figures: the command line that collects them, or else the reason.
 export function missing(what, why) {
 	return /\bsubtick serve .*/.exec(why)?.[0] ?? `${what} unavailable: ${why}`;
 }
 
-// Characters that would vanish or reorder the line. The list and the codes are those of utf8_printable() in utf8.c.
+// Characters that are invisible or reorder the line. utf8_printable() in utf8.c has the same list and codes.
 const HIDDEN = new RegExp("[\\0-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
 	"\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
 const BYTES = new TextEncoder();
@@ -42,11 +42,11 @@ export function printable(name) {
 
 const TAIL = 14;
 
-// Cuts the middle out of a long path: its end is what distinguishes siblings.
+// Cuts the middle out of a long path, because the end of the path distinguishes siblings.
 export function path(name) {
 	const letters = [...printable(name)];
 
-	// If little is left before the tail, the tail is the whole name.
+	// A name that is hardly longer than the tail stays whole.
 	if (letters.length <= TAIL + 6)
 		return el("span", {}, letters.join(""));
 	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
@@ -86,7 +86,7 @@ export function count(value) {
 	return known(value) ? value.toLocaleString("en") : "–";
 }
 
-// For axes.
+// Formats a value for axis labels.
 export function wholePercent(value) {
 	return known(value) ? `${Math.round(value * 100)} %` : "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gets reports from the exporter: by the event stream, or by polling if that does not work.
+// Receives reports from the exporter by the event stream, or by polling if the stream fails.
 
 export const NOUNS = ["load", "runq", "wake", "noise"];
 const RETRY_MS = 2000;
@@ -7,7 +7,7 @@ const POLL_MS = 2000;
 
 // Reads the stream with fetch(), because EventSource cannot send the token.
 export class Feed {
-	// onOpen: called once, before the first report of the stream.
+	// onOpen is called once, before the first report of the stream.
 	constructor(onReport, onState, onRefusal, onOpen = () => {}) {
 		this.onReport = onReport;
 		this.onOpen = onOpen;
@@ -41,7 +41,7 @@ export class Feed {
 		return JSON.parse(text);
 	}
 
-	// The exporter's message if it sent one.
+	// Text of the exporter's error response, if there is one.
 	static reason(answer, text) {
 		try {
 			const body = JSON.parse(text);
@@ -52,7 +52,7 @@ export class Feed {
 		}
 	}
 
-	// Gets one report now; if the exporter refuses it, shows the reason.
+	// Requests one report. If the exporter refuses, shows the reason.
 	async ask(noun) {
 		try {
 			this.onReport(await this.get(noun));
@@ -106,7 +106,7 @@ export class Feed {
 			await this.onOpen();
 		}
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-		// Join the chunks only at the end of an event: a long event has many of them.
+		// Long events have many chunks, so join the chunks at the end of the event.
 		let pieces = [];
 
 		for (;;) {

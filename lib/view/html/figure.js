@@ -13,7 +13,7 @@ function seriesOf(rows, {y, split}) {
 			format(value, metric(split)) : ""].filter(Boolean).join(", ")})));
 }
 
-// A histogram's bars as steps: a count holds from the edge before it.
+// Converts histogram bars to steps: a count applies from the previous edge on.
 function bars(rows, {x, end, y}) {
 	const at = [], counts = [];
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Findings in sentences above every view, most time lost first. A finding leads to its view and its group.
+// List of findings above every view, most time lost first. A click opens the view and the group of a finding.
 import {el, printable} from "./dom.js";
 
 const MOST = 5;
-// Seconds between two sorts, so that a sentence can be read before it moves.
+// Seconds between two sorts, so that readers can finish a sentence before it moves.
 const STEADY_S = 10;
-// Seconds for which a finding that ended is still shown.
+// Seconds for which ended findings stay in the list.
 const ENDED_S = 60;
 
 const keyOf = (noun, finding) => JSON.stringify([noun, finding.rule, finding.victim, finding.culprit,
 	finding.cpu, finding.victim || finding.culprit ? "" : finding.finding]);
-// Findings that ended are last, before them those about figures of other tools; else most time lost first.
+// Order: findings by lost time, then findings about figures of other tools, then ended findings.
 const rank = (finding) => 2 * (finding.ended !== null) + (finding.cause === "accounting");
 const before = (a, b) => rank(a) - rank(b) || b.share - a.share;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
 export class Findings {
-	// @open: shows the view of a noun and the group or the CPU of a finding.
+	// @open is called with a finding that was clicked.
 	constructor(place, open) {
 		this.place = place;
 		this.open = open;
@@ -38,7 +38,7 @@ export class Findings {
 			if (finding.noun !== noun || current.has(key))
 				continue;
 			finding.ended ??= now;
-			// A moment before the end, chosen by the reader, has no finding of later moments.
+			// The reader may have chosen an earlier moment: drop findings that ended after it.
 			if (now - finding.ended > ENDED_S || now < finding.ended)
 				this.known.delete(key);
 		}
@@ -49,7 +49,7 @@ export class Findings {
 		this.draw();
 	}
 
-	// A known finding keeps its place; a new one comes before the first that lost less.
+	// A known finding keeps its position. A new finding is inserted before the first that lost less.
 	put(key, finding) {
 		const list = [...this.known];
 		const at = list.findIndex(([, other]) => before(finding, other) < 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Heat map of the blame table: victims and culprits; the colour is the time waited.
+// Heat map of the blame table: the colour shows how long each victim waited for each culprit.
 import {count, el, ns, path, printable} from "./dom.js";
 
 const MOST = 16; // rows and columns; the rest is summed in one more

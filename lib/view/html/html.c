@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a report: the live page, its data, and text for readers without JavaScript. */
+/* Writes HTML documents: a report with the scripts of the live page, and audit --paper. */
 #include "view/html/html.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/html/assets.h"
+#include "view/cells.h"
+#include "view/svg/plots.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
-void html_text(FILE *out, const char *text)
-{
-	static const char special[] = "<>&\"'";
-	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
-	char *safe = utf8_printable(text, 0);
-
-	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
-		const char *at = strchr(special, *p);
-
-		if (at)
-			fputs(names[at - special], out);
-		else
-			putc(*p, out);
-	}
-	free(safe);
-}
-
-/* Writes JSON into a script element: "<" becomes \u003c, so that no name can end the element. */
+/* Writes JSON into a script element. "<" becomes \u003c, so that no text can end the element. */
 static void html_json(FILE *out, const char *json, size_t size)
 {
 	for (const char *end = json + size, *next; json < end; json = next + 1) {
@@ -56,7 +40,7 @@ void html_json_text(FILE *out, const char *text)
 	free(safe);
 }
 
-/* Replaces "us" by "µs", which some terminals cannot show and every browser can. */
+/* Browsers can show "µs", which some terminals cannot. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
 	size_t length;
@@ -68,7 +52,7 @@ const char *html_ns(double ns, char *buf, size_t size)
 	return buf;
 }
 
-/* Writes @text line by line, because html_text() writes a line feed as \x0a. */
+/* Writes text line by line, because utf8_print_markup() escapes line feeds. */
 static int put_lines(FILE *out, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
@@ -77,7 +61,7 @@ static int put_lines(FILE *out, const char *text)
 		return -ENOMEM;
 	fputs("<pre>", out);
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		html_text(out, line);
+		utf8_print_markup(out, line, 0, true);
 		putc('\n', out);
 	}
 	fputs("</pre>", out);
@@ -90,14 +74,14 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 	int rc;
 
 	fputs("<noscript>\n<p>", out);
-	html_text(out, doc->machine ?: "");
+	utf8_print_markup(out, doc->machine ?: "", 0, true);
 	fputs("</p>\n", out);
 	rc = doc->findings && *doc->findings ? put_lines(out, doc->findings) : 0;
 	for (size_t i = 0; i < doc->nr_missing; i++) {
 		fputs("<p>", out);
-		html_text(out, doc->missing[i].command);
+		utf8_print_markup(out, doc->missing[i].command, 0, true);
 		fputs(" is missing: ", out);
-		html_text(out, doc->missing[i].why);
+		utf8_print_markup(out, doc->missing[i].why, 0, true);
 		fputs("</p>\n", out);
 	}
 	if (!rc && doc->text)
@@ -125,14 +109,81 @@ static void put_data(FILE *out, const struct html_doc *doc)
 
 int html_write(FILE *out, const struct html_doc *doc)
 {
-	struct output output;
-	int rc = output_begin(&output, out);
+	int rc;
 
-	if (rc)
-		return rc;
 	fprintf(out, "%s<style>%s</style>\n%s", web_report_head, web_style, web_report_body);
 	rc = put_noscript(out, doc);
 	put_data(out, doc);
 	fprintf(out, "<script>%s</script>\n</body>\n</html>\n", web_script);
-	return output_end(&output, rc);
+	return stream_end(out, rc);
+}
+
+static int put_row(FILE *out, const struct table *table, size_t row)
+{
+	fputs("<tr>", out);
+	for (size_t col = 0; col < table->nr_cols; col++) {
+		char *text;
+
+		if (table->cols[col].data_only)
+			continue;
+		text = cells_text(table, row, col, 0);
+		if (!text)
+			return -ENOMEM;
+		fputs(cells_left(table, col) ? "<td>" : "<td class=\"n\">", out);
+		utf8_print_markup(out, text, 0, true);
+		fputs("</td>", out);
+		free(text);
+	}
+	fputs("</tr>\n", out);
+	return 0;
+}
+
+static int put_table(FILE *out, const struct table *table)
+{
+	int rc = 0;
+
+	fputs("<h2>", out);
+	utf8_print_markup(out, table->title, 0, true);
+	fputs("</h2>\n<table>\n<tr>", out);
+	for (size_t col = 0; col < table->nr_cols; col++) {
+		if (table->cols[col].data_only)
+			continue;
+		fputs("<th>", out);
+		utf8_print_markup(out, table->cols[col].title, 0, true);
+		fputs("</th>", out);
+	}
+	fputs("</tr>\n", out);
+	for (size_t row = 0; row < table->nr_rows && !rc; row++)
+		rc = put_row(out, table, row);
+	fputs("</table>\n", out);
+	return rc;
+}
+
+int html_paper_write(FILE *out, const struct report *report)
+{
+	int rc = report_check(report);
+
+	if (rc)
+		return rc;
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+	      "<title>CPU usage data: the paper and this machine</title>\n"
+	      "<style>body{font-family:sans-serif;max-width:60em;margin:auto;padding:1em}"
+	      "table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;"
+	      "border-bottom:1px solid #ddd}.n{text-align:right}img{max-width:100%}</style>\n"
+	      "<h1>CPU usage data: the paper and this machine</h1>\n<ul>\n",
+	      out);
+	for (size_t i = 0; i < report->nr_notes; i++) {
+		fputs("<li>", out);
+		utf8_print_markup(out, report->notes[i], 0, true);
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+	for (size_t i = 0; i < report->nr_tables && !rc; i++)
+		rc = put_table(out, report->tables[i]);
+	for (size_t i = 0; i < AUDIT_NR_PAPER_FIGURES; i++)
+		fprintf(out, "<h2>Figure %s</h2>\n<img src=\"figure-%s.svg\" alt=\"figure %s\">\n",
+			audit_paper_figures[i].number, audit_paper_figures[i].number,
+			audit_paper_figures[i].number);
+	fputs("</html>\n", out);
+	return stream_end(out, rc);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recorded windows as one self-contained HTML file: the live page with its data embedded. */
+/* Self-contained HTML documents, and the embedded files of the live page. */
 #ifndef SUBTICK_VIEW_HTML_H
 #define SUBTICK_VIEW_HTML_H
 
@@ -8,7 +8,7 @@
 
 #include "report/report.h"
 
-/* A measurement that is missing from the document, and the reason. */
+/* A measurement that failed, and the reason. */
 struct html_missing {
 	const char *command;
 	const char *why;
@@ -18,33 +18,53 @@ struct html_doc {
 	const char *machine; /* one line that describes the machine, or NULL if unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	/*
-	 * Shown without JavaScript: findings of all windows, and the text view of all windows; each
-	 * may be NULL.
-	 */
+	/* Shown without JavaScript: findings and text view of all windows. Each may be NULL. */
 	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;
 };
 
 /*
- * Writes and flushes the document. The document loads no other files, and its
- * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the stream's
- * -errno.
+ * Writes a report and flushes the stream. The document loads no other files, and its
+ * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the -errno
+ * of the stream.
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
-/* Writes the page of audit --paper. The page shows the files figure-N.svg of its own directory. */
+/* Writes the HTML page of audit --paper, which shows the files figure-N.svg of its directory. */
 int html_paper_write(FILE *out, const struct report *report);
 
-/* Writes @text as a JSON string for a script element, after escaping as in utf8_printable(). */
+/* Writes utf8_printable() text as a JSON string that is safe inside a script element. */
 void html_json_text(FILE *out, const char *text);
-/*
- * Writes @text escaped for HTML content and quoted attributes, after escaping as in
- * utf8_printable().
- */
-void html_text(FILE *out, const char *text);
 /* Formats a duration as in the text view, with "µs" instead of "us". */
 const char *html_ns(double ns, char *buf, size_t size);
+
+struct web_asset {
+	const char *path; /* path of the URL, such as "/app.js" */
+	const char *type; /* Content-Type */
+	const char *data;
+	unsigned int size;
+};
+
+/* The files of the live page. The last entry has no path. */
+extern const struct web_asset web_assets[];
+/* Contents of /app.css and /app.js. */
+extern const char *const web_style, *const web_script;
+
+/*
+ * index.html of a report in two pieces: up to the style sheet, and from </head> on. The
+ * Content-Security-Policy allows web_style and web_script by their hashes.
+ */
+extern const char web_report_head[], web_report_body[];
+
+/* Script of the trace page, and hashes for its Content-Security-Policy. */
+extern const char web_timeline_script[], web_timeline_hash[], web_style_hash[];
+
+/*
+ * Content-Security-Policy of the live page: no inline script or style, no other origin, no frames.
+ */
+#define WEB_CSP                                                                         \
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 #endif

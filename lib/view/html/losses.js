@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Losses and doubts about figures, in one strip above every view.
+// Strip above every view with losses and quality warnings.
 import {count, el, known, percent} from "./dom.js";
 import {metric} from "./tables.js";
 
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
-// Not a loss: if a pair costs less than one step of the clock, half of its samples are below the overhead.
+// Not a loss: if an operation costs less than one clock step, half of its samples are below the overhead.
 const NO_LOSS = "below_overhead_total";
 
-// Totals are since the start of the measurement: an old loss must not look like a new one.
+// Totals count since the start of the measurement, so only their growth is a new loss.
 function doubts(noun, quality, before) {
 	const found = [];
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What takes time from the tasks: per core, by source, delay of softirqs, work functions, and whom it hit.
+// Noise: time taken from tasks per core and source, softirq delays, work functions, and the interrupted cgroups.
 import {count, el, known, missing, notes, ns, origin, path, printable, setText} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
-// The parts of a core's noise, their names on the page, and the classes that have their colours.
+// Parts of a core's noise: key, name on the page, CSS class of the colour.
 const PARTS = [
 	["hardirq_ratio", "interrupts", "ctx-hardirq"],
 	["softirqs_ratio", "softirqs", "ctx-softirq_on_task"],
@@ -13,7 +13,7 @@ const PARTS = [
 const PAGE = 50;
 const HITS = 20;
 
-// Noise is often less than a tenth of a percent.
+// Shares of noise are often below 0.1 %, so they need more digits.
 function share(value) {
 	return known(value) ? (value * 100).toFixed(2) + " %" : "–";
 }
@@ -34,7 +34,7 @@ function nameOf(source) {
 	return known(source.irq) ? `${printable(source.name)} (line ${source.irq})` : printable(source.name);
 }
 
-// heads: [[title, class]]; columns of class "roomy" are left out on a phone.
+// heads: [[title, class]]. Phones hide columns of class "roomy".
 function table(name, caption, heads, rows) {
 	return el("div", {class: "scroll"}, el("table", {class: name}, el("caption", {}, caption),
 		el("thead", {}, el("tr", {}, ...heads.map(([title, style]) => el("th", {scope: "col", class: style}, title)))),
@@ -123,7 +123,7 @@ export class Noise {
 			`the longest ${ns(worst.max_ns)}.` : "No core has a figure for this window.");
 	}
 
-	// Bars share the scale of the worst core: noise is a small part of a core's time.
+	// Bars share the scale of the worst core, because noise is a small part of a core's time.
 	renderCores(cores) {
 		const heads = [["core", ""], ["noise", "number"], ["events/s", "number roomy"], ["longest", "number"],
 			["by kind", "wide"]];

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Earlier windows: history from the exporter, links to a moment, and files of what is shown.
+// Earlier windows: the exporter's history, links to a moment, and saved files.
 import {nounOf} from "./feed.js";
 
 const HEADER = 10;
 
-// How much history a page keeps: per view in seconds, and per run queue in windows. A report keeps all.
+// Length of the history in memory: seconds per view, windows per cgroup. A report file keeps all.
 export const span = {seconds: 600, windows: 120};
 
-// Drops what is too old; each entry has its time in seconds.
+// Drops entries older than the span; each entry has its time in seconds.
 export function trim(past) {
 	while (past[0].time < past.at(-1).time - span.seconds)
 		past.shift();
 }
 
-// The file has one gzip member for one or more windows. All members begin with the same header.
+// The history is a sequence of gzip members with one or more windows each. All members have the same header.
 function members(bytes) {
 	const starts = [];
 
@@ -34,14 +34,14 @@ async function unpack(member) {
 	return (await new Response(stream).text()).trim().split("\n").map((line) => JSON.parse(line));
 }
 
-// All reports of the file, oldest first. Unreadable reports are left out.
+// All reports of the history, oldest first. Unreadable reports are skipped.
 export async function unpackAll(buffer) {
 	const done = await Promise.allSettled(members(new Uint8Array(buffer)).map(unpack));
 
 	return done.filter((one) => one.status === "fulfilled").flatMap((one) => one.value);
 }
 
-// The reports of the kept span, by noun.
+// Reports of the span in memory, by noun.
 export class Past {
 	constructor() {
 		this.kept = new Map();
@@ -58,7 +58,7 @@ export class Past {
 			list.shift();
 	}
 
-	// For each noun the report whose window ended nearest to that second.
+	// Report of each noun whose window ended nearest to a time in seconds.
 	at(seconds) {
 		const near = new Map(), away = (report) => Math.abs(report.time_unix_ns / 1e9 - seconds);
 
@@ -73,7 +73,7 @@ export class Past {
 	}
 }
 
-// "cores@1763251200.5": a view, and the moment to show.
+// A link such as "cores@1763251200.5" has a view and a moment.
 export function parseHash(hash) {
 	const [name, at] = hash.replace(/^#/, "").split("@");
 	const seconds = Number(at);
@@ -94,7 +94,7 @@ export function save(name, blob) {
 	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// "3 d 4 h", "5 h 6 min", "7 min".
+// Formats a duration as "3 d 4 h", "5 h 6 min" or "7 min".
 export function uptime(seconds) {
 	const minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
 

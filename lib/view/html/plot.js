@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A figure: caption, chart in the page's colours as wide as its container, and a legend with values.
+// A figure: caption, chart as wide as its container, and a legend with values.
 import {Chart} from "./chart.js";
 import {el, setText} from "./dom.js";
 
@@ -45,7 +45,7 @@ export class Plot {
 		this.canvas.setAttribute("aria-label", text);
 	}
 
-	// Colours are asked for anew at each drawing: there is nothing to forget.
+	// Colours are read at each drawing, so a change of the theme needs only a redraw.
 	restyle() {
 		this.render();
 	}
@@ -55,7 +55,7 @@ export class Plot {
 		this.render();
 	}
 
-	// While the pointer is elsewhere, the legend of a history shows the last window.
+	// Without a pointer on the chart, the legend shows the last window.
 	showValues() {
 		const {format, x} = this.options;
 		const at = this.hover >= 0 && this.hover < this.data[0].length ? this.hover :
@@ -96,7 +96,7 @@ export class Plot {
 		this.data = data;
 		this.shown = shown;
 		this.rules = rules;
-		// One window is no history.
+		// A single window needs no chart over time.
 		this.place.hidden = !this.options.x && data[0].length < 2;
 		this.render();
 	}

@@ -2,7 +2,7 @@
 // Wall time in which a task of a cgroup waited, by cause, beside the kernel's PSI. Needs --pressure.
 import {count, el, path, percent, printable} from "./dom.js";
 
-// A cause of the report, its name on the page, and the class that has its colour.
+// Causes: key of the report, name on the page, CSS class of the colour.
 const CAUSES = [
 	["contention", "behind other tasks", "ctx-task"],
 	["kernel_thread", "behind kernel threads", "ctx-ksoftirqd"],
@@ -16,7 +16,7 @@ export class Pressure {
 		this.node = el("div", {class: "pressure", hidden: true});
 	}
 
-	// Only with --pressure; the machine is the row of the root.
+	// Reports have these figures with --pressure only. The row of the root is the whole machine.
 	draw(report) {
 		const all = report.pressure;
 

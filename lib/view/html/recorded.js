@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The windows embedded in a file of `subtick report`, in place of an exporter.
+// Feeds the page with the windows embedded in a file of `subtick report`.
 import {nounOf} from "./feed.js";
 
 export class Recorded {

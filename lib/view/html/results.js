@@ -6,7 +6,7 @@ import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
 import {format, method, metric, tables} from "./tables.js";
 
-// By table. A table with "each" has one plot for each value of that column.
+// Plots by table. A table with "each" has one plot for each value of that column.
 const FIGURES = {
 	intervals: [{title: "Time between increments", x: "interval_ns", end: "interval_end_ns", y: ["count"], each: "set"}],
 	delays: [

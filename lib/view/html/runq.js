@@ -32,7 +32,7 @@ function nameOf(group) {
 		(known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
 }
 
-// For people: pods and containers by name. Two containers can have the same one, paths differ.
+// Display name of a group. Containers may have equal names, so the key is the path.
 function shownOf(group) {
 	return group.name ?? nameOf(group);
 }
@@ -153,7 +153,7 @@ export class Runq {
 			if (past.length > span.windows)
 				past.shift();
 		}
-		// Groups come and go by the thousand, so drop the history of those long gone.
+		// There may be thousands of short-lived groups: drop the history of old ones.
 		for (const [name, past] of this.past)
 			if (past.at(-1).window + span.windows < this.window)
 				this.past.delete(name);
@@ -209,7 +209,7 @@ export class Runq {
 			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
-	// Only with --idle-states; which latency limit would give the time back is among the notes.
+	// Reports have this table with --idle-states only. The notes name a latency limit that helps.
 	renderIdle(states) {
 		this.idle.hidden = !states;
 		if (!states)
@@ -246,7 +246,7 @@ export class Runq {
 			if (this.body.children[place] !== row.node)
 				this.body.insertBefore(row.node, this.body.children[place] ?? null);
 		});
-		// Move only rows in the wrong place: a row that moves loses the keyboard focus.
+		// Move only rows in the wrong position, because a moved row loses the keyboard focus.
 		if (focus?.isConnected && focus !== document.activeElement)
 			focus.focus({preventScroll: true});
 	}

@@ -9,7 +9,7 @@ const WINDOWS = 300;
 
 const color = (i) => COLORS[i % COLORS.length];
 
-// Adds cumulative counts at the same edges over cores and windows; null: above the last edge.
+// Sums cumulative counts with equal edges over cores and windows. Edge null is infinity.
 function add(sums, le) {
 	for (const bucket of le ?? [])
 		sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
@@ -34,7 +34,7 @@ export class Spread {
 		this.plots?.forEach((plot) => plot.restyle());
 	}
 
-	// states: [{name, claimed, list: [{le, count}]}] of one window. Each run has names of its own.
+	// Adds the states of one window: [{name, claimed, list: [{le, count}]}]. Each run has its own names.
 	add(states) {
 		const window = new Map();
 
@@ -50,7 +50,7 @@ export class Spread {
 			this.past.shift();
 	}
 
-	// One state over all windows kept: edges with cumulative counts.
+	// Cumulative counts of one state over all stored windows, by edge.
 	sum(name) {
 		const sums = new Map();
 
@@ -92,7 +92,7 @@ export class Spread {
 		if (!found.length)
 			return;
 		this.build(found.map((state) => state.label ?? state.name));
-		// From the last edge with no wake-up to the first edge with all.
+		// Range of the axis: from the last edge without a wake-up to the first edge with all.
 		const used = (edge) => found.some((state) => {
 			const at = state.edges.findIndex(([other]) => other === edge);
 			const below = state.edges[at]?.[1] ?? 0, before = state.edges[at - 1]?.[1] ?? 0;
@@ -101,7 +101,7 @@ export class Spread {
 		});
 		const x = edges.filter(used);
 
-		// The first bucket begins at 0, which a logarithmic axis lacks: begin at half of its edge.
+		// The first bucket begins at 0, which a logarithmic axis lacks, so draw it from half of its edge.
 		if (found.some((state) => state.edges[0][1] > 0))
 			x.unshift(x[0] / 2);
 		const rules = found.filter((state) => state.claimed > 0)

@@ -24,7 +24,7 @@ const METHODS = {
 	doctor: "The checks measure and change nothing.",
 };
 
-// "p999_ns" is "p99.9".
+// Title of a percentile key: "p99.9" for "p999_ns".
 function percentile(key) {
 	const digits = /^p(\d{1,8})(_ns)?$/.exec(key)?.[1];
 
@@ -44,7 +44,7 @@ export function metric(key, reportUnit = "") {
 	return {title: percentile(last) ?? last, unit: suffix ?? unit, help: last};
 }
 
-// The cost of a pair is a few ns, and a closure error a few millionths.
+// Small figures need more digits: costs of a few ns, closure errors of a few millionths.
 const fine = (value) => String(Number(value.toPrecision(3)));
 const FORMATS = {NS: (value) => Math.abs(value) < 99.95 ? `${fine(value)} ns` : ns(value),
 	RATIO: (value) => value && Math.abs(value) < 0.001 ? `${fine(value * 100)} %` : percent(value), CYCLES: (value) => `${fine(value)} cycles`,
@@ -58,13 +58,13 @@ export function format(value, {unit}) {
 	return FORMATS[unit]?.(value) ?? (unit === "ID" ? String(value) : count(value));
 }
 
-// {"a": {"b": 1}} has the column "a.b". Nested lists are histograms, which are drawn.
+// Flattens nested objects: {"a": {"b": 1}} becomes the column "a.b". Nested lists are skipped: histograms are drawn.
 export function flatten(row, prefix = "") {
 	return Object.entries(row ?? {}).flatMap(([key, value]) => Array.isArray(value) ? [] :
 		value !== null && typeof value === "object" ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value]]);
 }
 
-// A long text needs some width, or it would be broken into single letters.
+// Long texts get a minimum width, or they would wrap after each letter.
 function cell(text, style) {
 	return el("td", {class: style || (text.length > 16 ? "long" : "")}, text);
 }
@@ -99,7 +99,7 @@ function single(report, caption, rows) {
 			el("td", {class: "muted"}, metric(key, report.unit).help))))))] : [];
 }
 
-// Nodes for everything in a report.
+// Tables for all lists and fields of a report.
 export function tables(report) {
 	const entries = Object.entries(report).filter(([key]) => !HEAD.includes(key));
 
@@ -113,7 +113,7 @@ export function method(noun) {
 	return METHODS[noun] ? [el("p", {class: "muted"}, METHODS[noun])] : [];
 }
 
-// The tables of one view, drawn while they are open.
+// Tables of one view. They are drawn only while open.
 export class Tables {
 	constructor(place) {
 		this.body = el("div");

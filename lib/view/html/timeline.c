@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a page: the data, the script that draws the data, and a table of the longest
+ * Writes a timeline as an HTML page: data, the script that draws it, and a table of the longest
  * waits.
  */
-#include "view/timeline.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,11 +12,10 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "view/html/assets.h"
 #include "view/html/html.h"
-#include "view/view.h"
+#include "view/utf8.h"
 
-/* Parts of a core's time and their names, in the order of the legend; app.css has their colours. */
+/* CSS classes and names of the parts of a CPU's time, in the order of the legend. */
 static const char *const legend[][2] = {
 	{"ctx-task", "tasks"},
 	{"ctx-hardirq", "interrupts"},
@@ -31,30 +30,25 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* Strings of the data; slices refer to them by index. */
+/* Strings in the JSON data. Slices refer to strings by index. */
 struct words {
 	const char **list;
 	size_t nr;
 	bool failed;
 };
 
-/* Index of a string, added if new. A linear search is enough for the tens of strings in a trace. */
+/*
+ * Index of a string, which is added if new. Linear search is enough for the tens of strings of a
+ * trace.
+ */
 static size_t word(struct words *words, const char *text)
 {
-	const char **list;
 	size_t at = 0;
 
 	while (at < words->nr && strcmp(words->list[at], text))
 		at++;
-	if (at < words->nr)
-		return at;
-	list = grow(words->list, words->nr, sizeof(*list));
-	if (!list) {
+	if (at == words->nr && array_push(words->list, words->nr, text))
 		words->failed = true;
-		return 0;
-	}
-	words->list = list;
-	list[words->nr++] = text;
 	return at;
 }
 
@@ -122,7 +116,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* Writes the ticks of each CPU, each as the time since the previous tick. */
+/* Writes the scheduler ticks of each CPU as differences from the previous tick. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;
@@ -147,76 +141,52 @@ static void put_ticks(FILE *out, const struct timeline *t)
 	fputs(last_ns ? "]}]" : "]", out);
 }
 
-/* Writes one sentence about the recording; used for HTML and for JSON. */
-typedef void said(FILE *out, const struct timeline *t);
-
-static void say_about(FILE *out, const struct timeline *t)
-{
-	time_t seconds = t->unix_ns / 1000000000;
-	char length[32], when[40] = "";
-	struct tm tm;
-
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%F %T UTC", &tm);
-	fprintf(out, "%s%s%s: %s of every context change%s%s.", t->machine ?: "",
-		t->machine ? ", " : "", when,
-		html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)),
-		t->ended ? ", " : "", t->ended ?: "");
-}
+/* Sentences about the recording, for the page and for its JSON data. */
+struct sentences {
+	char *about, *left_out, *waits;
+};
 
 static bool is_whole(const struct timeline *t)
 {
 	return t->nr_slices == t->all_slices && !t->lost;
 }
 
-static void say_left_out(FILE *out, const struct timeline *t)
+static int make_sentences(const struct timeline *t, struct sentences *s)
 {
-	char shown[32], all[32];
+	char length[32], shown[32], when[40] = "", lost[160] = "", cut[200] = "", unknown[120] = "";
+	time_t seconds = t->unix_ns / 1000000000;
+	struct tm tm;
 
-	if (is_whole(t))
-		fputs("Nothing was lost, and nothing is left out.", out);
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%F %T UTC", &tm);
+	html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length));
 	if (t->lost)
-		fprintf(out,
-			"%" PRIu64
-			" edges were overwritten, not kept or not passed to the programs; what a "
-			"core did in a gap is unknown. ",
-			t->lost);
+		snprintf(lost, sizeof(lost),
+			 "%" PRIu64 " edges were overwritten, not kept or not passed to the "
+			 "programs; what a core did in a gap is unknown. ",
+			 t->lost);
 	if (t->nr_slices < t->all_slices)
-		fprintf(out,
-			"The picture has %zu of %zu slices: %s of %s, around the event or the "
-			"longest wait. "
-			"A .pftrace or .jsonl file has all.",
-			t->nr_slices, t->all_slices,
-			html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)),
-			html_ns((double)(t->end_ns - t->start_ns), all, sizeof(all)));
-}
-
-static void say_waits(FILE *out, const struct timeline *t)
-{
-	fprintf(out, "%zu of %zu waits. ", t->nr_waits, t->all_waits);
+		snprintf(cut, sizeof(cut),
+			 "The picture has %zu of %zu slices: %s of %s, around the event or the "
+			 "longest wait. A .pftrace or .jsonl file has all.",
+			 t->nr_slices, t->all_slices,
+			 html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)), length);
 	if (t->unknown_starts)
-		fprintf(out,
-			"%" PRIu64 " more began before the recording or in a gap: how long they "
-			"were is not known. ",
-			t->unknown_starts);
+		snprintf(unknown, sizeof(unknown),
+			 "%" PRIu64 " more began before the recording or in a gap: how long they "
+			 "were is not known. ",
+			 t->unknown_starts);
+	if (asprintf(&s->about, "%s%s%s: %s of every context change%s%s.", t->machine ?: "",
+		     t->machine ? ", " : "", when, length, t->ended ? ", " : "", t->ended ?: "") < 0 ||
+	    asprintf(&s->left_out, "%s%s%s",
+		     is_whole(t) ? "Nothing was lost, and nothing is left out." : "", lost,
+		     cut) < 0 ||
+	    asprintf(&s->waits, "%zu of %zu waits. %s", t->nr_waits, t->all_waits, unknown) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
-static void put_said(FILE *out, const struct timeline *t, said *say,
-		     void (*put)(FILE *out, const char *text))
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *buffer = open_memstream(&text, &size);
-
-	if (buffer) {
-		say(buffer, t);
-		fclose(buffer);
-	}
-	put(out, text ?: "?");
-	free(text);
-}
-
-static int put_data(FILE *out, const struct timeline *t)
+static int put_data(FILE *out, const struct timeline *t, const struct sentences *s)
 {
 	struct words parts = {0}, names = {0};
 	bool failed;
@@ -233,13 +203,12 @@ static int put_data(FILE *out, const struct timeline *t)
 		html_json_text(out, t->tasks[i].comm);
 		putc(']', out);
 	}
-	putc(']', out);
-	fputs(",\n\"about\":", out);
-	put_said(out, t, say_about, html_json_text);
+	fputs("],\n\"about\":", out);
+	html_json_text(out, s->about);
 	fputs(",\n\"left_out\":", out);
-	put_said(out, t, say_left_out, html_json_text);
+	html_json_text(out, s->left_out);
 	fputs(",\n\"waits_about\":", out);
-	put_said(out, t, say_waits, html_json_text);
+	html_json_text(out, s->waits);
 	put_words(out, "parts", &parts);
 	put_words(out, "names", &names);
 	fputs("}\n</script>\n", out);
@@ -260,7 +229,7 @@ static void put_ns(FILE *out, uint64_t ns)
 static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
 {
 	fputs("<td>", out);
-	html_text(out, timeline_comm(t, pid));
+	utf8_print_markup(out, timeline_comm(t, pid), 0, true);
 	if (pid)
 		fprintf(out, " (%" PRIu32 ")", pid);
 	fputs("</td>", out);
@@ -278,7 +247,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	if (w->woken) {
 		if (w->waker_irq) {
 			fputs("<td>", out);
-			html_text(out, w->waker_irq);
+			utf8_print_markup(out, w->waker_irq, 0, true);
 			fputs("</td>", out);
 		} else {
 			put_task(out, t, w->waker);
@@ -300,10 +269,10 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	fputs("</tr>\n", out);
 }
 
-static void put_table(FILE *out, const struct timeline *t)
+static void put_table(FILE *out, const struct timeline *t, const struct sentences *s)
 {
 	fputs("<h2>The longest waits for a core</h2>\n<p class=\"muted\">", out);
-	put_said(out, t, say_waits, html_text);
+	utf8_print_markup(out, s->waits, 0, true);
 	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; in "
 	      "<em>quota</em> the CPU quota of its cgroup held the task, whatever that core did; "
 	      "interrupts, softirqs "
@@ -320,24 +289,7 @@ static void put_table(FILE *out, const struct timeline *t)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* Writes the first line of the page: the events and waits that are missing from the picture. */
-static void put_left_out(FILE *out, const struct timeline *t)
-{
-	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "status good" : "status bad");
-	put_said(out, t, say_left_out, html_text);
-	fputs("</p>\n", out);
-}
-
-static void put_legend(FILE *out)
-{
-	fputs("<ul class=\"legend\" aria-label=\"Colours\">", out);
-	for (size_t i = 0; i < ARRAY_SIZE(legend); i++)
-		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", legend[i][0],
-			legend[i][1]);
-	fputs("</ul>\n", out);
-}
-
-static void put_head(FILE *out, const struct timeline *t)
+static void put_head(FILE *out, const struct timeline *t, const struct sentences *s)
 {
 	fprintf(out,
 		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -350,41 +302,46 @@ static void put_head(FILE *out, const struct timeline *t)
 		web_timeline_hash, web_style_hash, web_style);
 	fputs("</head><body class=\"trace\">\n<header><h1>subtick trace</h1>\n<p class=\"muted\">",
 	      out);
-	put_said(out, t, say_about, html_text);
-	fputs("</p></header>\n<main>\n", out);
+	utf8_print_markup(out, s->about, 0, true);
+	fprintf(out, "</p></header>\n<main>\n<p class=\"%s\">",
+		is_whole(t) ? "status good" : "status bad");
+	utf8_print_markup(out, s->left_out, 0, true);
+	fputs("</p>\n<p><button data-do=\"in\">+</button>"
+	      "<button data-do=\"out\">\342\210\222</button>"
+	      "<button data-do=\"left\">\342\206\220</button>"
+	      "<button data-do=\"right\">\342\206\222</button>"
+	      "<button data-do=\"all\">all</button><button id=\"link\">link to this</button> "
+	      "<output id=\"view\"></output></p>\n"
+	      "<canvas id=\"rows\" tabindex=\"0\" role=\"img\" aria-label=\"what each CPU did over "
+	      "time; the table below has the longest waits\"></canvas>\n"
+	      "<p id=\"about\" class=\"muted about\"></p>\n"
+	      "<ul class=\"legend\" aria-label=\"Colours\">",
+	      out);
+	for (size_t i = 0; i < ARRAY_SIZE(legend); i++)
+		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", legend[i][0],
+			legend[i][1]);
+	fputs("</ul>\n<p class=\"muted\">Zoom: Ctrl and wheel, two fingers, double click, or + and - "
+	      "keys. Move: drag, or arrow keys.</p><noscript><p class=\"status bad\">The picture "
+	      "needs JavaScript; the table does not.</p></noscript>\n"
+	      "<section id=\"chained\" hidden><h2>The chain of this wait</h2>"
+	      "<ol id=\"chain\"></ol></section>\n",
+	      out);
 }
 
 int timeline_html(FILE *out, const struct timeline *timeline)
 {
-	struct output output;
-	int rc = output_begin(&output, out);
+	struct sentences sentences = {0};
+	int rc = make_sentences(timeline, &sentences);
 
-	if (rc)
-		return rc;
-	put_head(out, timeline);
-	put_left_out(out, timeline);
-	fputs("<p><button data-do=\"in\">+</button><button data-do=\"out\">\342\210\222</button>"
-	      "<button data-do=\"left\">\342\206\220</button><button "
-	      "data-do=\"right\">\342\206\222</button>"
-	      "<button data-do=\"all\">all</button><button id=\"link\">link to this</button> "
-	      "<output id=\"view\"></output></p>\n"
-	      "<canvas id=\"rows\" tabindex=\"0\" role=\"img\" aria-label=\"what each CPU did over "
-	      "time; the "
-	      "table below has the longest waits\"></canvas>\n<p id=\"about\" "
-	      "class=\"muted about\"></p>\n",
-	      out);
-	put_legend(out);
-	fputs("<p class=\"muted\">Zoom: Ctrl and wheel, two fingers, double click, or + and - "
-	      "keys. Move: drag, or "
-	      "arrow keys.</p><noscript><p class=\"status bad\">The picture needs JavaScript; the table "
-	      "does "
-	      "not.</p></noscript>\n<section id=\"chained\" hidden><h2>The chain of this "
-	      "wait</h2><ol "
-	      "id=\"chain\"></ol></section>\n",
-	      out);
-	put_table(out, timeline);
-	fputs("</main>\n", out);
-	rc = put_data(out, timeline);
-	fprintf(out, "<script>%s</script>\n</body></html>\n", web_timeline_script);
-	return output_end(&output, rc);
+	if (!rc) {
+		put_head(out, timeline, &sentences);
+		put_table(out, timeline, &sentences);
+		fputs("</main>\n", out);
+		rc = put_data(out, timeline, &sentences);
+		fprintf(out, "<script>%s</script>\n</body></html>\n", web_timeline_script);
+	}
+	free(sentences.about);
+	free(sentences.left_out);
+	free(sentences.waits);
+	return stream_end(out, rc);
 }

@@ -5,7 +5,7 @@
 const LEFT = 52, AXIS = 20, LEAST_NS = 20, LABEL_PX = 90, MANY = 40;
 const KEYS = {"+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", Home: "all", w: "in", s: "out", a: "left", d: "right"};
 
-// Lengths of slices become their ends, so that a time can be searched.
+// Replaces the lengths of slices by their ends, for binary search.
 function decode({cpu, at, slices}) {
 	const nr = slices.length / 3, ends = new Float64Array(nr), part = new Uint8Array(nr), what = new Uint32Array(nr);
 	let ns = at;
@@ -51,7 +51,7 @@ function time(ns, digits = 4) {
 	return `${Number((ns / size).toPrecision(digits))} ${unit}`;
 }
 
-// A point in time, to the ns.
+// Formats a point in time with ns.
 function point(ns) {
 	return `${(ns / 1e6).toFixed(6)} ms`;
 }
@@ -66,12 +66,12 @@ export class Timeline {
 		this.parts = data.parts;
 		this.tasks = new Map(data.tasks);
 		this.cpus = data.cpus.map(decode);
-		// As tall as a browser can draw, however many CPUs there are.
+		// Limits the height of the canvas to what browsers can draw.
 		this.row = this.cpus.length <= 64 ? 28 : this.cpus.length <= 256 ? 14 : Math.max(2, 4000 / this.cpus.length);
 		this.places = new Map(this.cpus.map((one, at) => [one.cpu, AXIS + this.row * at]));
 		this.ticks = data.ticks.map(({cpu, at}) => ({cpu, at: Float64Array.from(sums(at))}));
 		[this.from, this.to, this.chosen] = [data.from, data.to, null];
-		// In CSS pixels: asking the canvas for it, slice by slice, would take most of the time.
+		// Width in CSS pixels, cached because reading it for each slice is slow.
 		this.width = nodes.canvas.clientWidth;
 		this.fingers = new Map();
 		this.deeds = {in: () => this.zoom(0.5), out: () => this.zoom(2), left: () => this.pan(-0.25),
@@ -120,13 +120,13 @@ export class Timeline {
 		ctx.fillStyle = ctx.strokeStyle = colour("--muted");
 		for (let n = Math.ceil(this.from / step); n * step <= this.to; n++) {
 			ctx.fillRect(Math.round(this.x(n * step)), AXIS - 4, 1, 4);
-			// Later than the right edge less a label: it would be cut.
+			// A label this close to the right edge would be cut off.
 			if (this.x(n * step) < width - LABEL_PX / 2)
 				ctx.fillText(time(n * step, 15), this.x(n * step) + 3, AXIS - 6);
 		}
 	}
 
-	// What is narrower than a pixel shares it: the part with most time there is drawn.
+	// Several slices within one pixel: draw the kind with most time.
 	drawRow(one, top, fills, height, text) {
 		const {ctx, from, to} = this, shares = new Float64Array(this.parts.length);
 		let wide = 0, narrow = 0, column = -1, most = 0;
@@ -170,7 +170,7 @@ export class Timeline {
 		return [wide, narrow];
 	}
 
-	// A tick is a short line at the top of its row, unless there are more than one for a few pixels.
+	// Draws ticks as short lines at the top of the row, unless they are only a few pixels apart.
 	drawTicks(colour) {
 		let drawn = 0;
 
@@ -187,7 +187,7 @@ export class Timeline {
 		return drawn;
 	}
 
-	// A bar under the row of a CPU.
+	// Draws a bar under the row of a CPU.
 	bar(wait, ends) {
 		if (ends <= this.from || wait.from >= this.to)
 			return;
@@ -218,7 +218,7 @@ export class Timeline {
 		ctx.stroke();
 	}
 
-	// The canvas in the pixels of the screen.
+	// Sizes the canvas in device pixels.
 	size() {
 		const {canvas} = this.nodes, height = AXIS + this.row * this.cpus.length + 4;
 		const sharp = Math.min(devicePixelRatio || 1, 16000 / height);
@@ -239,7 +239,7 @@ export class Timeline {
 		let wide = 0, narrow = 0;
 
 		this.size();
-		// In a view that is hidden; when it is shown, the observer of its size calls again.
+		// The view is hidden. The size observer calls again when the view is shown.
 		if (!this.width)
 			return;
 		this.axis(colour);
@@ -267,7 +267,7 @@ export class Timeline {
 		this.draw();
 	}
 
-	// The same point stays under the pointer.
+	// Keep the time under the pointer fixed.
 	zoom(factor, at = (this.from + this.to) / 2) {
 		const {from, to} = this, span = Math.min(this.data.to - this.data.from, Math.max(LEAST_NS, (to - from) * factor));
 
@@ -288,7 +288,7 @@ export class Timeline {
 			`CPU ${one.cpu}, ${point(begin(one, i))}, for ${time(one.ends[i] - begin(one, i))}: ${this.label(one, i)}`;
 	}
 
-	// Who woke it, what the CPU that it got did meanwhile, and when it got it.
+	// Lists the chain of a wait: the waker, what the CPU did meanwhile, and when the task ran.
 	*chainOf(wait) {
 		const one = this.cpus.find(({cpu}) => cpu === wait.cpu);
 		let shown = 0, more = 0;
@@ -339,7 +339,7 @@ export class Timeline {
 		const now = [...this.fingers.values()];
 
 		if (now.length === 2) {
-			// Both fingers stay on their points in time.
+			// Keep the times under both fingers fixed.
 			const [a, b] = before.map((pixel) => this.nsAt(pixel)), share = (b - a) / (now[1] - now[0] || 1);
 
 			if (share > 0)
@@ -356,7 +356,7 @@ export class Timeline {
 		this.deeds[KEYS[event.key]]();
 	}
 
-	// A wheel alone scrolls the page, as there may be many rows.
+	// Without a modifier key the wheel scrolls the page, because there may be many rows.
 	wheel(event) {
 		if (event.ctrlKey || event.metaKey)
 			this.zoom(2 ** (event.deltaY / 200), this.nsAt(event.offsetX));

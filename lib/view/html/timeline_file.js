@@ -6,7 +6,7 @@ const byId = (id) => document.getElementById(id);
 const timeline = new Timeline(JSON.parse(byId("data").textContent),
 	{canvas: byId("rows"), view: byId("view"), about: byId("about"), chain: byId("chain"), chained: byId("chained")});
 
-// #FROM-TO in ns: a link to what is seen.
+// The link #FROM-TO, in ns, restores the visible range.
 function follow() {
 	const found = /^#(\d+)-(\d+)$/.exec(location.hash);
 

@@ -9,7 +9,7 @@ import {Timeline} from "./timeline.js";
 const MARK = "<script type=\"application/json\" id=\"data\">";
 const MAX_BYTES = 64 << 20;
 const BUTTONS = [["in", "+"], ["out", "−"], ["left", "←"], ["right", "→"], ["all", "all"]];
-// A recording has no stolen time; what the bar of a core leaves free is a slice of its own.
+// Recordings have no stolen time, and idle time is a slice of its own.
 const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal"), ["idle", "halted"]];
 
 // The data of a file, which have no "<" before their end; throws what is wrong with it.
@@ -107,7 +107,7 @@ export class Trace {
 		return answer;
 	}
 
-	// Shows what @get returns, unless another was asked for meanwhile.
+	// Shows the recording that @get returns, unless another was requested meanwhile.
 	async open(name, get) {
 		const mine = ++this.asked;
 

@@ -16,7 +16,7 @@ function least(list, of) {
 	return have.length ? of(...have) : null;
 }
 
-// Percentiles of cores cannot be averaged; that of the worst core is an upper bound for all.
+// Percentiles of cores cannot be averaged. The percentile of the worst core is an upper bound for all cores.
 function byState(states) {
 	const found = new Map();
 
@@ -78,7 +78,7 @@ function verdictCell(verdict) {
 		words[verdict] ?? printable(verdict ?? "–"));
 }
 
-// Columns marked with * are left out on a phone.
+// Phones hide columns marked with *.
 const HEADS = ["wake-ups*", "claimed", "min*", "median", "p99*", "max"];
 const only = (head) => head.endsWith("*") ? "number roomy" : "number";
 
@@ -150,7 +150,7 @@ export class Wake {
 			setText(this.summary, missing("Wake latency is", why));
 	}
 
-	// A report that names its machine is a run of its own. Without a name it is a window of the last run.
+	// A report with a machine name starts a new run. A report without a name is a window of the last run.
 	run(report) {
 		const {host, cpu_model: model} = report.machine ?? {}, name = `${nounOf(report)} ${host}`;
 

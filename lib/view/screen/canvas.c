@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws into cells: text is clipped and escaped, so no cell can control the terminal. */
+/*
+ * Draws text into character cells. Text is clipped and escaped, so that no cell can control the
+ * terminal.
+ */
 #include "view/screen/canvas.h"
 
 #include <errno.h>
@@ -35,7 +38,7 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int col)
 	return &canvas->cells[(size_t)row * canvas->cols + col];
 }
 
-/* If one half of a wide character is overwritten, the other half becomes blank. */
+/* Clears a cell. If the cell is one half of a wide character, the other half becomes blank. */
 static void cell_clear(struct canvas *canvas, int row, int col)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);
@@ -47,7 +50,7 @@ static void cell_clear(struct canvas *canvas, int row, int col)
 	*cell = (struct canvas_cell){.width = 1};
 }
 
-/* Adds a combining mark to the previous character, if it fits there. */
+/* Adds a combining mark to the previous character if the cell has room. */
 static void cell_mark(struct canvas *canvas, int row, int col, const char *mark, size_t len)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);
@@ -75,7 +78,7 @@ static void cell_set(struct canvas *canvas, int row, int col, const char *text, 
 	*cell_at(canvas, row, col + 1) = (struct canvas_cell){.width = 0, .style = style};
 }
 
-/* Writes @text into cells. @text is escaped already and fits. */
+/* Writes escaped text of known width into cells. Returns the column after the text. */
 static int put_cells(struct canvas *canvas, int row, int col, enum style style, const char *text)
 {
 	int last = -1;

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rectangle of character cells in memory: the live screen, independent of a terminal. */
+/* A rectangle of character cells in memory, and the terminal that shows it. */
 #ifndef SUBTICK_VIEW_SCREEN_CANVAS_H
 #define SUBTICK_VIEW_SCREEN_CANVAS_H
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "view/cells.h"
 
-#define CANVAS_CELL 16 /* bytes: a character and its combining marks */
+#define CANVAS_CELL 16 /* bytes for a character and its combining marks */
 
 struct canvas_cell {
-	char text[CANVAS_CELL]; /* "" for a blank, and for the second half of a wide character */
-	unsigned char width;	/* in columns; 0 for the second half of a wide character */
+	char text[CANVAS_CELL]; /* "" for a blank and for the second half of a wide character */
+	unsigned char width;	/* columns; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
 
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	bool ascii;  /* the terminal shows ASCII only: other characters become "?" */
-	bool failed; /* memory ran out while drawing; never reset */
+	bool ascii;  /* replace other characters by "?" */
+	bool failed; /* out of memory while drawing; never reset */
 };
 
-/* Makes a blank canvas. 0 or -ENOMEM. */
+/* Makes a blank canvas. Returns 0 or -ENOMEM. */
 int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes @text from @col on, escaped as in utf8_printable() and cut with "…" before @end. Returns
- * the column after the text. Writes nothing outside the canvas.
+ * Writes utf8_printable() text from column @col on, cut with "…" before column @end. Returns the
+ * column after the text. Cells outside the canvas are not written.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
@@ -37,5 +38,26 @@ int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style s
 /* Writes one character @nr times. */
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
+
+/* A terminal that shows canvases and reads keys. */
+struct terminal;
+
+/* True if standard input and output are a terminal that can show a screen. False for TERM=dumb. */
+bool terminal_usable(void);
+
+/*
+ * Opens the terminal. terminal_close() restores its mode, and so do crashes by signals other than
+ * SIGKILL.
+ */
+int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
+void terminal_close(struct terminal *terminal);
+
+bool terminal_utf8(const struct terminal *terminal);
+/* Current size of the terminal, which may have changed. */
+void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols);
+/* Returns the next key, or SCREEN_KEY_NONE if no key is pending. */
+int terminal_key(struct terminal *terminal);
+/* Shows a canvas. @again: write all cells, not only changed cells. */
+void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the cores as bars, with the busy share of /proc/stat and earlier windows, or as a map. */
-#include "view/screen/draw.h"
+/*
+ * Draws the load of the CPUs: one bar per CPU with its history and its /proc/stat figure, or a map.
+ */
+#include "view/screen/screen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -53,7 +55,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 {
 	int col = table_metric(cores, M_BUSY_RATIO), rc = 0;
 
-	/* NaN makes a gap in the history of a core without a figure in this window. */
+	/* NaN marks a window without a figure for the CPU. */
 	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
 		double *busy = &history->busy[cpu * SCREEN_HISTORY];
 
@@ -74,7 +76,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 	return rc;
 }
 
-/* Character for a share of 0 to 1, in eighths, or in tenths on ASCII terminals. */
+/* Character that shows a ratio of 0 to 1 in eighths, or in tenths on ASCII terminals. */
 static const char *level(const struct screen *screen, double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -85,7 +87,7 @@ static const char *level(const struct screen *screen, double share)
 	return isnan(share) ? "-" : screen->ascii ? tenths[at] : eighths[at];
 }
 
-/* Draws the last @width windows of the core in @row. */
+/* Draws the busy ratios of the last @width windows of one CPU. */
 static void draw_history(const struct screen *screen, const struct table *cores, size_t row, int y,
 			 int x, int width, struct canvas *canvas)
 {
@@ -118,7 +120,7 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/* Width of the busy share " 31.4%", plus the busy share from /proc/stat if known. */
+/* Width of a busy ratio such as " 31.4%", and of the ratio of /proc/stat if known. */
 int screen_cores_figure_width(const struct table *table)
 {
 	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
@@ -200,7 +202,10 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 
 		if (!(ratio > 0))
 			continue;
-		/* Round the running sum, not each part, so that the whole bar has the right length. */
+		/*
+		 * Rounding the running sum instead of each part keeps the total length of the bar
+		 * exact.
+		 */
 		sum += ratio;
 		end = sum >= 1 ? cells : (int)lrint(sum * cells);
 		canvas_repeat(canvas, y, x + at, end - at, look.style,
@@ -223,8 +228,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 	double busy = ratio_at(table, row, table_metric(table, M_BUSY_RATIO));
 	double claim = ratio_at(table, row, table_metric(table, M_CMP_PROCSTAT));
 	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
-	int flags = table_metric(table, M_FLAGS);
-	const struct value *flag = flags < 0 ? NULL : table_cell(table, row, flags);
+	const char *flags = table_str(table, row, "flags");
 	char name[64];
 	int bar = x + names + 1, figures = bar + cells + 2 + 1;
 
@@ -238,11 +242,11 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 			     canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
-			   flag && flag->kind == VALUE_STR && *flag->str ? flag->str : "no figure");
+			   flags && *flags ? flags : "no figure");
 		return;
 	}
 	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)
-		/* A source without parts has only the busy share. */
+		/* Some load sources measure only the busy ratio, not its parts. */
 		canvas_repeat(canvas, y, bar + 1, busy >= 1 ? cells : (int)lrint(busy * cells),
 			      STYLE_GREEN, screen->ascii ? "#" : "█");
 	else
@@ -259,7 +263,6 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 static void draw_bars(const struct screen *screen, const struct table *table,
 		      const struct screen_layout *layout, struct canvas *canvas)
 {
-	/* Fill columns from top to bottom. */
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		int column = row / layout->cores_rows, line = row % layout->cores_rows;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the live screen: header, cores, losses, panes, notes, help. */
-#include "view/screen/draw.h"
+/* Draws the live screen: header, CPUs, findings, losses, tabs, panes, notes and help. */
+#include "view/screen/screen.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,19 +27,16 @@ static const char *const help[][2] = {
 	{"h, ?", "this help; any key closes it"},
 };
 
-/*
- * Wrapped text. Lines before number @skip are counted and not drawn; later lines are drawn into the
- * rows @row to @end.
- */
+/* Lines of wrapped text. The first @skip lines are counted and not drawn. */
 struct lines {
 	struct canvas *canvas;
-	int row, end;
+	int row, end; /* canvas rows of the drawn lines */
 	size_t skip, nr;
 };
 
 static void draw_wrapped(struct lines *lines, enum style style, const char *text)
 {
-	char *safe = utf8_printable(text, 0), *at = safe;
+	char *safe = utf8_printable(text, 0), *rest = safe, *word;
 	struct canvas *canvas = lines->canvas;
 	int x = 0, row;
 
@@ -47,30 +44,27 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 		canvas->failed = true;
 		return;
 	}
-	while (*at) {
-		size_t len = strcspn(at, " ");
-		int width = utf8_width_of(at, len);
-		char keep = at[len];
+	while ((word = strsep(&rest, " "))) {
+		int width = utf8_width(word);
 
 		if (x && x + 1 + width > canvas->cols) {
 			lines->nr++;
 			x = 0;
 		}
-		x += x ? 1 : 0;
-		at[len] = '\0';
+		x += x && *word;
 		row = lines->row + (int)(lines->nr - lines->skip);
 		if (lines->nr >= lines->skip && row < lines->end)
-			canvas_put(canvas, row, x, canvas->cols, style, at);
-		at[len] = keep;
+			canvas_put(canvas, row, x, canvas->cols, style, word);
 		x += width;
-		at += len;
-		at += strspn(at, " ");
 	}
 	lines->nr++;
 	free(safe);
 }
 
-/* The first finding of the first slot: reports of the other slots know only their own figures. */
+/*
+ * Draws the first finding of the first slot. Findings of the first slot use the figures of all
+ * measurements.
+ */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
 	const struct table *first = screen->nr_slots ? findings_of(screen->slots[0].report) : NULL;
@@ -93,7 +87,10 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
-/* Draws findings of the first report, notes of all reports, and the reason and fix of measurements that failed. */
+/*
+ * Draws the findings of the first report, the notes of all reports, and the reason and fix of each
+ * failed measurement.
+ */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
 	for (size_t i = 0; i < screen->nr_slots; i++) {
@@ -128,7 +125,7 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/* First pass: beyond the end, only to count the lines. Second pass: the visible lines. */
+	/* The first pass counts the lines, and the second pass draws the visible lines. */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -176,29 +173,9 @@ static void draw_header(const struct screen *screen, const struct report *report
 		canvas_put(canvas, 0, right - 8, right - 1, STYLE_ALARM, "PAUSED ");
 }
 
-static int draw_slot_losses(const struct screen_slot *slot, int row, int x, bool *any,
-			    struct canvas *canvas)
-{
-	const struct table *quality = slot->report ? slot->report->quality : NULL;
-
-	for (size_t i = 0; quality && i < quality->nr_cols; i++) {
-		const struct value *value = table_cell(quality, 0, i);
-		char number[64];
-
-		if (quality->cols[i].data_only || !text_lost(&quality->cols[i], value))
-			continue;
-		view_format_value(value, quality->cols[i].metric->unit, number, sizeof(number));
-		x = canvas_printf(canvas, row, x, canvas->cols, STYLE_YELLOW, "%s%s %s %s",
-				  *any ? ", " : "lost: ", slot->command, quality->cols[i].title,
-				  number);
-		*any = true;
-	}
-	return x;
-}
-
 static void draw_losses(const struct screen *screen, int row, struct canvas *canvas)
 {
-	bool any = false;
+	const char *first = "lost: ", *between = first;
 	int x = 0;
 
 	for (size_t i = 0; i < screen->nr_slots; i++)
@@ -206,13 +183,31 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_ALARM,
 					  "%s not measured (see notes)  ",
 					  screen->slots[i].command);
-	for (size_t i = 0; i < screen->nr_slots; i++)
-		x = draw_slot_losses(&screen->slots[i], row, x, &any, canvas);
-	if (!any && screen->nr_slots && screen->slots[0].report)
+	for (size_t i = 0; i < screen->nr_slots; i++) {
+		const struct screen_slot *slot = &screen->slots[i];
+		const struct table *quality = slot->report ? slot->report->quality : NULL;
+
+		for (size_t col = 0; quality && col < quality->nr_cols; col++) {
+			const struct value *value = table_cell(quality, 0, col);
+			char number[64];
+
+			if (quality->cols[col].data_only || text_is_zero(value) ||
+			    !text_is_loss(&quality->cols[col], value))
+				continue;
+			view_format_value(value, quality->cols[col].metric->unit, number,
+					  sizeof(number));
+			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_YELLOW, "%s%s %s %s",
+					  between, slot->command, quality->cols[col].title, number);
+			between = ", ";
+		}
+	}
+	if (between == first && screen->nr_slots && screen->slots[0].report)
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/* Tabs from @first on. @brief: write the command only in the tab of its first pane. */
+/*
+ * Tabs from number @first on. @brief: only the first tab of a command has the name of the command.
+ */
 struct tabs {
 	const struct screen *screen;
 	size_t first;
@@ -257,8 +252,8 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 
 	tabs.brief = tabs_width(&tabs, last) > end;
 	/*
-	 * The tab of the notes is always visible, because notes contain the findings. The tab of
-	 * the active pane is also always visible.
+	 * Two tabs are always visible: the notes, because they contain the findings, and the active
+	 * pane.
 	 */
 	if (tabs_width(&tabs, last) > end)
 		end -= (int)strlen("> notes ");
@@ -296,25 +291,25 @@ static void draw_footer(const struct screen *screen, int row, struct canvas *can
 
 static void draw_help(struct canvas *canvas)
 {
-	int row = 0;
+	static const char *const text[] = {
+		"After each bar: the measured busy share, then that of /proc/stat, which top shows;",
+		"if there is room, earlier windows, the latest on the right.",
+		NULL, /* replaced by the line with LOAD_WRONG_RATIO */
+		"More in subtick(8).",
+	};
+	int row = 2;
 
-	canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "subtick: keys");
-	row += 2;
+	canvas_put(canvas, 0, 0, canvas->cols, STYLE_BOLD, "subtick: keys");
 	for (size_t i = 0; i < ARRAY_SIZE(help); i++, row++) {
 		canvas_put(canvas, row, 2, canvas->cols, STYLE_BOLD, help[i][0]);
 		canvas_put(canvas, row, 34, canvas->cols, STYLE_PLAIN, help[i][1]);
 	}
-	row++;
-	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		   "After each bar: the measured busy share, then that of /proc/stat, which top "
-		   "shows;");
-	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		   "if there is room, earlier windows, the latest on the right.");
-	canvas_printf(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
+		canvas_put(canvas, ++row, 0, canvas->cols, STYLE_PLAIN, text[i] ?: "");
+	canvas_printf(canvas, row - 1, 0, canvas->cols, STYLE_PLAIN,
 		      "Red: /proc/stat is more than %.0f points off. Lost: events that no figure "
 		      "contains.",
 		      LOAD_WRONG_RATIO * 100.0);
-	canvas_put(canvas, row, 0, canvas->cols, STYLE_PLAIN, "More in subtick(8).");
 }
 
 static void draw_pane(struct screen *screen, const struct screen_layout *layout,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The keys of the live screen. */
+/* Handles the keys of the live screen. */
 #include "view/screen/screen.h"
 
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "view/screen/draw.h"
 
 #define KEY_ESCAPE 0x1b
 #define CTRL(c)	   ((c)&0x1f)
@@ -27,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * For a shorter interval use the previous entry. The index wraps to SIZE_MAX at the
-	 * shortest interval.
+	 * A shorter interval is the previous entry. At the shortest interval the index wraps to
+	 * SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)
@@ -38,8 +37,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 }
 
 /*
- * Moves the sort order to another column. The report's own order follows the last column and
- * precedes the first.
+ * Selects the next or previous sort column. The order of the report comes before the first column
+ * and after the last column.
  */
 static enum screen_action step_sort(struct screen *screen, int step)
 {
@@ -167,7 +166,7 @@ static enum screen_action key_pane(struct screen *screen, int key)
 		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
 		screen->editing = true;
 		break;
-	/* Scrolling may pass the end; drawing corrects the position. */
+	/* Scroll positions beyond the end are corrected when the screen is drawn. */
 	case SCREEN_KEY_UP:
 		pane->first_row -= pane->first_row > 0;
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Divides the screen between the cores and the tables. */
+/* Divides the screen between CPUs and tables, and sorts and filters rows. */
 #include "view/screen/screen.h"
 
 #include <errno.h>
@@ -9,22 +9,25 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "view/screen/draw.h"
 #include "view/view.h"
 
-#define BAR_MIN	    12 /* minimum bar width with edges: 10 % per character */
-#define BAR_LONG    52 /* long bar width with edges: 2 % per character */
+#define BAR_MIN	    12 /* minimum width of a bar with edges: 10 % per character */
+#define BAR_LONG    52 /* width of a long bar with edges: 2 % per character */
 #define HISTORY_MIN 16
-#define TABLE_MIN   6 /* minimum rows of the table */
+#define TABLE_MIN   6 /* minimum number of table rows */
 #define GAP	    2
-#define FIXED	    8 /* header, finding, advice, losses, tabs, information, heading, footer */
+/* lines for header, finding, advice, losses, tabs, information, heading and footer */
+#define FIXED	    8
 
 static size_t div_up(size_t a, size_t b)
 {
 	return (a + b - 1) / b;
 }
 
-/* Uses the minimum number of columns that the height allows, because long bars are more precise. */
+/*
+ * Lays out the CPUs as bars, in as few columns as the height allows, because long bars are more
+ * precise. False if the bars do not fit.
+ */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int least = wants->name_width + 1 + BAR_MIN + 1 + wants->figure_width;
@@ -39,7 +42,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	layout->columns = columns;
 	layout->cell_width = (wants->cols + GAP) / columns - GAP;
 	layout->bar_width = layout->cell_width - (least - BAR_MIN);
-	/* Use the rest of the width for the core's history instead of a longer bar. */
+	/* Width beyond a long bar is used for the CPU's history. */
 	if (layout->bar_width >= BAR_LONG + HISTORY_MIN + 1) {
 		layout->history_width = layout->bar_width - BAR_LONG - 1;
 		if (layout->history_width > SCREEN_HISTORY)
@@ -50,7 +53,9 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/* Lays out the map, one line "123-186 |…|" per row. Each line has a power of two of cores. */
+/*
+ * Lays out the CPUs as a map of lines such as "123-186 […]". Each line has a power of two of CPUs.
+ */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;
@@ -138,7 +143,7 @@ static bool matches(const struct table *table, size_t row, const char *filter)
 			return true;
 		if (table->cols[col].metric->unit != UNIT_ID || value->kind != VALUE_U64)
 			continue;
-		/* An identifier must match as a whole: "1" does not match CPU 10. */
+		/* An identifier must be equal to the filter: "1" does not match CPU 10. */
 		view_format_value(value, UNIT_ID, number, sizeof(number));
 		if (!strcmp(number, filter))
 			return true;
@@ -163,7 +168,10 @@ static int value_compare(const struct value *a, const struct value *b)
 	if (a->kind == VALUE_STR || b->kind == VALUE_STR)
 		return a->kind == b->kind ? strcmp(a->str, b->str)
 					  : (a->kind == VALUE_STR) - (b->kind == VALUE_STR);
-	/* Compare as integers: beyond 2^53 different integers can be the same double. */
+	/*
+	 * Integers above 2^53 are compared as integers, because different integers can round to the
+	 * same double.
+	 */
 	if (a->kind == VALUE_U64 && b->kind == VALUE_U64)
 		return CMP(a->u64, b->u64);
 	return CMP(number_of(a), number_of(b));

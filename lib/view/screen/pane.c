@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the active pane and, if there is room, the panes after it. */
-#include "view/screen/draw.h"
+/* Draws the active pane and, if the screen has room, the following panes. */
+#include "view/screen/screen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "view/utf8.h"
 #include "view/view.h"
 
-/* Minimum width of count columns, so that the columns do not move between windows. */
+/* Minimum width of columns with counts, so that columns do not move between windows. */
 #define COUNT_MIN strlen("123456")
 #define LEAST	  2 /* minimum rows of a pane */
 
-/* Columns of a pane. Columns that name the row are first and always visible. */
+/* Columns of a pane. Columns that identify the row come first and are always visible. */
 struct fit {
 	const struct table *table;
 	struct fit_col {
@@ -22,13 +22,13 @@ struct fit {
 		int width;
 	} *cols;
 	size_t nr, nr_keys;
-	size_t first, end; /* range of visible columns after the name columns */
+	size_t first, end; /* range of visible columns after the identifying columns */
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
 		     int max, struct canvas *canvas)
 {
-	/* Add one column to the title for the arrow of the sort order. */
+	/* The title needs one more column for the arrow of the sort order. */
 	size_t title = utf8_width(table->cols[col].title) + 1, min = cells_min_width(table, col);
 	int width = title > min ? title : min;
 
@@ -75,7 +75,7 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	return i;
 }
 
-/* Corrects the scroll position, and makes the sort column visible. */
+/* Corrects the horizontal scroll position, and makes the sort column visible. */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
 	size_t others = fit->nr - fit->nr_keys;
@@ -91,7 +91,7 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/* If there is room on the right, scroll left to show hidden columns. */
+	/* Room on the right shows columns that were scrolled out on the left. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -103,9 +103,8 @@ static void put_aligned(struct canvas *canvas, int row, int col, int width, bool
 {
 	int needs = utf8_width(text);
 
-	if (!left && needs < width)
-		col += width - needs, width = needs;
-	canvas_put(canvas, row, col, col + width, style, text);
+	canvas_put(canvas, row, left || needs > width ? col : col + width - needs, col + width, style,
+		   text);
 }
 
 static void draw_heading(const struct screen *screen, const struct screen_pane *pane,
@@ -150,7 +149,7 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/* Draws the number of hidden columns on each side. */
+/* Draws the number of columns hidden on each side. Returns the column before that text. */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
@@ -188,10 +187,7 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/*
- * Draws @pane from line @top on, with @footer as its last line. Returns the number of lines for
- * rows.
- */
+/* Draws a pane from line @top to the line above @footer. Returns the number of lines for rows. */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {
@@ -205,12 +201,12 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		return room;
 	}
 	/*
-	 * Keep the largest number of lines so far, so that the panes below do not move with every
+	 * The pane keeps its largest number of lines, so that the panes below do not move in every
 	 * window.
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* If the remaining lines are too few for another pane, this pane uses them. */
+	/* The pane also uses the remaining lines if they are too few for another pane. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

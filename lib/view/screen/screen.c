@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps the last report of each measurement and a pane for each of its tables. */
+/* Stores the last report of each measurement, and a pane for each table of the report. */
 #include "view/screen/screen.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "view/cells.h"
-#include "view/screen/draw.h"
 #include "view/text.h"
 
 void screen_init(struct screen *screen, uint64_t interval_ns)
@@ -38,11 +37,8 @@ void screen_free(struct screen *screen)
 
 int screen_add(struct screen *screen, const char *command)
 {
-	char *copy;
+	char *copy = screen->nr_slots < SCREEN_MAX_SLOTS ? strdup(command) : NULL;
 
-	if (screen->nr_slots == SCREEN_MAX_SLOTS)
-		return -1;
-	copy = strdup(command);
 	if (!copy)
 		return -1;
 	screen->slots[screen->nr_slots] = (struct screen_slot){.command = copy};
@@ -57,7 +53,7 @@ static struct screen_pane *pane_find(struct screen *screen, size_t slot, const c
 	return NULL;
 }
 
-/* Panes stay in the order of the slots, so that the order of Tab does not change. */
+/* Inserts a pane in the order of the slots, so that the order of the Tab key does not change. */
 static int pane_add(struct screen *screen, size_t slot, const char *key)
 {
 	size_t at = screen->nr_panes;
@@ -73,7 +69,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/* Keep the same pane active. The first pane added becomes active. */
+	/* The active pane stays active. The first pane becomes active. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
@@ -82,7 +78,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	return 0;
 }
 
-/* True if the table has a figure. A table that has only names and dashes gets no pane. */
+/* True if the table has a number. A table with only names and dashes gets no pane. */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
@@ -91,10 +87,7 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/*
- * Converts loss counters since the start to losses of this window. Losses of earlier windows do not
- * affect this window.
- */
+/* Converts loss counters since the start of the measurement to losses in this window. */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {

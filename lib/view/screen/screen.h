@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live screen: state, keys and drawing, without the terminal and without the measurements. */
+/* State, keys and drawing of the live screen, independent of terminal and measurements. */
 #ifndef SUBTICK_VIEW_SCREEN_H
 #define SUBTICK_VIEW_SCREEN_H
 
@@ -17,7 +17,7 @@
 #define SCREEN_FILTER_MAX 64
 #define SCREEN_KEEP_ROWS  10 /* windows with fewer rows before a pane shrinks */
 
-/* Keys are code points; special keys have numbers above the last code point. */
+/* Keys are Unicode code points. Special keys have numbers above the last code point. */
 enum {
 	SCREEN_KEY_NONE = 0,
 	SCREEN_KEY_UP = 0x110000,
@@ -39,35 +39,32 @@ enum screen_action {
 	SCREEN_QUIT,
 };
 
-/* One measurement: its last report, or the reason why the report is unavailable. */
+/* A measurement: its last report, or the reason why the measurement failed. */
 struct screen_slot {
 	char *command;
-	struct report *report; /* loss counters are for this window only */
+	struct report *report; /* last report; its loss counters are those of the window */
 	struct losses_seen losses;
 	char *refused, *fix;
 };
 
-/* A table of a report, and the reader's settings for it. */
+/* A table of a report with the settings of the user. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* key of the table, looked up in every report */
+	char *key;  /* key of the table in each report */
 	char *sort; /* key of the sort column, or NULL for the report's order */
 	bool descending;
 	bool all;	  /* show also columns that are only in JSON and CSV */
 	bool follow_sort; /* make the sort column visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/*
-	 * Maximum number of rows in recent windows, since the user last selected a pane or a
-	 * filter.
-	 */
+	/* Maximum number of rows in recent windows, since the user selected a pane or a filter. */
 	size_t rows_had;
 	unsigned int fewer; /* consecutive windows with fewer rows than rows_had */
 };
 
 #define SCREEN_HISTORY 60 /* length of the history in windows */
 
-/* Busy shares of the cores in earlier windows, oldest first; NAN if unknown. */
+/* Busy ratios of the CPUs in earlier windows, oldest first. NAN if unknown. */
 struct screen_history {
 	double *busy; /* SCREEN_HISTORY values per CPU number */
 	size_t nr_cpus;
@@ -116,5 +113,81 @@ enum screen_action screen_key(struct screen *screen, int key);
 
 /* Draws the screen onto a blank canvas of any size. Corrects scroll positions. */
 int screen_draw(struct screen *screen, struct canvas *canvas);
+
+#define SCREEN_MIN_ROWS 24
+#define SCREEN_MIN_COLS 80
+#define SCREEN_PANE_HEAD 2 /* lines above the rows of a pane: information line and heading */
+
+enum screen_cores {
+	SCREEN_CORES_NONE,
+	SCREEN_CORES_BARS, /* one bar per core, in columns */
+	SCREEN_CORES_MAP,  /* one character per core or per group of cores */
+};
+
+struct screen_layout {
+	bool too_small;
+	enum screen_cores mode;
+	int cores_top, cores_rows;
+	int columns, cell_width, bar_width; /* bars: bar_width includes the edges */
+	int history_width;		    /* bars: width of the history after the figures */
+	int per_row;			    /* map: characters per line */
+	size_t group;			    /* map: cores per character */
+	int legend_top, legend_rows;
+	int finding_row, loss_row, tabs_row;
+	int info_row; /* first line of the panes */
+	int table_rows;
+	int footer_row;
+};
+
+struct screen_wants {
+	int rows, cols;
+	size_t nr_cores;
+	int name_width;	  /* width of a core's number */
+	int figure_width; /* width of the figures after a bar */
+	int legend_rows;
+};
+
+void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
+
+/*
+ * First visible item of @nr items on @room lines. Item @at is visible, and the view scrolls as
+ * little as possible from @first.
+ */
+size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
+
+/* Widths of a CPU number and of the figures after the bar. */
+int screen_cores_name_width(const struct table *table);
+int screen_cores_figure_width(const struct table *table);
+/* Draws the legend of the bars unless @canvas is NULL. Returns its number of lines. */
+int screen_cores_legend(const struct screen *screen, const struct table *table,
+			const struct screen_layout *layout, int cols, struct canvas *canvas);
+void screen_cores_draw(const struct screen *screen, const struct table *table,
+		       const struct screen_layout *layout, struct canvas *canvas);
+
+/* Adds the busy ratios of a window to the history. Returns 0 or -ENOMEM. */
+int screen_history_add(struct screen_history *history, const struct table *cores);
+void screen_history_free(struct screen_history *history);
+
+#define SCREEN_OWN_ORDER (-1)
+
+/* True if a pane shows the column. @all: also show columns that text output omits. */
+bool screen_col_shown(const struct table *table, size_t col, bool all);
+/*
+ * True if a column is sorted in descending order by default: numbers, but not names and
+ * identifiers.
+ */
+bool screen_col_descends(const struct table *table, size_t col);
+
+/*
+ * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
+ * order of the report. Unavailable values are last. Equal rows keep the order of the report.
+ * Returns the number of rows, or -ENOMEM.
+ */
+long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
+		 size_t **ret_rows);
+
+/* Draws the active pane, which must have a table, and following panes if the screen has room. */
+void screen_panes_draw(struct screen *screen, const struct screen_layout *layout,
+		       struct canvas *canvas);
 
 #endif

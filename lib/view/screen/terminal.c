@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The terminal, with ncurses; no other file uses ncurses. */
-#include "view/screen/terminal.h"
+/* Shows canvases and reads keys with ncurses. No other file uses ncurses. */
+#include "view/screen/canvas.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -13,7 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Include this before term.h, which defines macros such as "columns". */
+/* term.h defines macros such as "columns", so these headers must precede it. */
 #include "base/array.h"
 #include "view/screen/screen.h"
 
@@ -21,7 +21,7 @@
 #include <curses.h>
 #include <term.h>
 
-/* Signals that terminate a process by default and that no other code handles. */
+/* Signals that terminate a process by default and have no other handler in the program. */
 static const int crashes[] = {
 	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
@@ -36,7 +36,7 @@ struct terminal {
 	struct sigaction old[NR_CRASHES];
 };
 
-/* Data of the crash handler, which must not call ncurses to restore the terminal. */
+/* Data of the crash handler. The handler cannot call ncurses, which is not async-signal-safe. */
 static struct {
 	struct termios modes;
 	char leave[128];
@@ -58,8 +58,8 @@ static void on_crash(int number)
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
 	/*
-	 * SA_RESETHAND has restored the default action, so the raised signal ends the process after
-	 * the handler returns.
+	 * SA_RESETHAND has restored the default action. The raised signal ends the process when the
+	 * handler returns.
 	 */
 	raise(number);
 }
@@ -105,7 +105,7 @@ static void start_colors(struct terminal *terminal)
 		return;
 	}
 	use_default_colors();
-	/* ncurses shows a pair that was never set as black on black: set all pairs. */
+	/* ncurses shows a colour pair that was never set as black on black. */
 	for (int i = 1; i < STYLE_NR; i++)
 		init_pair(i, colors[i] ? colors[i] : -1, -1);
 }
@@ -117,12 +117,12 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	if (!terminal)
 		return err_set(err, -ENOMEM, "out of memory");
 	terminal->color = color;
-	/* Set only LC_CTYPE, so that numbers keep their decimal point. */
+	/* Numbers need a decimal point, so only LC_CTYPE is set. */
 	setlocale(LC_CTYPE, "");
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
-	/* Use newterm(), because initscr() exits the process on an unknown terminal. */
+	/* initscr() exits the process on an unknown terminal; newterm() returns NULL. */
 	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
 	if (!terminal->screen) {
 		if (terminal->out)
@@ -141,7 +141,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	/*
-	 * An Escape without a following byte within 50 ms is the Escape key; 50 ms is enough for
+	 * An Escape byte without another byte within 50 ms is the Escape key. 50 ms is enough over
 	 * ssh.
 	 */
 	set_escdelay(50);
@@ -197,7 +197,10 @@ int terminal_key(struct terminal *terminal)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i][0] == (int)key)
 			return keys[i][1];
-	/* Return an unused key number instead of SCREEN_KEY_NONE, because more keys may follow. */
+	/*
+	 * SCREEN_KEY_NONE would mean that no key is pending, so an unknown key returns an unused
+	 * number.
+	 */
 	return SCREEN_KEY_BACKSPACE + 1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Replaces terminal.c in builds without ncurses: there is no live screen. */
-#include "view/screen/terminal.h"
+/* Replaces terminal.c in builds without ncurses, which have no live screen. */
+#include "view/screen/canvas.h"
 
 #include <errno.h>
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of an audit and the columns they show, for `subtick audit --plot`. */
-#include "view/svg/audit.h"
+/* The plots of `subtick audit --plot` and `--paper`, and the columns that they show. */
+#include "view/svg/plots.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/metrics.h"
 #include "view/view.h"
 
-#define NR(x) (sizeof(x) / sizeof((x)[0]))
 #define PLOT(s, ...)                                         \
 	{                                                    \
-		.series = s, .nr_series = NR(s), __VA_ARGS__ \
+		.series = s, .nr_series = ARRAY_SIZE(s), __VA_ARGS__ \
 	}
 
 #define INTERVALS(set_name)                                                                   \
@@ -54,7 +54,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* Axes of the paper: seconds per ten million loops. */
+/* The plots of the paper show seconds per ten million loops. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name)                                                                    \
 	{                                                                                      \
@@ -110,9 +110,9 @@ static const struct svg_plot sources[] = {
 };
 
 const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
-	{"ticks", ticks, NR(ticks)},
-	{"delays", delays, NR(delays)},
-	{"sources", sources, NR(sources)},
+	{"ticks", ticks, ARRAY_SIZE(ticks)},
+	{"delays", delays, ARRAY_SIZE(delays)},
+	{"sources", sources, ARRAY_SIZE(sources)},
 };
 
 #define TABLE1(slack, column, name)                                                                  \
@@ -120,7 +120,7 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 		.table = "table1", .where = "slack_ns", .equals = slack, .x = "delay_ns", .y = column, \
 		.label = name, .mark = SVG_LINE                                                  \
 	}
-/* Timer slacks of --paper: the kernel's default of 50 µs, as in the paper, and the minimum. */
+/* Timer slacks of --paper in ns: the default of the kernel, as in the paper, and the minimum. */
 #define PAPER_SLACK "50000"
 #define LEAST_SLACK "1"
 
@@ -164,10 +164,10 @@ static const struct svg_plot figure5[] = {
 };
 
 const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
-	{"1", true, figure1, NR(figure1)},
-	{"2", true, figure2, NR(figure2)},
-	{"4", false, figure4, NR(figure4)},
-	{"5", false, figure5, NR(figure5)},
+	{"1", true, figure1, ARRAY_SIZE(figure1)},
+	{"2", true, figure2, ARRAY_SIZE(figure2)},
+	{"4", false, figure4, ARRAY_SIZE(figure4)},
+	{"5", false, figure5, ARRAY_SIZE(figure5)},
 };
 
 static void find_slacks(struct audit_drawing *drawing, const struct report *report)
@@ -189,15 +189,6 @@ static void find_slacks(struct audit_drawing *drawing, const struct report *repo
 	}
 }
 
-/* Formats the legend of a curve: "real, slack 50.0 us". */
-static void name_series(const char *label, const char *slack, char *buf, size_t size)
-{
-	char text[32];
-
-	view_format_ns(strtod(slack, NULL), text, sizeof(text));
-	snprintf(buf, size, "%s, slack %s", label, text);
-}
-
 static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plot)
 {
 	size_t at = drawing->nr++, nr = 0;
@@ -205,18 +196,20 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 
 	for (size_t i = 0; i < plot->nr_series; i++) {
 		const struct svg_series *one = &plot->series[i];
-		/* Draw the expected value once, because it does not depend on the timer slack. */
+		/* The expected value does not depend on the timer slack, so one curve is enough. */
 		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
 
 		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {
-			char *label = drawing->label[at][nr];
+			char *label = drawing->label[at][nr], slack[32];
 
 			series[nr] = *one;
 			series[nr].where = "slack_ns";
 			series[nr].equals = drawing->slack[k];
 			if (copies == 1)
 				continue;
-			name_series(one->label, drawing->slack[k], label, sizeof(drawing->label[0][0]));
+			view_format_ns(strtod(drawing->slack[k], NULL), slack, sizeof(slack));
+			snprintf(label, sizeof(drawing->label[0][0]), "%s, slack %s", one->label,
+				 slack);
 			series[nr].label = label;
 		}
 	}
@@ -226,8 +219,8 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 }
 
 /*
- * Adds the timer slack to the title of a plot with the axes of the paper, because the figure
- * depends on the slack.
+ * Adds the timer slack to the title of a plot that the paper also has, because the result depends
+ * on the slack.
  */
 static void name_plot(struct audit_drawing *drawing, size_t at)
 {

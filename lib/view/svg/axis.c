@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Axes of plots: round ends, round ticks, one unit for all ticks. */
+/* Computes the axes of plots: ends and ticks at round numbers, with scaled units. */
 #include "view/svg/svg.h"
 
 #include <math.h>
+
+#include "base/array.h"
 
 struct axis_unit {
 	enum unit unit;
@@ -10,7 +12,7 @@ struct axis_unit {
 	const char *name;
 };
 
-/* Scaled units. Entries of one kind are sorted by size, smallest first. */
+/* Scales of axis labels. The scales of one unit are in ascending order. */
 static const struct axis_unit units[] = {
 	{UNIT_NS, 1, "ns"},	    {UNIT_NS, 1e3, "µs"},      {UNIT_NS, 1e6, "ms"},
 	{UNIT_NS, 1e9, "s"},	    {UNIT_RATIO, 0.01, "%"},   {UNIT_HZ, 1, "Hz"},
@@ -19,19 +21,12 @@ static const struct axis_unit units[] = {
 	{UNIT_CYCLES, 1, "cycles"},
 };
 
-#define NR_UNITS (sizeof(units) / sizeof(units[0]))
-
-static bool scales_by_tick(enum unit unit)
-{
-	return unit == UNIT_NS || unit == UNIT_HZ;
-}
-
 static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 {
-	for (size_t i = 0; i < NR_UNITS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* Use a larger unit if the axis reaches at least two of the larger unit. */
+		/* A larger unit is used if the axis reaches at least 2 of that unit. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;
@@ -44,7 +39,7 @@ static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
 
-	/* A rounding error of the division must not choose the next larger step. */
+	/* The tolerance of 1e-9 keeps a rounding error from choosing the next larger step. */
 	return power * (lead <= 1.0 + 1e-9   ? 1.0
 			: lead <= 2.0 + 1e-9 ? 2.0
 			: lead <= 5.0 + 1e-9 ? 5.0
@@ -64,7 +59,7 @@ static void linear_ticks(struct svg_axis *axis)
 		axis->tick[axis->nr_ticks++] = i * step * axis->scale;
 }
 
-/* One tick per decade; every second or third decade if there are too many. */
+/* Sets one tick per decade, or per two or more decades with more than SVG_MAX_TICKS decades. */
 static void log_ticks(struct svg_axis *axis)
 {
 	double low = axis->low / axis->scale, high = axis->high / axis->scale;
@@ -92,8 +87,8 @@ void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, 
 	}
 	axis->scale = 1.0;
 	axis->unit = "";
-	/* A logarithmic axis has one unit per tick, to avoid labels such as "0.0001". */
-	if (!log || !scales_by_tick(unit))
+	/* On a logarithmic axis each tick has its own unit, to avoid labels such as "0.0001". */
+	if (!log || (unit != UNIT_NS && unit != UNIT_HZ))
 		choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
 	if (log)
 		log_ticks(axis);
@@ -114,29 +109,14 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 	double shown = tick / axis->scale;
 	const struct axis_unit *best = NULL;
 
-	for (size_t i = 0; axis->log && !axis->unit[0] && i < NR_UNITS; i++)
+	for (size_t i = 0; axis->log && !axis->unit[0] && i < ARRAY_SIZE(units); i++)
 		if (units[i].unit == axis->kind && (!best || tick >= units[i].scale * (1.0 - 1e-9)))
 			best = &units[i];
 	if (best)
 		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
 	else if (axis->decimals < 0)
 		snprintf(buf, size, "%g", shown);
-	else /* Print "0" instead of "-0". */
+	else /* Small negative values are shown as "0", not "-0". */
 		snprintf(buf, size, "%.*f", axis->decimals,
 			 fabs(shown) < 0.5 * pow(10.0, -axis->decimals) ? 0.0 : shown);
-}
-
-void svg_axis_rows(const struct svg_axis *axis, FILE *out, double left, double right)
-{
-	char label[32];
-
-	for (size_t i = 0; i < axis->nr_ticks; i++) {
-		double at = svg_axis_pixel(axis, axis->tick[i]);
-
-		svg_axis_label(axis, axis->tick[i], label, sizeof(label));
-		fprintf(out,
-			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			left, at, right, left - 6.0, at + 4.0, label);
-	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plots of a report's tables as one SVG file: points, lines and histograms on labelled axes. */
+/* Draws tables of a report as an SVG file: points, lines and histograms on labelled axes. */
 #ifndef SUBTICK_VIEW_SVG_H
 #define SUBTICK_VIEW_SVG_H
 
@@ -11,21 +11,21 @@
 
 enum svg_mark {
 	SVG_POINTS,
-	SVG_LINE,    /* joined in the order of the rows, with a point on each */
+	SVG_LINE,    /* points joined by lines in the order of the rows */
 	SVG_BARS,    /* bars from @x to @x_end, or thin bars at @x if @x_end is NULL */
 	SVG_BARS_LE, /* histogram of cumulative counts: @x is the inclusive upper bound */
 };
 
 /*
- * Cells to draw, by keys of columns. Rows with a null cell are skipped. On a logarithmic axis zero
- * and negative values are skipped.
+ * One series of a plot: the columns of a table to draw. Rows with a null cell are skipped, and on a
+ * logarithmic axis rows with zero or negative values.
  */
 struct svg_series {
 	const struct report *from; /* report that has the table, or NULL for the plot's report */
-	const char *table;  /* key of a table of the report */
-	/* Draw only rows whose column @where equals @equals, or NULL for all rows. */
+	const char *table;	   /* key of a table of the report */
+	/* Only rows whose column @where equals @equals are drawn. NULL for all rows. */
 	const char *where;
-	const char *equals; /* a string, or a decimal number */
+	const char *equals; /* text, or a decimal number */
 	const char *x, *x_end, *y;
 	const char *label; /* text in the legend, or NULL for the title of column @y */
 	enum svg_mark mark;
@@ -34,29 +34,28 @@ struct svg_series {
 
 struct svg_plot {
 	const char *title;
-	const char *x_label,
-		*y_label; /* without unit, or NULL for the title of the first series' column */
+	/* Axis labels without unit, or NULL for the title of the first series' column. */
+	const char *x_label, *y_label;
 	bool x_log, y_log;
 	const struct svg_series *series;
 	size_t nr_series;
 };
 
 /*
- * Writes the plots one below the other, and flushes. An axis has the unit of the first series'
- * column. The unit is scaled for people, per axis or per tick of a logarithmic axis. A plot without
- * data contains a message. Returns 0, -EINVAL if a table or column is missing, -ENOMEM, or the
- * stream's -errno.
+ * Writes the plots one below the other and flushes the stream. An axis has the unit of the first
+ * series. A plot without data contains a message. Returns 0, -EINVAL if a table or column is
+ * missing, -ENOMEM, or the -errno of the stream.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
 
-/* An axis: maps values to pixels and contains the ticks. Values are in the column's unit. */
+/* Maps values to pixels. Values are in the unit of the column. */
 #define SVG_MAX_TICKS 16
 
 struct svg_axis {
 	bool log;
-	double low, high;  /* ends of the axis */
-	double at, length; /* in pixels; the axis grows upwards if length is negative */
+	double low, high;  /* values at the ends of the axis */
+	double at, length; /* pixels; a negative length makes the axis grow upwards */
 	double scale;	   /* divisor of values in labels */
 	const char *unit;  /* "ms", "%", or "" without a unit or with one unit per tick */
 	enum unit kind;
@@ -69,7 +68,34 @@ struct svg_axis {
 void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, double high);
 double svg_axis_pixel(const struct svg_axis *axis, double value);
 void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t size);
-/* Draws the grid lines and labels of a vertical axis between @left and @right. */
-void svg_axis_rows(const struct svg_axis *axis, FILE *out, double left, double right);
+
+struct svg_dot {
+	double x, x_end, y;
+};
+
+/* Data points of a series, and the axes and style of its plot. */
+struct svg_trace {
+	const struct svg_series *series;
+	const char *label;
+	struct svg_dot *dots;
+	size_t nr;
+	const struct svg_axis *x, *y;
+	const char *color;
+	bool shared; /* other series are in the same plot */
+};
+
+struct svg_columns {
+	const struct column *x, *y;
+};
+
+/* Reads the data points of a series. Sets @first to the columns of the series unless it is set. */
+int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
+		   const struct report *report);
+void svg_trace_draw(const struct svg_trace *trace, FILE *out);
+
+static inline bool svg_is_bars(const struct svg_series *series)
+{
+	return series->mark == SVG_BARS || series->mark == SVG_BARS_LE;
+}
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Converts the cells of a series to the numbers that are drawn. */
-#include "view/svg/trace.h"
+/* Draws one series of a plot: points, lines, bars or outlines of histograms. */
+#include "view/svg/svg.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 
-static bool cell_reads(const struct value *value, const char *text)
+static bool cell_equals(const struct value *value, const char *text)
 {
 	char number[32];
 
@@ -20,38 +19,24 @@ static bool cell_reads(const struct value *value, const char *text)
 	return value->kind == VALUE_U64 && !strcmp(number, text);
 }
 
-static int trace_add(struct svg_trace *trace, struct svg_dot dot)
+/* Adds the point of one table row. A row with a missing or undrawable value adds no point. */
+static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
+		   size_t row, const int col[3])
 {
-	struct svg_dot *dots = grow(trace->dots, trace->nr, sizeof(*dots));
-
-	if (!dots)
-		return -ENOMEM;
-	trace->dots = dots;
-	trace->dots[trace->nr++] = dot;
-	return 0;
-}
-
-/* Computes the point of one row. False if the row is not drawn. */
-static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
-		    const struct table *table, size_t row, const int col[3],
-		    struct svg_dot *ret_dot)
-{
+	const struct svg_series *s = trace->series;
 	struct svg_dot dot = {
 		.x = value_number(table_cell(table, row, col[0])),
 		.x_end = value_number(table_cell(table, row, col[s->x_end ? 1 : 0])),
-		.y = value_number(table_cell(table, row, col[2])),
+		.y = value_number(table_cell(table, row, col[2])) * (s->times > 0.0 ? s->times : 1.0),
 	};
 
-	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y))
-		return false;
-	if (s->times > 0.0)
-		dot.y *= s->times;
-	/* A cumulative count is checked later, after the previous count was subtracted. */
-	if ((plot->x_log && !(dot.x > 0.0)) ||
+	/*
+	 * A cumulative count is not checked here, because the previous count is subtracted later.
+	 */
+	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
-		return false;
-	*ret_dot = dot;
-	return true;
+		return 0;
+	return array_push(trace->dots, trace->nr, dot);
 }
 
 /* Converts cumulative counts to counts per bucket. */
@@ -80,26 +65,107 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 {
 	const struct svg_series *s = trace->series;
 	const struct table *table = report_find(s->from ?: report, s->table);
-	int where, rc = 0, col[3];
-	struct svg_dot dot;
+	int where = s->where ? table_find(table, s->where) : 0, rc = 0;
+	int col[] = {table_find(table, s->x), s->x_end ? table_find(table, s->x_end) : 0,
+		     table_find(table, s->y)};
 
-	if (!table)
-		return -EINVAL;
-	where = s->where ? table_find(table, s->where) : 0;
-	col[0] = table_find(table, s->x);
-	col[1] = s->x_end ? table_find(table, s->x_end) : 0;
-	col[2] = table_find(table, s->y);
 	if (where < 0 || col[0] < 0 || col[1] < 0 || col[2] < 0)
 		return -EINVAL;
 	if (!first->x)
 		*first = (struct svg_columns){&table->cols[col[0]], &table->cols[col[2]]};
-	if (!trace->label)
-		trace->label = table->cols[col[2]].title;
+	trace->label = s->label ?: table->cols[col[2]].title;
 	for (size_t row = 0; row < table->nr_rows && !rc; row++)
-		if ((!s->where || cell_reads(table_cell(table, row, where), s->equals)) &&
-		    row_dot(plot, s, table, row, col, &dot))
-			rc = trace_add(trace, dot);
+		if (!s->where || cell_equals(table_cell(table, row, where), s->equals))
+			rc = add_row(trace, plot, table, row, col);
 	if (!rc && s->mark == SVG_BARS_LE)
 		trace_uncumulate(plot, trace);
 	return rc;
+}
+
+struct bar {
+	double from, to, top, foot; /* pixels */
+};
+
+static struct bar bar_of(const struct svg_trace *trace, const struct svg_dot *dot)
+{
+	double base = trace->y->log ? trace->y->low : fmax(0.0, trace->y->low);
+	struct bar bar = {svg_axis_pixel(trace->x, dot->x), svg_axis_pixel(trace->x, dot->x_end),
+			  svg_axis_pixel(trace->y, dot->y), svg_axis_pixel(trace->y, base)};
+
+	/* Widen a thin bar around its centre, because bars narrower than one pixel fade. */
+	if (bar.to - bar.from < 1.5) {
+		bar.from = (bar.from + bar.to) / 2.0 - 0.75;
+		bar.to = bar.from + 1.5;
+	}
+	return bar;
+}
+
+static void draw_bars(const struct svg_trace *trace, FILE *out)
+{
+	for (size_t i = 0; i < trace->nr; i++) {
+		struct bar bar = bar_of(trace, &trace->dots[i]);
+
+		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
+			bar.from, fmin(bar.top, bar.foot), bar.to - bar.from,
+			fabs(bar.foot - bar.top));
+	}
+}
+
+/*
+ * Draws a histogram as an outline. In a plot with several histograms, solid bars would hide each
+ * other.
+ */
+static void draw_outline(const struct svg_trace *trace, FILE *out)
+{
+	double end = NAN;
+
+	if (!trace->nr)
+		return;
+	fprintf(out,
+		"<path fill-opacity=\"0.12\" stroke=\"%s\" stroke-width=\"1.8\" "
+		"stroke-linejoin=\"round\" d=\"",
+		trace->color);
+	for (size_t i = 0; i < trace->nr; i++) {
+		struct bar bar = bar_of(trace, &trace->dots[i]);
+
+		/* An empty bucket ends the outline. The next bucket starts a new outline. */
+		if (!(fabs(bar.from - end) < 0.01)) {
+			if (i)
+				fprintf(out, "V%.2f", bar.foot);
+			fprintf(out, "M%.2f %.2f", bar.from, bar.foot);
+		}
+		fprintf(out, "V%.2fH%.2f", bar.top, bar.to);
+		if (i + 1 == trace->nr)
+			fprintf(out, "V%.2f", bar.foot);
+		end = bar.to;
+	}
+	fputs("\"/>\n", out);
+}
+
+static void draw_line(const struct svg_trace *trace, FILE *out)
+{
+	if (!trace->nr)
+		return;
+	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", trace->color);
+	for (size_t i = 0; i < trace->nr; i++)
+		fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M',
+			svg_axis_pixel(trace->x, trace->dots[i].x),
+			svg_axis_pixel(trace->y, trace->dots[i].y));
+	fputs("\"/>\n", out);
+}
+
+void svg_trace_draw(const struct svg_trace *trace, FILE *out)
+{
+	fprintf(out, "<g fill=\"%s\">\n", trace->color);
+	if (svg_is_bars(trace->series)) {
+		(trace->shared ? draw_outline : draw_bars)(trace, out);
+	} else {
+		if (trace->series->mark == SVG_LINE)
+			draw_line(trace, out);
+		for (size_t i = 0; i < trace->nr; i++)
+			fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.5\"/>\n",
+				svg_axis_pixel(trace->x, trace->dots[i].x),
+				svg_axis_pixel(trace->y, trace->dots[i].y));
+	}
+	fputs("</g>\n", out);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The plots of `subtick wake --plot`: points of one run, optionally compared with an earlier run.
- */
-#include "view/svg/wake.h"
+/* The plots of `subtick wake --plot`, optionally compared with an earlier run. */
+#include "view/svg/plots.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Maximum number of series: more than the cores of a plot (WAKE_PLOT_CORES) and than the idle
- * states of any machine.
- */
+/* Maximum number of series: exceeds WAKE_PLOT_CORES and the idle states of any machine. */
 #define MAX_SERIES 64
 #define RUN_NAME   112
 
@@ -26,7 +21,10 @@ const char *wake_depth_key(const struct table *points)
 		char *end;
 		long number;
 
-		/* Accept core states such as "c6_ns", and skip package states such as "pc6_ns". */
+		/*
+		 * Keys of core states look like "c6_ns". Package states such as "pc6_ns" are
+		 * skipped.
+		 */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -43,7 +41,7 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-/* Host and CPU model of a report, from its keys machine.*, or "run N" without a host. */
+/* Name of a run: host and CPU model of its report, or "run N" without a host. */
 static void run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
@@ -52,7 +50,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* Runs of the same machine get a run number. */
+	/* Runs on the same machine get a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -139,7 +137,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* No row matches this source, so the series appears only in the legend. */
+		/* A source that matches no row makes a series that appears only in the legend. */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}
@@ -154,8 +152,7 @@ static bool any_forced(const struct table *points)
 }
 
 /*
- * Splits points by idle state if states were forced, else by core, or by source if the distribution
- * has no cores.
+ * Splits points by idle state if idle states were forced, else by CPU, or by source without CPUs.
  */
 static void choose_split(const struct report *report, struct split *split)
 {
@@ -167,66 +164,53 @@ static void choose_split(const struct report *report, struct split *split)
 		split_by(split, points, "source");
 }
 
-#define MAX_PLOTS 8
+#define SPLIT_PLOTS 6
 
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier)
 {
 	const struct report *both[] = {points, earlier};
 	const struct table *table = report_find(points, "points");
-	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES],
-		depth[MAX_SERIES], boxes[MAX_SERIES];
-	struct svg_series distance = {.table = "points",
-				      .x = "point",
-				      .y = "distance_ns",
-				      .where = "cpu",
-				      .mark = SVG_POINTS};
-	struct svg_plot plots[MAX_PLOTS];
-	struct both_runs runs = {0};
 	struct split split, cpus;
+	const struct {
+		const char *title, *table, *x, *y;
+		enum svg_mark mark;
+		bool x_log, y_log;
+		const struct split *split;
+	} parts[SPLIT_PLOTS] = {
+		{"Wake latency in the order of the points", "points", "point", "latency_ns",
+		 SVG_POINTS, .split = &split},
+		{"Launch distance of the same points", "points", "point", "distance_ns", SVG_POINTS,
+		 .split = &cpus},
+		{"Wake latency against silent time", "points", "silent_ns", "latency_ns", SVG_POINTS,
+		 .x_log = true, .split = &split},
+		{"Distribution of wake latency", "distribution", "le_ns", "count", SVG_BARS_LE,
+		 .x_log = true, .split = &split},
+		{"Minimum, quartiles and maximum of each idle state", "boxes", "index", "latency_ns",
+		 SVG_LINE, .y_log = true, .split = &split},
+		{"Residency against silent time", "points", "silent_ns",
+		 table ? wake_depth_key(table) : NULL, SVG_POINTS, .x_log = true, .split = &split},
+	};
+	struct svg_series series[SPLIT_PLOTS][MAX_SERIES];
+	struct svg_plot plots[SPLIT_PLOTS + 2];
+	struct both_runs runs = {0};
 	size_t nr = 0;
-	const char *key;
 
 	if (!table || !report_find(points, "distribution") ||
 	    (earlier && !report_find(earlier, "points")))
 		return -EINVAL;
-	split_by(&cpus, table, "cpu");
 	choose_split(points, &split);
-	/* All cores run the same sweep, so draw only the first core. */
-	distance.equals = cpus.nr ? cpus.value[0] : "";
-	plots[nr++] = (struct svg_plot){
-		.title = "Wake latency in the order of the points",
-		.series = by_time,
-		.nr_series = series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time)};
-	plots[nr++] = (struct svg_plot){.title = "Launch distance of the same points",
-					.series = &distance,
-					.nr_series = 1};
-	plots[nr++] = (struct svg_plot){
-		.title = "Wake latency against silent time",
-		.x_log = true,
-		.series = by_silent,
-		.nr_series = series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS,
-				       by_silent)};
-	plots[nr++] = (struct svg_plot){
-		.title = "Distribution of wake latency",
-		.x_log = true,
-		.series = spread,
-		.nr_series = series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE,
-				       spread)};
-	if (report_find(points, "boxes"))
-		plots[nr++] = (struct svg_plot){
-			.title = "Minimum, quartiles and maximum of each idle state",
-			.y_log = true,
-			.series = boxes,
-			.nr_series = series_of(&split, "boxes", "index", "latency_ns", SVG_LINE,
-					       boxes)};
-	key = wake_depth_key(table);
-	if (key)
-		plots[nr++] = (struct svg_plot){
-			.title = "Residency against silent time",
-			.x_log = true,
-			.series = depth,
-			.nr_series = series_of(&split, "points", "silent_ns", key, SVG_POINTS,
-					       depth)};
+	split_by(&cpus, table, "cpu");
+	/* All cores run the same sweep, so draw the launch distance of the first core only. */
+	cpus.nr = cpus.nr > 0;
+	for (size_t i = 0; i < SPLIT_PLOTS; i++)
+		if (parts[i].y && report_find(points, parts[i].table))
+			plots[nr++] = (struct svg_plot){
+				.title = parts[i].title,
+				.x_log = parts[i].x_log,
+				.y_log = parts[i].y_log,
+				.series = series[i],
+				.nr_series = series_of(parts[i].split, parts[i].table, parts[i].x,
+						       parts[i].y, parts[i].mark, series[i])};
 	for (size_t i = 0; earlier && i < 2; i++)
 		add_run(&runs, both, i);
 	if (earlier)

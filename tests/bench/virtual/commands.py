@@ -8,6 +8,7 @@ OURS = (
     "load",
     "load --softirq",
     "load --bursts",
+    "load --cores",
     "noise",
     "runq",
     "runq --causes",
@@ -15,6 +16,7 @@ OURS = (
     "runq --per task",
     "runq --source wakeup",
     "runq --sample 0.1",
+    "runq --sample 0.1 --causes",
     "runq --cgroup /outside",
     "runq --idle-states",
     "runq --pressure",
@@ -23,6 +25,7 @@ OURS = (
     "trace --on wait=1000",
     "serve",
     "serve --collect load,runq,wake",
+    "serve --collect load,runq,wake --sample 0.1",
     "serve --collect load,runq,wake --exclude cgroup=/",
     "serve --collect load,runq,wake --idle-states",
     "load & runq",
@@ -46,6 +49,7 @@ ELSEWHERE_WORKLOADS = ("pipe",)
 # The rows of the table in docs/methods/runq.md, and what is in each that the one above it lacks.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "outside the sample: a hash of the runtime of both tasks, nothing else"),
+    ("runq --sample 0.1 --causes", "and whether other tasks wait, because one of them may be in the sample and needs to know who ran"),
     ("runq --cgroup /outside", "outside the cgroups asked for: the entries and keys of both tasks, nothing else"),
     ("runq", "every wait: clock, entry of the task, key, slot; sum, maximum, histogram, `le`"),
     ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),

@@ -87,24 +87,29 @@ class Found:
                 abs(kept.typical(w) - self.typical(w)) > grain[w] for w in self.workloads()):
             return False
 
-        def moved(of):
-            """They add what they added, also if the kept figures have no means."""
-            return {w: f._replace(mean=f.mean - kept.base(w) + self.base(w)) for w, f in of.items()}
-        last = self.commands.pop(AGAIN)
-        self.commands |= {n: moved(kept.commands[n]) for n in names if n in kept.commands}
-        self.commands[AGAIN] = last
-        for name in (n for n in names if n in kept.sets):
-            self.sets[name] = self.set_of(kept.events[kept.sets[name]])
-            self.empty.setdefault(self.sets[name], moved(kept.empty.get(kept.sets[name], {})))
-        self.whys |= {n: kept.whys[n] for n in names if n in kept.whys}
+        self.adopt(kept, names)
         self.versions = kept.versions
         return True
+
+    def adopt(self, other, names):
+        """Takes commands from another run. Each adds the same to an operation as in that run."""
+        def moved(of):
+            return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
+                                  typical=f.typical - other.typical(w) + self.typical(w)) for w, f in of.items()}
+        more = {n: moved(other.commands[n]) for n in names if n in other.commands}
+        last = self.commands.pop(AGAIN)
+        self.commands |= more
+        self.commands[AGAIN] = last
+        for name in (n for n in names if n in other.sets):
+            self.sets[name] = self.set_of(other.events[other.sets[name]])
+            self.empty.setdefault(self.sets[name], moved(other.empty.get(other.sets[name], {})))
+        self.whys |= {n: other.whys[n] for n in names if n in other.whys}
 
     def workloads(self):
         return list(self.commands.get(NOTHING, {}))
 
     def typical(self, workload):
-        return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN))
+        return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN) if n in self.commands)
 
     def base(self, workload):
         """With nothing attached: the lower of before and after, as a timer may have come between."""

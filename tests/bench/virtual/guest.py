@@ -38,10 +38,11 @@ def rest_boot(cpus):
                      says=f"virtual time, {cpus} processors")
 
 
-def boot(large, cpus):
+def boot(large, cpus, threads=1):
     """Programs of Debian come with 200 MB of libraries."""
-    return qemu.Boot("cost", smp=cpus, icount=0, fine=True, memory_mb=1536 if large else 1024 if cpus > 8 else 512,
-                     says=f"virtual time, {cpus} processors")
+    return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True,
+                     memory_mb=1536 if large else 1024 if cpus > 8 else 512,
+                     says=f"virtual time, {cpus} processors, {threads} per core")
 
 
 def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
@@ -82,20 +83,29 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
 
 def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True,
             cpus=2):
-    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
-    and, unless not @empty, of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
+    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer), and, unless not @empty, of
+    empty programs on their events. @named: a kernel other than Debian's. Commands with --cores need hyperthreads and
+    have a guest of their own."""
     entry = choose.find(named) if named else kernel(arch)
-    listed, whys, versions = [(c, ours(c)) for c in commands], {}, {}
+    siblings = [c for c in commands if "--cores" in c.split()]
+    listed, whys, versions = [(c, ours(c)) for c in commands if c not in siblings], {}, {}
     if others:
         more, whys, versions = peers.stage(others, arch, scratch / "peers")
         listed += more
-    # The workloads are not in it: what a cgroup that was not asked for costs.
-    lines, seconds = run(entry, boot(others, cpus), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty),
-                         scratch, programs(entry), timeout_s, verbose,
-                         trees=[(scratch / "peers", "peers")] if others else [])
-    found = figures.Found()
-    found.parse_lines(lines)
-    found.seconds, found.arch, found.kernel = seconds, named or arch, entry.release
+
+    def measured(listed, boot, trees=()):
+        # The workloads are not in this cgroup: what a cgroup that was not requested costs.
+        script = "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty)
+        lines, seconds = run(entry, boot, script, scratch, programs(entry), timeout_s, verbose, trees)
+        found = figures.Found.parse(lines)
+        found.seconds = seconds
+        return found
+    found = measured(listed, boot(others, cpus), [(scratch / "peers", "peers")] if others else [])
+    if siblings:
+        apart = measured([(c, ours(c)) for c in siblings], boot(False, cpus, 2))
+        found.adopt(apart, siblings)
+        found.seconds += apart.seconds
+    found.arch, found.kernel = named or arch, entry.release
     found.versions, found.compiler = versions, userspace.bpf_compiler()
     for name, why in whys.items():
         found.whys.setdefault(name, []).append(why)

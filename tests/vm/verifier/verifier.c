@@ -13,6 +13,7 @@
 #include "counted.h"
 #include "measure/core/core.h"
 #include "measure/crit/engine.h"
+#include "measure/load/pairs.h"
 #include "measure/load/sources.h"
 #include "measure/runq/avoidable.h"
 #include "measure/runq/chunks.h"
@@ -238,6 +239,19 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	say(choice, brief, &err);
 }
 
+static void try_pairs(const uint32_t *siblings)
+{
+	struct load_pairs *pairs = NULL;
+	struct err err = {0};
+
+	counted_begin();
+	load_pairs_open(siblings, nr_cpus, &pairs, &err);
+	load_pairs_close(pairs);
+	/* Before 5.12, on arm64 before 5.18, it is refused before the verifier sees it. */
+	if (!err.unsupported)
+		say("load --cores --cgroups", false, &err);
+}
+
 static void all_of_load(void)
 {
 	static const uint32_t siblings[CPUSET_MAX];
@@ -254,6 +268,7 @@ static void all_of_load(void)
 		 (struct load_source_opts){0});
 	/* Without limits: these need only be accepted. */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
+	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,
 		 (struct load_source_opts){.wake = true, .noise = true, .siblings = siblings});
 	try_load("load --irq", false, bpf, (struct load_source_opts){.lines = true});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick audit`, by experiment. */
-#ifndef SUBTICK_VIEW_SVG_AUDIT_H
-#define SUBTICK_VIEW_SVG_AUDIT_H
+/* The plots of `subtick audit` by experiment, and of `subtick wake`. */
+#ifndef SUBTICK_VIEW_SVG_PLOTS_H
+#define SUBTICK_VIEW_SVG_PLOTS_H
 
 #include "view/svg/svg.h"
 
@@ -18,9 +18,7 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
-/*
- * A reproduced figure of the paper, drawn from the report of the experiment "ticks" or of --paper.
- */
+/* A figure of the paper, drawn from the report of the experiment "ticks" or of --paper. */
 struct audit_paper_figure {
 	const char *number;
 	bool of_ticks;
@@ -45,5 +43,19 @@ struct audit_drawing {
 
 void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
 			const struct report *report);
+
+/*
+ * Draws the plots of `subtick wake --plot` from the points of a run: latency and launch distance in
+ * the order of the points, latency and residency by silent time, the distribution, and with
+ * --each-state the quartiles of each idle state. @earlier: points of another run to compare with, or
+ * NULL. Returns the result of svg_write().
+ */
+int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
+
+/*
+ * Key of the column with the residency of the deepest counted idle state, such as "c6_ns", or NULL
+ * if no idle state is counted.
+ */
+const char *wake_depth_key(const struct table *points);
 
 #endif

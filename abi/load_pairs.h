@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory shared by bpf/load_pairs.bpf.c and lib/measure/load/pairs.c. */
+#ifndef SUBTICK_ABI_LOAD_PAIRS_H
+#define SUBTICK_ABI_LOAD_PAIRS_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define LOAD_PAIRS_MAX	  16384
+#define LOAD_PAIR_IDLE	  0	  /* instead of a cgroup id */
+#define LOAD_PAIR_UNKNOWN (~0ULL) /* before the first context switch */
+
+/* The key of a sum of ns: @group[0] runs on @cpu while @group[1] runs on its sibling. */
+struct load_pair_key {
+	__u64 group[2]; /* cgroup ids */
+	__u32 cpu;
+	__u32 pad;
+};
+
+_Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key");
+
+/* State of one CPU. */
+struct load_pair_cpu {
+	__u64 group;	/* cgroup id of the running task */
+	__u64 since_ns; /* last change of the physical core; valid in its first CPU only */
+	__s64 lost_ns;	/* time that found no room in the map */
+	__u32 sibling;	/* CPU number; the own number without a sibling */
+	__u32 pad[9];
+};
+
+_Static_assert(sizeof(struct load_pair_cpu) == 64, "a cache line");
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Sums the time in which two cgroups run on the two hyperthreads of one physical core. */
+#include "task.bpf.h"
+#include "map.bpf.h"
+#include "abi/load_pairs.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set before loading. */
+const volatile bool cgroup_v2;
+const volatile bool switch_state_first;
+
+/* Index of the map to write. User space increments it at the end of each window. */
+__u64 pair_turn SEC(".data");
+
+MAPPED_ARRAY(pair_cpus, struct load_pair_cpu);
+MAP(pairs_even, HASH, 0, LOAD_PAIRS_MAX, struct load_pair_key, s64);
+MAP(pairs_odd, HASH, 0, LOAD_PAIRS_MAX, struct load_pair_key, s64);
+
+static __always_inline u64 pair_group(struct task_struct *task)
+{
+	return task->pid ? task_cgroup_id(task, cgroup_v2) : LOAD_PAIR_IDLE;
+}
+
+static __always_inline long pair_add(void *map, const struct load_pair_key *key, s64 ns)
+{
+	s64 *sum = bpf_map_lookup_elem(map, key);
+
+	if (!sum)
+		return bpf_map_update_elem(map, key, &ns, BPF_NOEXIST);
+	/* The key has the CPU number, so no other CPU writes this sum. */
+	*sum += ns;
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int load_pairs_switch(u64 *ctx)
+{
+	u64 group = pair_group(switch_next(ctx, switch_state_first)), now;
+	struct load_pair_key key = {.cpu = bpf_get_smp_processor_id()};
+	struct load_pair_cpu *own = bpf_map_lookup_elem(&pair_cpus, &key.cpu), *sibling;
+	s64 ns;
+
+	if (!own || own->group == group)
+		return 0;
+	sibling = bpf_map_lookup_elem(&pair_cpus, &own->sibling);
+	if (!sibling)
+		return 0;
+	key.group[0] = own->group;
+	key.group[1] = sibling == own ? LOAD_PAIR_IDLE : sibling->group;
+	now = bpf_ktime_get_ns();
+	/* The siblings share this timestamp: the exchange charges each ns of the core once. */
+	ns = now - __sync_lock_test_and_set(
+			   key.cpu <= own->sibling ? &own->since_ns : &sibling->since_ns, now);
+	own->group = group;
+	if (key.group[0] == LOAD_PAIR_IDLE && key.group[1] == LOAD_PAIR_IDLE)
+		return 0;
+	if (pair_turn & 1 ? pair_add(&pairs_odd, &key, ns) : pair_add(&pairs_even, &key, ns))
+		own->lost_ns += ns;
+	return 0;
+}
+
+/* Stores the cgroups of running tasks once, for CPUs without a context switch since the start. */
+SEC("iter/task")
+int load_pairs_seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct load_pair_cpu *own;
+	u32 cpu;
+
+	if (!task || !task->on_cpu)
+		return 0;
+	cpu = task_cpu(task);
+	own = bpf_map_lookup_elem(&pair_cpus, &cpu);
+	if (own)
+		__sync_val_compare_and_swap(&own->group, LOAD_PAIR_UNKNOWN, pair_group(task));
+	return 0;
+}

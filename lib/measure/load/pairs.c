@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the programs that sum up pairs of cgroups, and ends their windows. */
+#include "measure/load/pairs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "host/bpf.h"
+#include "host/cgroup.h"
+#include "host/kbtf.h"
+#include "load_pairs.skel.h"
+
+struct load_pairs {
+	struct load_pairs_bpf *skel;
+	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
+	unsigned int nr_cpus;
+	struct cgroup_paths paths;
+	int64_t lost_ns; /* total of all windows */
+	struct load_pair_key keys[LOAD_PAIRS_MAX];
+	int64_t ns[LOAD_PAIRS_MAX];
+	struct load_pair_sum *sums;
+	struct load_pair *rows;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct load_pair_sum *x = a, *y = b;
+
+	return CMP(x->id[0], y->id[0]) ?: CMP(x->id[1], y->id[1]);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct load_pair_sum *x = a, *y = b;
+
+	return CMP(y->ns, x->ns) ?: CMP(x->run_ns, y->run_ns) ?: by_pair(a, b);
+}
+
+size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
+		      const struct cpuset *cpus, struct load_pair_sum *ret_sums)
+{
+	const uint32_t cpu[2] = {key->cpu, sibling};
+	size_t nr = 0;
+
+	for (int i = 0; i < 2; i++)
+		if (key->group[i] != LOAD_PAIR_IDLE && cpuset_has(cpus, cpu[i]))
+			ret_sums[nr++] = (struct load_pair_sum){
+				.id = {key->group[i], key->group[!i]}, .ns = ns};
+	return nr;
+}
+
+int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
+			  struct load_pair_key *ret_key)
+{
+	const struct load_pair_cpu *sibling = &cpus[cpus[cpu].sibling];
+
+	*ret_key = (struct load_pair_key){
+		.cpu = cpu,
+		.group = {__atomic_load_n(&cpus[cpu].group, __ATOMIC_RELAXED),
+			  sibling == &cpus[cpu]
+				  ? LOAD_PAIR_IDLE
+				  : __atomic_load_n(&sibling->group, __ATOMIC_RELAXED)},
+	};
+	return (int64_t)(now_ns -
+			 __atomic_exchange_n(&cpus[cpu].since_ns, now_ns, __ATOMIC_RELAXED));
+}
+
+size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr)
+{
+	size_t merged = 0, left = 0;
+
+	qsort(sums, nr, sizeof(*sums), by_pair);
+	for (size_t i = 0; i < nr; i++)
+		if (merged && !by_pair(&sums[merged - 1], &sums[i]))
+			sums[merged - 1].ns += sums[i].ns;
+		else
+			sums[merged++] = sums[i];
+	for (size_t i = 0, end; i < merged; i = end) {
+		int64_t run_ns = 0;
+
+		for (end = i; end < merged && sums[end].id[0] == sums[i].id[0]; end++)
+			run_ns += sums[end].ns;
+		for (size_t at = i; at < end; at++)
+			sums[at].run_ns = run_ns;
+	}
+	for (size_t i = 0; i < merged; i++)
+		if (sums[i].id[1] != LOAD_PAIR_IDLE && sums[i].ns > 0)
+			sums[left++] = sums[i];
+	qsort(sums, left, sizeof(*sums), by_time);
+	return left;
+}
+
+static int load(struct load_pairs *pairs, const struct cgroup_layout *layout, struct err *err)
+{
+	static const char *const needed[] = {"sched_switch"};
+	struct btf *btf;
+	int rc = sys_bpf_need_atomics("--cgroups", err);
+
+	if (!rc)
+		rc = kbtf_open_with(needed, 1, &btf, err);
+	if (rc)
+		return rc;
+	sys_bpf_log_begin();
+	pairs->skel = load_pairs_bpf__open();
+	rc = -errno;
+	if (pairs->skel) {
+		pairs->skel->rodata->cgroup_v2 = !cgroup_cpu_is_v1(layout);
+		pairs->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+		bpf_map__set_max_entries(pairs->skel->maps.pair_cpus, pairs->nr_cpus);
+		rc = load_pairs_bpf__load(pairs->skel);
+	}
+	kbtf_close(btf);
+	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pairs of cgroups") : 0;
+}
+
+static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err *err)
+{
+	struct load_pair_cpu *cpus;
+	int rc;
+
+	pairs->view = (struct sys_bpf_view){.map = pairs->skel->maps.pair_cpus, .shared = true};
+	rc = sys_bpf_views_open(&pairs->view, 1, err);
+	if (rc)
+		return rc;
+	cpus = pairs->view.pages;
+	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
+		cpus[cpu] = (struct load_pair_cpu){.group = LOAD_PAIR_UNKNOWN,
+						   .sibling = siblings[cpu]};
+	rc = load_pairs_bpf__attach(pairs->skel);
+	if (!rc)
+		rc = sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
+	/* A CPU is idle if the iterator found no task on it and no context switch followed. */
+	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
+		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
+	return 0;
+}
+
+int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
+		    struct err *err)
+{
+	struct load_pairs *pairs = calloc(1, sizeof(*pairs));
+	struct cgroup_layout layout;
+	int rc;
+
+	if (!pairs)
+		return err_set(err, -ENOMEM, "out of memory");
+	pairs->nr_cpus = nr_cpus;
+	pairs->paths.fd = -1;
+	pairs->sums = calloc(2 * (LOAD_PAIRS_MAX + (size_t)nr_cpus), sizeof(*pairs->sums));
+	rc = pairs->sums ? cgroup_layout(NULL, &layout) : -ENOMEM;
+	if (rc) {
+		err_set(err, rc, "cannot find the cgroups of this machine");
+	} else {
+		cgroup_paths_open(&pairs->paths,
+				  cgroup_cpu_is_v1(&layout) ? layout.v1_cpu : layout.v2);
+		rc = load(pairs, &layout, err);
+		if (!rc)
+			rc = start(pairs, siblings, err);
+	}
+	if (rc)
+		load_pairs_close(pairs);
+	else
+		*ret_pairs = pairs;
+	return rc;
+}
+
+void load_pairs_close(struct load_pairs *pairs)
+{
+	if (!pairs)
+		return;
+	sys_bpf_views_close(&pairs->view, 1);
+	load_pairs_bpf__destroy(pairs->skel);
+	cgroup_paths_close(&pairs->paths);
+	free(pairs->sums);
+	free(pairs->rows);
+	free(pairs);
+}
+
+static void name(const struct load_pairs *pairs, uint64_t id, char *buf)
+{
+	if (cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH))
+		snprintf(buf, LOAD_PAIR_PATH, "(gone)");
+}
+
+int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
+		    const struct load_pair **ret_rows, size_t *ret_nr)
+{
+	struct load_pair_cpu *cpu = pairs->view.pages;
+	int fd = bpf_map__fd(pairs->skel->data->pair_turn & 1 ? pairs->skel->maps.pairs_odd
+							      : pairs->skel->maps.pairs_even);
+	uint32_t nr_keys = LOAD_PAIRS_MAX, batch;
+	int64_t lost_ns = 0;
+	size_t nr = 0;
+
+	pairs->skel->data->pair_turn++;
+	for (uint32_t i = 0; i < pairs->nr_cpus; i++) {
+		struct load_pair_key key;
+
+		lost_ns += *(volatile int64_t *)&cpu[i].lost_ns;
+		if (i <= cpu[i].sibling) {
+			int64_t ns = load_pairs_charge(cpu, i, clock_mono_ns(), &key);
+
+			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
+		}
+	}
+	/* ENOENT: the batch holds all entries. */
+	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	for (uint32_t i = 0; i < nr_keys; i++)
+		nr += load_pairs_add(&pairs->keys[i], cpu[pairs->keys[i].cpu].sibling, pairs->ns[i],
+				     cpus, &pairs->sums[nr]);
+	nr = load_pairs_merge(pairs->sums, nr);
+	free(pairs->rows);
+	pairs->rows = calloc(nr + 1, sizeof(*pairs->rows));
+	if (!pairs->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct load_pair *row = &pairs->rows[i];
+
+		row->ns = (uint64_t)pairs->sums[i].ns;
+		row->run_ns = (uint64_t)pairs->sums[i].run_ns;
+		name(pairs, pairs->sums[i].id[0], row->cgroup);
+		name(pairs, pairs->sums[i].id[1], row->sibling);
+	}
+	if (lost_ns != pairs->lost_ns) {
+		pairs->rows[nr] = (struct load_pair){.ns = (uint64_t)(lost_ns - pairs->lost_ns),
+						     .cgroup = "(no room)", .sibling = "(no room)"};
+		pairs->lost_ns = lost_ns;
+		nr++;
+	}
+	*ret_rows = pairs->rows;
+	*ret_nr = nr;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cgroups that run on the two hyperthreads of one physical core at the same time. */
+#ifndef SUBTICK_MEASURE_LOAD_PAIRS_H
+#define SUBTICK_MEASURE_LOAD_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/load_pairs.h"
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "measure/load/window.h"
+
+struct load_pairs;
+
+/* Time of a pair of cgroups: id[0] runs on a CPU, id[1] on its sibling. */
+struct load_pair_sum {
+	uint64_t id[2];
+	int64_t ns;	/* CPU time of id[0] while id[1] was on the sibling */
+	int64_t run_ns; /* CPU time of id[0] in the window */
+};
+
+/* Loads the programs. @siblings has the sibling of each CPU. Needs Linux 5.12, on arm64 5.18. */
+int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
+		    struct err *err);
+void load_pairs_close(struct load_pairs *pairs);
+/* Ends the window. Counts cgroups on CPUs in @cpus only. The rows are valid until the next call. */
+int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
+		    const struct load_pair **ret_rows, size_t *ret_nr);
+
+/* Adds a sum for each of the two cgroups that ran on a CPU in @cpus. Returns the number of sums. */
+size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
+		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
+/*
+ * Ends the open interval of a physical core at @now_ns and returns its length. @cpu is the first
+ * CPU of the core.
+ */
+int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
+			  struct load_pair_key *ret_key);
+/*
+ * Merges equal pairs, fills run_ns, and drops pairs with an idle sibling. Returns the number of
+ * pairs, sorted by time.
+ */
+size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
+
+#endif

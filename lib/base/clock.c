@@ -71,7 +71,7 @@ static double unit_ns(const char *unit)
 bool decimal_parse(const char *text, double *ret_number, char **ret_end)
 {
 	/* strtod() also accepts " 1", "nan" and "0x1p3". */
-	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || strcspn(text, "xX") < 2)
+	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || text[1] == 'x' || text[1] == 'X')
 		return false;
 	*ret_number = strtod(text, ret_end);
 	return *ret_end > text;

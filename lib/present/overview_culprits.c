@@ -141,7 +141,7 @@ bool say_affinity(const struct victim *v, struct report *report)
 
 	if (!find_excluded(v, &from))
 		return false;
-	/* All tasks of the excluded CPU's neighbours are to blame alike: one finding for all. */
+	/* On the idle CPU the victim would wait for none of the culprits: one finding has all waits. */
 	for (size_t i = 0; i < v->nr_rows; i++)
 		if (is_victim(v, &v->rows[i]) && v->rows[i].culprit.kind == RUNQ_PARTY_GROUP) {
 			struct crew crew;

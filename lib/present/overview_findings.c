@@ -313,7 +313,7 @@ static void say_waits(const struct victim *v, struct report *report)
 	say_neighbours(v, report);
 }
 
-/* The first starved task of a cgroup; NULL: none. */
+/* The first starved task of a cgroup, or NULL. */
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)
 {
 	for (size_t i = 0; i < o->suspects.nr; i++)
@@ -363,8 +363,8 @@ static bool is_meant_to_wait(const struct victim *v)
 }
 
 /*
- * runq counts a wait when it ends, so a task that never runs has none. It waits behind the task with
- * most time on its CPU. The first task of a cgroup stands for all.
+ * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so a task
+ * that never runs has no waits there. The culprit is the task with most time on the same CPU.
  */
 static void say_starved(const struct overview_window *o, const struct suspect *s,
 			struct report *report)

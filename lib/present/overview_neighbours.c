@@ -15,7 +15,7 @@
 /* Cgroups that compete with the victim's as one: a culprit, or culprits below one cgroup. */
 struct rival {
 	const struct runq_party *party; /* culprit with most waits behind it */
-	size_t len;	  /* of the path of the cgroup that competes; 0: an ancestor of the victim */
+	size_t len;	  /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
 	size_t nr;	  /* culprits */
 	uint64_t wait_ns; /* waits of the victim behind ordinary tasks of the culprits */
 	struct crew crew;
@@ -34,7 +34,7 @@ static size_t level_below_common(const char *path, const char *other)
 	return common + 1 + strcspn(path + common + 1, "/");
 }
 
-/* Length of the path of the cgroup of @path that competes with @other's; 0: it is an ancestor. */
+/* Length of the part of @path that competes with @other, or 0 if @path is an ancestor of @other. */
 static size_t rival_len(const char *path, const char *other)
 {
 	size_t len = strlen(path);
@@ -244,7 +244,7 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
 		       file);
 }
 
-/* Text about the weights of victim and rival, if the rival has at least twice that of the victim. */
+/* Text about the weights of victim and rival, if the rival's weight is at least twice the victim's. */
 static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
 {
 	const struct settings_level *own = rival_level(v->o, v->path, path);

@@ -10,7 +10,7 @@
 #define RULE_NOISE 0.05 /* of a core */
 #define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
 #define RULE_MOST  0.5	/* share from which a task stands for its cgroup */
-/* Culprits of a smaller share of the victim's waiting are not named: ending them helps nobody. */
+/* A culprit with a smaller share of the victim's waiting is not named: ending it would not help. */
 #define RULE_SHARE 0.05
 
 /* Weight of waits that a setting asks for (SCHED_IDLE, cpu.idle) or that a cgroup causes itself. */
@@ -42,7 +42,7 @@ extern const struct finding_rule overview_rules[];
 /* Tasks of one cgroup, or of several that are judged together. */
 struct crew {
 	const char *path;
-	const struct suspect *top; /* most CPU time, not real-time; NULL: no task is known */
+	const struct suspect *top; /* ordinary task with most CPU time, or NULL if none is known */
 	/* Most CPU time with a real-time or deadline policy, or NULL. */
 	const struct suspect *realtime;
 	const struct suspect *exited; /* processes of one name that exited, or NULL */
@@ -88,7 +88,7 @@ typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
 const struct settings *settings_of(const struct overview_window *o, const char *path);
-/* Settings of the cgroup whose path is the first @len bytes of @path; NULL: unknown. */
+/* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
 const struct settings_level *level_of(const struct overview_window *o, const char *path, size_t len);
 /* The task with most CPU time in a cgroup that passes the filter, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
@@ -144,14 +144,14 @@ bool say_affinity(const struct victim *v, struct report *report);
 void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
 		  struct report *report);
 void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report);
-/* Adds a finding about processes of the crew that exited; @of: their cgroup. */
+/* Adds a finding about processes of the crew that exited. @of is the name of their cgroup. */
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
 /* Adds findings about waits behind ordinary tasks of other cgroups. */
 void say_neighbours(const struct victim *v, struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report);
-/* Setting that makes @culprit yield to the victim: cpu.idle or the lowest weight; "" if there is none. */
+/* Formats the setting that makes @culprit yield to the victim: cpu.idle, the lowest weight, or "". */
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*

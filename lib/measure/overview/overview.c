@@ -87,7 +87,7 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 		add_settings(w, party->group->path);
 }
 
-/* Rows are sorted by their waits. Of many culprits with few waits each, the first ones are read. */
+/* Rows are sorted by their waits. If there are too many culprits, the largest ones are read. */
 void overview_read_settings(struct overview_window *w)
 {
 	uint64_t victim_ns = 0;

@@ -23,7 +23,7 @@ struct suspect {
 	uint32_t tgid;
 	char name[SUSPECT_NAME];   /* comm; of a kernel worker with its work queue */
 	char cgroup[SUSPECT_PATH]; /* in the hierarchy that controls the CPU; "" if unknown */
-	uint64_t cgroup_id;	   /* the same cgroup; 0: unknown */
+	uint64_t cgroup_id;	   /* id of that cgroup, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
 	bool starved; /* runnable in the whole window, and used less than STARVED of it */
@@ -31,7 +31,7 @@ struct suspect {
 	uint64_t ns;		    /* CPU time in the window */
 	uint64_t sleeps;	    /* how often it left a CPU because it blocked or exited */
 	uint64_t count;		    /* tasks */
-	uint32_t parent;	    /* tgid; 0: unknown; UINT32_MAX: tasks of several parents */
+	uint32_t parent;	    /* tgid, 0 if unknown, UINT32_MAX for several parents */
 	uint32_t cpu;		    /* CPU on which it used most of its time */
 	struct cpuset allowed;	    /* affinity; empty if unknown */
 };
@@ -57,7 +57,7 @@ void runnable_read(const char *root, struct runnable *ret_list);
 /*
  * Marks or adds starved tasks. They are in both lists, from the begin and the end of a window. If no
  * wait of theirs ended in between, they never ran, because a runnable task cannot sleep without
- * running. Otherwise these waits take at least half of the window. @tasks are those of the window.
+ * running. If waits ended, they take at least half of the window. @tasks has the window's CPU times.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
@@ -70,7 +70,7 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
 
-/* The live task with most CPU time whose CPU is @cpu; NULL: none. */
+/* The live task with most CPU time of those that run mostly on @cpu, or NULL. */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
 /* Path in /proc/PID/cgroup of the hierarchy with @controller, or with NULL of v2; "" if none. */

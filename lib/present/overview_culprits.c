@@ -52,8 +52,8 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 		  struct report *report)
 {
 	const struct suspect *task = crew->realtime;
-	struct finding f = victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight),
-					  wait_ns);
+	struct finding f =
+		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
 	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
 
 	if (!task)
@@ -153,7 +153,8 @@ bool say_affinity(const struct victim *v, struct report *report)
 	by_cpuset = v->settings && v->settings->cpuset_file[0] &&
 		    !cpuset_has(&v->settings->cpuset, from.cpu);
 	f = victim_finding(v, by_cpuset ? RULE(CPUSET) : RULE(AFFINITY),
-			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)), wait_ns);
+			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
+			   wait_ns);
 	f.cpu = from.cpu;
 	online_cpus(v->o->load, all, sizeof(all));
 	cpuset_format(&task->allowed, own, sizeof(own));
@@ -196,7 +197,8 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
  * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup:
  * waits are not known by task.
  */
-static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost, struct report *report)
+static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost,
+			 struct report *report)
 {
 	const struct suspect *top = v->crew.top;
 	const struct suspect *idle = find_task(v->o, v->path, is_sched_idle, NULL);
@@ -217,16 +219,17 @@ static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
 	if (v->starved)
-		snprintf(who, sizeof(who), "%s (PID %u) makes %.200s wait", top->name, top->pid, v->who);
+		snprintf(who, sizeof(who), "%s (PID %u) makes %.200s wait", top->name, top->pid,
+			 v->who);
 	else
 		snprintf(who, sizeof(who), "tasks of %.200s wait for each other", v->name);
 	if (idle)
 		findings_add(report, &f,
-			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy", who,
-			     WAITS, idle->name, idle->pid, top->name, top->pid);
+			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy",
+			     who, WAITS, idle->name, idle->pid, top->name, top->pid);
 	else
-		findings_add(report, &f, "%s: %s; %s (PID %u) has nice %d, %s (PID %u) nice %d", who,
-			     WAITS, nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
+		findings_add(report, &f, "%s: %s; %s (PID %u) has nice %d, %s (PID %u) nice %d",
+			     who, WAITS, nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
 			     top->nice);
 	return true;
 }
@@ -280,7 +283,8 @@ void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, stru
 	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
 		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
 	if (!v->process) {
-		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate, busy);
+		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate,
+			     busy);
 		return;
 	}
 	f.next = "run fewer tasks at a time, or move the task that waits into a cgroup with a high "

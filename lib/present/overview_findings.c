@@ -295,7 +295,8 @@ static void say_waits(const struct victim *v, struct report *report)
 		if (!is_victim(v, row))
 			continue;
 		if (row->culprit.kind == RUNQ_PARTY_KTHREADS && row->wait_ns >= least)
-			say_kthreads(v, row, (uint64_t)((double)row->wait_ns * v->weight * v->delayed),
+			say_kthreads(v, row,
+				     (uint64_t)((double)row->wait_ns * v->weight * v->delayed),
 				     report);
 		if (row->culprit.kind != RUNQ_PARTY_GROUP)
 			continue;
@@ -328,7 +329,8 @@ static bool is_throttled(const struct overview_window *o, const char *path)
 	for (size_t i = 0; i < o->runq->nr_groups; i++) {
 		const struct runq_group_window *group = &o->runq->groups[i];
 
-		if (group->party.kind == RUNQ_PARTY_GROUP && !strcmp(group->party.group->path, path))
+		if (group->party.kind == RUNQ_PARTY_GROUP &&
+		    !strcmp(group->party.group->path, path))
 			return 2 * group->cause_ns[RUNQ_THROTTLED] > group->sum_ns;
 	}
 	return false;
@@ -358,7 +360,8 @@ static bool is_meant_to_wait(const struct victim *v)
 
 	for (unsigned int i = 0; v->settings && i < v->settings->nr; i++)
 		light = light || v->settings->levels[i].idle == 1 ||
-			(v->settings->levels[i].weight >= 0 && v->settings->levels[i].weight < usual);
+			(v->settings->levels[i].weight >= 0 &&
+			 v->settings->levels[i].weight < usual);
 	return light;
 }
 

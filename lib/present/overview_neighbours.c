@@ -15,8 +15,8 @@
 /* Cgroups that compete with the victim's as one: a culprit, or culprits below one cgroup. */
 struct rival {
 	const struct runq_party *party; /* culprit with most waits behind it */
-	size_t len;	  /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
-	size_t nr;	  /* culprits */
+	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
+	size_t nr;  /* culprits */
 	uint64_t wait_ns; /* waits of the victim behind ordinary tasks of the culprits */
 	struct crew crew;
 };
@@ -39,7 +39,8 @@ static size_t rival_len(const char *path, const char *other)
 {
 	size_t len = strlen(path);
 
-	if (!strcmp(path, "/") || (!strncmp(path, other, len) && (other[len] == '/' || !other[len])))
+	if (!strcmp(path, "/") ||
+	    (!strncmp(path, other, len) && (other[len] == '/' || !other[len])))
 		return 0;
 	return level_below_common(path, other);
 }
@@ -74,7 +75,8 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
 {
 	const struct settings_mounts *mounts = &v->o->mounts;
-	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight", *least = mounts->v1 ? "2" : "1";
+	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight",
+		   *least = mounts->v1 ? "2" : "1";
 	char enable[SETTINGS_PATH + 64] = "";
 
 	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
@@ -169,7 +171,8 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 }
 
 /* True if the first cgroup makes the other one wait. */
-static bool delays(const struct victim *v, const struct runq_group *one, const struct runq_group *other)
+static bool delays(const struct victim *v, const struct runq_group *one,
+		   const struct runq_group *other)
 {
 	for (size_t i = 0; i < v->nr_rows; i++)
 		if (v->rows[i].culprit.group == one && v->rows[i].victim.group == other)
@@ -293,8 +296,8 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
 	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
 	name_rival(v, &rivals[0], name);
-	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns || is_modest(v, &rivals[0], &crew) ||
-	    !findings_due(report, RULE(NEIGHBOUR), lost))
+	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns ||
+	    is_modest(v, &rivals[0], &crew) || !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
 	if (nr == 1 && (is_short_lived(v->o, &crew) || (rivals[0].nr > 1 && is_gone(&crew)))) {
 		say_short_lived(v, &crew, name, wait_ns, lost, report);
@@ -319,8 +322,8 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	wait_text(v, report, &f, rate, sizeof(rate));
 	if (yields(v, &rivals[0]))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)lost);
-	findings_add(report, &f, "%s%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "", name, more,
-		     root || nr > 1 ? "" : "s", v->who, rate,
+	findings_add(report, &f, "%s%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "", name,
+		     more, root || nr > 1 ? "" : "s", v->who, rate,
 		     crew_text(v->o, &crew, busy, sizeof(busy)),
 		     heavier_text(v, path, heavier, sizeof(heavier)));
 }
@@ -340,7 +343,8 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 	for (size_t i = 0; i < nr; i++)
 		wait_ns += rivals[i].wait_ns;
 	f = victim_finding(v, RULE(VICTIM_IDLE),
-			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)), wait_ns);
+			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
+			   wait_ns);
 	finding_set(f.culprit, "%s", path);
 	finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
 	findings_add(report, &f, "%s waits for %s because cpu.idle of %.*s is 1: %s", v->who, path,
@@ -398,7 +402,8 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 		crew_of(v->o, party->group, &r.crew);
 		while (j < nr && !counts_in(&rivals[j], path, r.len, &r.crew))
 			j++;
-		if (j == nr && is_cpu_bound(r.crew.ns, r.crew.sleeps) && share_cpu(&r.crew, &v->crew))
+		if (j == nr && is_cpu_bound(r.crew.ns, r.crew.sleeps) &&
+		    share_cpu(&r.crew, &v->crew))
 			rivals[nr++] = r;
 	}
 	return nr;

@@ -271,7 +271,8 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
-		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s", v->who, wait_text(v, report, f, rate, sizeof(rate)));
+		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s",
+		     v->who, wait_text(v, report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

@@ -89,7 +89,8 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 			      uint64_t lost_ns, uint64_t wait_ns);
 const struct settings *settings_of(const struct overview_window *o, const char *path);
 /* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
-const struct settings_level *level_of(const struct overview_window *o, const char *path, size_t len);
+const struct settings_level *level_of(const struct overview_window *o, const char *path,
+				      size_t len);
 /* The task with most CPU time in a cgroup that passes the filter, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);

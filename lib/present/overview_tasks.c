@@ -24,26 +24,26 @@
 const struct finding_rule overview_rules[] = {
 	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
 	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
-			     "chrt: another policy for the tasks, or another core"},
+			   "chrt: another policy for the tasks, or another core"},
 	[RULE_AFFINITY] = {"affinity", "affinity", RULE_WAITS,
-			     "taskset -p: allow the tasks more CPUs"},
+			   "taskset -p: allow the tasks more CPUs"},
 	[RULE_CPUSET] = {"cpuset", "affinity", RULE_WAITS, NULL},
 	[RULE_SHORT_LIVED] = {"short_lived", "task", RULE_WAITS,
-			     "find out what starts them: subtick trace"},
+			      "find out what starts them: subtick trace"},
 	[RULE_NEIGHBOUR] = {"neighbour", "cgroup", RULE_WAITS,
-			     "subtick runq --blame --per task: which tasks"},
+			    "subtick runq --blame --per task: which tasks"},
 	[RULE_VICTIM_IDLE] = {"idle_cgroup", "cgroup", RULE_WAITS, NULL},
 	[RULE_SCHED_IDLE] = {"sched_idle", "task", RULE_WAITS,
 			     "chrt -o -p 0 PID for each task with SCHED_IDLE"},
 	[RULE_NICE] = {"nice", "task", RULE_WAITS,
-			     "renice the tasks that wait, or those that they wait for"},
+		       "renice the tasks that wait, or those that they wait for"},
 	[RULE_SAME_GROUP] = {"same_group", "cgroup", RULE_WAITS,
 			     "run fewer threads, or allow the cgroup more CPUs"},
 	[RULE_KERNEL_THREADS] = {"kernel_threads", "kernel_thread", RULE_WAITS, "subtick noise"},
 	[RULE_KSOFTIRQD] = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"},
 	[RULE_STOP_MACHINE] = {"stop_machine", "kernel_thread", RULE_WAITS,
-			     "find out what stops the cores: module loading, CPU hotplug, code "
-			     "patching"},
+			       "find out what stops the cores: module loading, CPU hotplug, code "
+			       "patching"},
 	[RULE_IDLE_EXIT] = {"idle_exit", "idle", RULE_WAITS, "subtick runq --idle-states"},
 	[RULE_HARDIRQ] = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"},
 	[RULE_TIMER] = {"timer", "timer", RULE_NOISE, "subtick noise"},
@@ -201,7 +201,8 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 
 void crew_add(struct crew *crew, const struct crew *other)
 {
-	bool first = !crew->path, same_top = crew->top && other->top && has_name(other->top, crew->top->name);
+	bool first = !crew->path,
+	     same_top = crew->top && other->top && has_name(other->top, crew->top->name);
 
 	crew->path = first ? other->path : crew->path;
 	crew->ns += other->ns;

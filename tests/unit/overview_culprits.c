@@ -16,7 +16,8 @@ TEST(several_neighbours)
 	task(8, "burner", "/two", 800);
 	EXPECT("neighbour", "/app", "/one", "",
 	       "for d in /cg/one /cg/two; do echo 1 > $d/cpu.idle; done",
-	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); 2 "
+	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
+	       "2 "
 	       "tasks named burner use 1.7 CPUs");
 	/* Names that need quotes are not put into a command. */
 	strcpy(scene.settings[2].path, "/t o");
@@ -58,7 +59,8 @@ TEST(many_cgroups)
 	}
 	scene.paths[3].path = "/job-c";
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", NULL, NULL,
-	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app wait: "
+	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
+	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
 }
 
@@ -128,7 +130,8 @@ TEST(starved)
 	settings("/rt");
 	EXPECT("realtime", "/app", "spinner (PID 8)", "",
 	       "chrt -i -p 0 8; echo 1 > /cg/rt/cpu.idle",
-	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: no "
+	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: "
+	       "no "
 	       "CPU time in 1 s");
 	rt->policy = SCHED_OTHER;
 	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);

@@ -41,7 +41,9 @@ static int each_part(struct overview *o, bool start, struct err *err)
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
 		struct meter *part = o->parts[i];
 		struct err *why = i == OVERVIEW_LOAD ? err : &o->window.errs[i];
-		int rc = !part ? 0 : start ? part->ops->start(part, why) : part->ops->read(part, why);
+		int rc = !part	 ? 0
+			 : start ? part->ops->start(part, why)
+				 : part->ops->read(part, why);
 
 		if (rc && i == OVERVIEW_LOAD)
 			return rc;
@@ -247,9 +249,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 	o->opts = *opts;
 	o->window.suspects.list = calloc(SUSPECTS_MAX, sizeof(struct suspect));
 	o->window.settings = calloc(OVERVIEW_CGROUPS, sizeof(struct settings));
-	rc = o->window.suspects.list && o->window.settings ?
-		     open_load(o, err) :
-		     err_set(err, -ENOMEM, "out of memory");
+	rc = o->window.suspects.list && o->window.settings ? open_load(o, err)
+							   : err_set(err, -ENOMEM, "out of memory");
 	if (rc) {
 		overview_close(&o->meter);
 		return rc;

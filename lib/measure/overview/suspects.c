@@ -231,14 +231,13 @@ void runnable_read(const char *root, struct runnable *ret_list)
 		uint32_t tgid = (uint32_t)strtoul(process->d_name, NULL, 10);
 
 		snprintf(text, sizeof(text), "/proc/%u/task", tgid);
-		if (!tgid || tgid == (uint32_t)getpid() ||
-		    sys_path(root, text, path, sizeof(path)))
+		if (!tgid || tgid == (uint32_t)getpid() || sys_path(root, text, path, sizeof(path)))
 			continue;
 		threads = opendir(path);
 		while (threads && budget && (thread = readdir(threads)))
 			if (thread->d_name[0] != '.') {
-				add_runnable(root, tgid, (uint32_t)strtoul(thread->d_name, NULL, 10),
-					     ret_list);
+				add_runnable(root, tgid,
+					     (uint32_t)strtoul(thread->d_name, NULL, 10), ret_list);
 				budget--;
 			}
 		if (threads)

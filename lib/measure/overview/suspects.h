@@ -19,7 +19,7 @@
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
-	uint32_t pid;		   /* 0: tasks that exited */
+	uint32_t pid; /* 0: tasks that exited */
 	uint32_t tgid;
 	char name[SUSPECT_NAME];   /* comm; of a kernel worker with its work queue */
 	char cgroup[SUSPECT_PATH]; /* in the hierarchy that controls the CPU; "" if unknown */

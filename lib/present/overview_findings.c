@@ -336,6 +336,38 @@ static bool is_throttled(const struct overview_window *o, const char *path)
 	return false;
 }
 
+/* True if the starved task or a cgroup of it has a lower priority or weight than the default. */
+static bool is_meant_to_wait(const struct overview_window *o, const struct suspect *s)
+{
+	const struct settings *settings = settings_of(o, s->cgroup);
+	int usual = o->mounts.v1 ? 1024 : 100;
+	bool light = s->policy == SCHED_IDLE || s->nice > 0;
+
+	for (unsigned int i = 0; settings && i < settings->nr; i++)
+		light = light || settings->levels[i].idle == 1 ||
+			(settings->levels[i].weight >= 0 && settings->levels[i].weight < usual);
+	return light;
+}
+
+/* True if waits of the cgroup have no finding, because its starved task has one. */
+static bool is_replaced(const struct victim *v)
+{
+	const struct suspect *s = first_starved(v->o, v->path);
+
+	return s && strcmp(v->path, "/") && !is_meant_to_wait(v->o, s) &&
+	       !is_throttled(v->o, v->path);
+}
+
+static bool has_finding(const struct report *report, const char *victim)
+{
+	const struct table *table = findings_of(report);
+
+	for (size_t i = 0; table && i < table->nr_rows; i++)
+		if (!strcmp(table_str(table, i, "victim") ?: "", victim))
+			return true;
+	return false;
+}
+
 /* @taken: part of the waits that interrupts account for. */
 static void say_victim(const struct overview_window *o, const struct runq_group_window *group,
 		       double taken, struct report *report)
@@ -346,23 +378,8 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 	v.weight = (1.0 - taken) * v.process_share;
 	say_quota(&v, report);
 	say_idle_exit(&v, report);
-	/* Waits of starved tasks have a finding of their own. */
-	if (!(runq_p99(o->runq, group, group->sum_ns) < LEAST_P99_NS) &&
-	    (!first_starved(o, v.path) || is_throttled(o, v.path)))
+	if (!(runq_p99(o->runq, group, group->sum_ns) < LEAST_P99_NS) && !is_replaced(&v))
 		say_waits(&v, report);
-}
-
-/* True if the starved task or a cgroup of it has a lower priority or weight than the default. */
-static bool is_meant_to_wait(const struct victim *v)
-{
-	int usual = v->o->mounts.v1 ? 1024 : 100;
-	bool light = v->starved->policy == SCHED_IDLE || v->starved->nice > 0;
-
-	for (unsigned int i = 0; v->settings && i < v->settings->nr; i++)
-		light = light || v->settings->levels[i].idle == 1 ||
-			(v->settings->levels[i].weight >= 0 &&
-			 v->settings->levels[i].weight < usual);
-	return light;
 }
 
 /*
@@ -379,7 +396,8 @@ static void say_starved(const struct overview_window *o, const struct suspect *s
 	struct runq_blame row = {.victim = group.party};
 	struct victim v;
 
-	if (!top || s != first_starved(o, s->cgroup) || is_throttled(o, s->cgroup))
+	if (!top || s != first_starved(o, s->cgroup) || is_throttled(o, s->cgroup) ||
+	    (is_meant_to_wait(o, s) && has_finding(report, s->cgroup)))
 		return;
 	for (size_t i = 0; i < RUNQ_MAX_PERCENTILES; i++)
 		unknown[i] = NAN;
@@ -396,7 +414,7 @@ static void say_starved(const struct overview_window *o, const struct suspect *s
 	v.process = NULL;
 	v.delayed = 1.0;
 	v.rested = 0.0;
-	if (is_meant_to_wait(&v))
+	if (is_meant_to_wait(o, s))
 		v.weight = RULE_LIGHT;
 	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
 	say_waits(&v, report);

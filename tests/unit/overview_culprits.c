@@ -145,6 +145,24 @@ TEST(starved)
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2 ms of CPU time in 1 s; "
 	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
+	/* A task that is meant to wait has no finding beside one about its cgroup. */
+	begin();
+	wait_for("/batch", 300, 0);
+	task(8, "burner", "/batch", 900);
+	s = task(7, "service", "/app", 0);
+	s->starved = true;
+	s->nice = 19;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); burner "
+	       "(PID 8) uses 0.9 CPUs");
+	assert_int_equal(end(), 1);
+	report_free(report);
+	s->nice = 0;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses 0.9 "
+	       "CPUs");
+	assert_int_equal(end(), 1);
+	report_free(report);
 	/* A quota makes it wait. */
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;

@@ -7,16 +7,13 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,7 +22,6 @@
 #include "truth.h"
 
 #define DISK_BYTES (2 << 20)
-#define JOBS	   3 /* processes at a time, each in a new cgroup */
 #define BATCH	   6 /* packets between two turns of the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 
@@ -268,44 +264,6 @@ void incident_crowd_end(void)
 
 	for (int i = 0; i < crowd(); i++) {
 		snprintf(path, sizeof(path), "/crowd%d", i);
-		cgroups_remove(path);
-	}
-}
-
-/* Runs each process in a cgroup of its own, which is removed afterwards. */
-void incident_containers(void)
-{
-	pid_t jobs[JOBS] = {0};
-	char path[32];
-
-	for (int i = 0;; i++) {
-		pid_t *job = &jobs[i % JOBS];
-
-		if (*job) {
-			waitpid(*job, NULL, 0);
-			snprintf(path, sizeof(path), "/job%d", i - JOBS);
-			cgroups_remove(path);
-		}
-		snprintf(path, sizeof(path), "/job%d", i);
-		if (!cgroups_mkdir(path))
-			_exit(1);
-		*job = fork();
-		if (*job)
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "task");
-		cgroups_enter(path, 0);
-		incident_burn(100 * NSEC_PER_MSEC);
-		_exit(0);
-	}
-}
-
-void incident_containers_end(void)
-{
-	char path[32];
-
-	for (int i = 0; i < 1000; i++) {
-		snprintf(path, sizeof(path), "/job%d", i);
 		cgroups_remove(path);
 	}
 }

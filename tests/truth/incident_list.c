@@ -118,16 +118,6 @@ const struct incident incidents[] = {
 		.culprit = "/batch",
 		.advised = true,
 	},
-	{
-		.name = "containers",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/jobs", 1), .comm = "runner", .run = incident_containers}},
-		.end = incident_containers_end,
-		.rule = "short_lived",
-		.victim = "/app",
-		.culprit = "/job",
-		.words = {"cgroups", "task per second", "runner"},
-	},
 	/*
 	 * A request takes many slices: most of its waits begin with a preemption. It runs for up to
 	 * 60 ms, as a burn takes up to twice as long while the other CPU is busy; the limit is 200 ms.

@@ -89,8 +89,6 @@ void incident_timers_begin(void);
 void incident_timers_end(void);
 void incident_crowd_begin(void);
 void incident_crowd_end(void);
-void incident_containers(void);
-void incident_containers_end(void);
 const char *incident_no_tlb_ipis(void);
 const char *incident_no_cpuset(void);
 const char *incident_no_steal(void);

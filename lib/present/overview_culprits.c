@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings about who had the core: tasks, cgroups and kernel threads, each with its advice. */
+/* Findings about real-time tasks, affinity and tasks of the victim's own cgroup. */
 #include "present/overview_rules.h"
 
 #include <sched.h>
@@ -12,23 +12,8 @@
 
 /* Three steps of nice: a weight of 1024 against 526. */
 #define HALF_WEIGHT 3
-
-static const struct finding_rule realtime = {"realtime", "task", RULE_WAITS,
-					     "chrt: another policy for the tasks, or another core"};
-static const struct finding_rule short_lived = {"short_lived", "task", RULE_WAITS,
-						"find out what starts them: subtick trace"};
-static const struct finding_rule neighbour = {"neighbour", "cgroup", RULE_WAITS,
-					      "subtick runq --blame --per task: which tasks"};
-static const struct finding_rule victim_idle = {"idle_cgroup", "cgroup", RULE_WAITS, NULL};
-static const struct finding_rule sched_idle = {"sched_idle", "task", RULE_WAITS,
-					       "chrt -o -p 0 PID for each task with SCHED_IDLE"};
-static const struct finding_rule niced = {
-	"nice", "task", RULE_WAITS, "renice the tasks that wait, or those that they wait for"};
-static const struct finding_rule same_group = {"same_group", "cgroup", RULE_WAITS,
-					       "run fewer threads, or allow the cgroup more CPUs"};
-static const struct finding_rule affinity = {"affinity", "affinity", RULE_WAITS,
-					     "taskset -p: allow the tasks more CPUs"};
-static const struct finding_rule cpuset_rule = {"cpuset", "affinity", RULE_WAITS, NULL};
+/* A cgroup that delays another one by more than this share of its own delays is the culprit of both. */
+#define DELAYS_OTHER 0.05
 
 /*
  * Lists real-time tasks that use at least a tenth of the real-time CPU time of @crew. The advice
@@ -54,11 +39,6 @@ static bool is_nicer(const struct suspect *s, const void *arg)
 	       !has_name(s, top->name);
 }
 
-static bool may_not_use(const struct suspect *s, const void *cpu)
-{
-	return cpuset_count(&s->allowed) && !cpuset_has(&s->allowed, *(const uint32_t *)cpu);
-}
-
 static const char *policy_name(int policy)
 {
 	return policy == SCHED_FIFO ? "SCHED_FIFO"
@@ -66,79 +46,30 @@ static const char *policy_name(int policy)
 				    : "SCHED_DEADLINE";
 }
 
-/* Length of the path of the level of @path just below the deepest common ancestor with @other. */
-static size_t level_below_common(const char *path, const char *other)
-{
-	size_t i = 0, common = 0;
+#define WAITS wait_text(v, report, &f, rate, sizeof(rate))
 
-	for (; path[i] && path[i] == other[i]; i++)
-		if (path[i] == '/')
-			common = i;
-	if (!path[i] && other[i] == '/')
-		return i; /* @other is below @path */
-	return common + 1 + strcspn(path + common + 1, "/");
-}
-
-static const struct settings_level *find_level(const struct settings *s, size_t len)
-{
-	for (unsigned int i = 0; s && i < s->nr; i++)
-		if (s->levels[i].len == len)
-			return &s->levels[i];
-	return NULL;
-}
-
-static bool is_above(const char *path, const char *other)
-{
-	size_t len = strlen(path);
-
-	return !strcmp(path, "/") || (!strncmp(path, other, len) && other[len] == '/');
-}
-
-/* The cgroup of @path that competes with @other's, and its settings; NULL if it has no files. */
-static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
-						const char *other)
-{
-	if (is_above(path, other) || !strcmp(path, other))
-		return NULL;
-	return find_level(settings_of(o, path), level_below_common(path, other));
-}
-
-/* Sets cpu.idle of the culprit's cgroup that competes with the victim's, or the lowest weight. */
-static void set_yield(const struct victim *v, const char *culprit, struct finding *f)
-{
-	const struct overview_window *o = v->o;
-	const struct settings_level *level = rival_level(o, culprit, v->path);
-
-	if (level && level->idle == 0)
-		finding_set(f->setting, "%s%.*s/cpu.idle=1", o->mounts.cpu, (int)level->len,
-			    culprit);
-	else if (level && level->weight > 2)
-		finding_set(f->setting, "%s%.*s/%s", o->mounts.cpu, (int)level->len, culprit,
-			    o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
-}
-
-/* Without tasks and without a setting: the overview measures the tasks and names them. */
-static void ask_overview(const struct victim *v, struct finding *f)
-{
-	if (!v->o->suspects.list && !f->setting[0])
-		finding_set(f->command, "subtick --once");
-}
-
-#define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
-#define WAITS	 wait_text(report, &f, rate, sizeof(rate))
-
-void say_realtime(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
-		  uint64_t lost_ns, struct report *report)
+void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
+		  struct report *report)
 {
 	const struct suspect *task = crew->realtime;
-	struct finding f = victim_finding(v, &realtime, lost_ns, blame->wait_ns);
-	char rate[96], priority[32] = "";
+	struct finding f =
+		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
+	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
 
 	if (!task)
 		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
-	/* With an ordinary policy a busy task would still take half of the core. */
+	/* With an ordinary policy a busy task, or a cgroup of it, would still take half of the core. */
 	suspects_command(v->o, crew->path, is_heavy_realtime, crew, "chrt -i -p 0", f.command);
+	set_yield(v, crew->path, setting);
+	value = strchr(setting, '=');
+	if (f.command[0] && setting_is_plain(setting)) {
+		size_t len = strlen(f.command);
+
+		*value++ = '\0';
+		finding_format(f.command + len, sizeof(f.command) - len, "; echo %s > %s", value,
+			       setting);
+	}
 	f.cpu = task->cpu;
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
@@ -146,78 +77,45 @@ void say_realtime(const struct victim *v, const struct crew *crew, const struct 
 		     crew->path, policy_name(task->policy), priority, v->who, WAITS);
 }
 
-/*
- * A command that moves the parent of the root's short-lived processes into a new cgroup that yields
- * to all others. Measured with Linux 6.12: SCHED_IDLE for the parent left half of the waiting.
- */
-static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
-{
-	const struct settings_mounts *mounts = &v->o->mounts;
-	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight", *least = mounts->v1 ? "2" : "1";
-	char enable[SETTINGS_PATH + 64] = "";
+/* Tasks of the victim that may not use a CPU. */
+struct excluded {
+	uint32_t cpu, tgid; /* tgid 0: of any process */
+};
 
-	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
-		file = "cpu.idle";
-		least = "1";
-	}
-	if (!mounts->v1)
-		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
-			 mounts->cpu);
-	finding_set(f->command,
-		    "%sd=%s/idle-%u; mkdir -p $d && echo %s > $d/%s && echo %u > $d/cgroup.procs",
-		    enable, mounts->cpu, pid, least, file, pid);
+static bool may_not_use(const struct suspect *s, const void *arg)
+{
+	const struct excluded *from = arg;
+
+	return (!from->tgid || s->tgid == from->tgid) && cpuset_count(&s->allowed) &&
+	       !cpuset_has(&s->allowed, from->cpu);
 }
 
-static bool say_short_lived(const struct victim *v, const struct crew *crew,
-			    const struct runq_blame *blame, uint64_t lost, struct report *report)
+/* Finds a mostly idle CPU that most tasks of the victim may not use. */
+static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
-	const struct suspect *gone = crew->exited, *parent = crew->parent;
-	struct finding f;
-	char rate[96], by[FINDING_NAME] = "";
-
-	if (!gone)
-		return false;
-	f = victim_finding(v, &short_lived, lost, blame->wait_ns);
-	finding_set(f.culprit, "%s: %s", crew->path, gone->name);
-	set_yield(v, crew->path, &f);
-	if (parent)
-		snprintf(by, sizeof(by), ", started by %s (PID %u),", parent->name, parent->pid);
-	if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
-	    strcmp(v->path, "/") && v->o->mounts.cpu[0])
-		move_parent(v, parent->pid, &f);
-	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
-		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
-	findings_add(report, &f,
-		     "short-lived processes of %s (%.0f %s per second)%s make %s wait: %s",
-		     crew->path, (double)gone->count * 1e9 / (double)v->o->load->window_ns,
-		     gone->name, by, v->who, WAITS);
-	return true;
-}
-
-/* A mostly idle CPU that most tasks of the victim may not use; UINT32_MAX: none. */
-static uint32_t idle_excluded(const struct victim *v)
-{
+	struct excluded from = {.tgid = v->process ? v->process->tgid : 0};
 	const struct load_window *load = v->o->load;
-	unsigned int cpu;
 
-	cpuset_for_each(cpu, &load->cpus) {
-		size_t all = 0, excluded = 0;
+	cpuset_for_each(from.cpu, &load->cpus) {
+		size_t all = 0, nr = 0;
 
-		if (load->cpu[cpu].flags & LOAD_NO_FIGURE ||
-		    load->cpu[cpu].busy_ratio > 1.0 - RULE_IDLE)
+		if (load->cpu[from.cpu].flags & LOAD_NO_FIGURE ||
+		    load->cpu[from.cpu].busy_ratio > 1.0 - RULE_IDLE)
 			continue;
 		for (size_t i = 0; i < v->o->suspects.nr; i++) {
 			const struct suspect *s = &v->o->suspects.list[i];
 
-			if (!s->pid || s->kthread || strcmp(s->cgroup, v->path))
+			if (!s->pid || s->kthread || strcmp(s->cgroup, v->path) ||
+			    (from.tgid && s->tgid != from.tgid))
 				continue;
 			all++;
-			excluded += may_not_use(s, &cpu);
+			nr += may_not_use(s, &from);
 		}
-		if (all && excluded > all / 2)
-			return cpu;
+		*ret_from = from;
+		if (all && nr > all / 2)
+			return true;
 	}
-	return UINT32_MAX;
+	return false;
 }
 
 /* CPUs of the window that are online. */
@@ -232,22 +130,32 @@ static void online_cpus(const struct load_window *load, char *buf, size_t size)
 	cpuset_format(&online, buf, size);
 }
 
-static bool say_affinity(const struct victim *v, const struct runq_blame *blame, uint64_t lost,
-			 struct report *report)
+bool say_affinity(const struct victim *v, struct report *report)
 {
-	uint32_t cpu = idle_excluded(v);
+	struct excluded from;
 	const struct suspect *task;
 	struct finding f;
+	uint64_t wait_ns = 0;
 	bool by_cpuset;
-	char rate[48], all[128], own[128], each[192];
+	char rate[96], all[128], own[128], each[192];
 
-	if (cpu == UINT32_MAX)
+	if (!find_excluded(v, &from))
 		return false;
-	task = find_task(v->o, v->path, may_not_use, &cpu);
+	/* On the idle CPU the victim would wait for none of the culprits: one finding has all waits. */
+	for (size_t i = 0; i < v->nr_rows; i++)
+		if (is_victim(v, &v->rows[i]) && v->rows[i].culprit.kind == RUNQ_PARTY_GROUP) {
+			struct crew crew;
+
+			crew_of(v->o, v->rows[i].culprit.group, &crew);
+			wait_ns += wait_part(v->rows[i].wait_ns, &crew, crew.ns + crew.exited_ns);
+		}
+	task = find_task(v->o, v->path, may_not_use, &from);
 	by_cpuset = v->settings && v->settings->cpuset_file[0] &&
-		    !cpuset_has(&v->settings->cpuset, cpu);
-	f = victim_finding(v, by_cpuset ? &cpuset_rule : &affinity, lost, blame->wait_ns);
-	f.cpu = cpu;
+		    !cpuset_has(&v->settings->cpuset, from.cpu);
+	f = victim_finding(v, by_cpuset ? RULE(CPUSET) : RULE(AFFINITY),
+			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
+			   wait_ns);
+	f.cpu = from.cpu;
 	online_cpus(v->o->load, all, sizeof(all));
 	cpuset_format(&task->allowed, own, sizeof(own));
 	if (by_cpuset) {
@@ -256,71 +164,14 @@ static bool say_affinity(const struct victim *v, const struct runq_blame *blame,
 	} else {
 		finding_set(f.culprit, "affinity of %s (PID %u)", task->name, task->pid);
 		snprintf(each, sizeof(each), "taskset -pc %s", all);
-		suspects_command(v->o, v->path, may_not_use, &cpu, each, f.command);
+		suspects_command(v->o, v->path, may_not_use, &from, each, f.command);
 	}
 	findings_add(report, &f,
 		     "%s waits on CPU%s %s: %s; CPU %u, which its %s excludes, is %.0f %% idle",
-		     v->who, cpuset_count(&task->allowed) > 1 ? "s" : "", own, RATE(lost), cpu,
+		     v->who, cpuset_count(&task->allowed) > 1 ? "s" : "", own, WAITS, from.cpu,
 		     by_cpuset ? "cpuset" : "affinity",
-		     100.0 - 100.0 * v->o->load->cpu[cpu].busy_ratio);
+		     100.0 - 100.0 * v->o->load->cpu[from.cpu].busy_ratio);
 	return true;
-}
-
-/* True if the culprit uses less than a quarter of the victim's CPU time: the victim takes more from it. */
-static bool is_modest(const struct victim *v, const struct crew *crew)
-{
-	return v->o->suspects.nr && 4 * (crew->ns + crew->exited_ns) < crew_ns(&v->crew);
-}
-
-/*
- * True if the culprit uses at least half as much CPU time again as the victim. The waits of the
- * victim after preemptions are else its share of the core.
- */
-static bool takes_more(const struct victim *v, const struct crew *crew)
-{
-	return 2 * (crew->ns + crew->exited_ns) > 3 * crew_ns(&v->crew);
-}
-
-void say_other(const struct victim *v, const struct crew *crew, const struct runq_blame *blame,
-	       uint64_t lost_ns, struct report *report)
-{
-	const char *path = runq_party_path(&blame->culprit);
-	const struct settings_level *own = rival_level(v->o, v->path, path);
-	const struct settings_level *rival = rival_level(v->o, path, v->path);
-	uint64_t lost = (uint64_t)((double)lost_ns *
-				   (v->delayed + (takes_more(v, crew) ? v->rested : 0.0)));
-	bool root = !strcmp(path, "/");
-	struct finding f;
-	char rate[96], buf[32], busy[FINDING_NAME], heavier[2 * FINDING_NAME] = "";
-
-	if (is_modest(v, crew) || say_short_lived(v, crew, blame, lost, report) ||
-	    say_affinity(v, blame, lost, report))
-		return;
-	f = victim_finding(v, &neighbour, lost, blame->wait_ns);
-	finding_set(f.culprit, "%s", path);
-	if (own && own->idle == 1) {
-		f.rule = &victim_idle;
-		finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len,
-			    v->path);
-		findings_add(report, &f, "%s waits for %s because cpu.idle of %.*s is 1: %s",
-			     v->who, path, (int)own->len, v->path, RATE(lost));
-		return;
-	}
-	set_yield(v, path, &f);
-	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
-	if (!f.setting[0] && crew->top && crew->top->policy == SCHED_OTHER &&
-	    (double)crew->top_ns >= RULE_MOST / 2 * (double)(crew->ns + crew->exited_ns))
-		suspects_command(v->o, path, has_name, crew->top->name, "chrt -i -p 0", f.command);
-	ask_overview(v, &f);
-	if (is_above(path, v->path) && crew->top)
-		finding_set(f.culprit, "%s: %s", path, crew->top->name);
-	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
-		snprintf(heavier, sizeof(heavier), "; %s of %.*s is %d, of %.*s only %d",
-			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)rival->len, path,
-			 rival->weight, (int)own->len, v->path, own->weight);
-	findings_add(report, &f, "%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "",
-		     runq_party_name(v->o->runq->per, &blame->culprit, buf), root ? "" : "s",
-		     v->who, WAITS, crew_text(v->o, crew, busy, sizeof(busy)), heavier);
 }
 
 /* True if tasks that pass @is have at least half of the cgroup's wake-ups: most waits are theirs. */
@@ -329,6 +180,8 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
 	const struct suspects *tasks = &v->o->suspects;
 	uint64_t all = 0, passed = 0;
 
+	if (v->starved)
+		return is(v->starved, arg);
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
 
@@ -344,19 +197,19 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
  * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup:
  * waits are not known by task.
  */
-static bool say_priority(const struct victim *v, const struct crew *crew,
-			 const struct runq_blame *blame, uint64_t lost, struct report *report)
+static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost,
+			 struct report *report)
 {
-	const struct suspect *top = crew->top;
+	const struct suspect *top = v->crew.top;
 	const struct suspect *idle = find_task(v->o, v->path, is_sched_idle, NULL);
-	const struct suspect *nicer = find_task(v->o, v->path, is_nicer, top);
+	const struct suspect *nicer = find_task(v->o, v->path, top ? is_nicer : has_name, top);
 	struct finding f;
-	char rate[48], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
+	char rate[96], who[2 * FINDING_NAME], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
 
-	if (top->policy != SCHED_OTHER || (!idle && !nicer) ||
+	if (!top || top->policy != SCHED_OTHER || (!idle && !nicer) ||
 	    !wake_most(v, idle ? is_sched_idle : is_nicer, top))
 		return false;
-	f = victim_finding(v, idle ? &sched_idle : &niced, lost, blame->wait_ns);
+	f = victim_finding(v, idle ? RULE(SCHED_IDLE) : RULE(NICE), lost, wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
 	if (!idle)
 		snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
@@ -365,18 +218,19 @@ static bool say_priority(const struct victim *v, const struct crew *crew,
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
-	if (idle) {
+	if (v->starved)
+		snprintf(who, sizeof(who), "%s (PID %u) makes %.200s wait", top->name, top->pid,
+			 v->who);
+	else
+		snprintf(who, sizeof(who), "tasks of %.200s wait for each other", v->name);
+	if (idle)
 		findings_add(report, &f,
-			     "tasks of %s wait for each other: %s; %s (PID %u) has SCHED_IDLE, %s "
-			     "(PID %u) an ordinary policy",
-			     v->name, RATE(lost), idle->name, idle->pid, top->name, top->pid);
-		return true;
-	}
-	findings_add(report, &f,
-		     "tasks of %s wait for each other: %s; %s (PID %u) has nice %d, %s (PID %u) "
-		     "nice %d",
-		     v->name, RATE(lost), nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
-		     top->nice);
+			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy",
+			     who, WAITS, idle->name, idle->pid, top->name, top->pid);
+	else
+		findings_add(report, &f, "%s: %s; %s (PID %u) has nice %d, %s (PID %u) nice %d",
+			     who, WAITS, nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
+			     top->nice);
 	return true;
 }
 
@@ -396,23 +250,24 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
-void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-	      struct report *report)
+void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report)
 {
-	uint64_t lost = (uint64_t)((double)lost_ns * (v->delayed + v->rested));
+	uint64_t lost = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
 	struct finding f;
 	char rate[96], busy[FINDING_NAME];
 
-	if (say_short_lived(v, crew, blame, lost, report) ||
-	    (crew->top && say_priority(v, crew, blame, lost, report)) ||
-	    say_affinity(v, blame, lost, report))
+	if (is_short_lived(v->o, crew)) {
+		say_short_lived(v, crew, v->path, wait_ns, lost, report);
+		return;
+	}
+	if (say_priority(v, wait_ns, lost, report))
 		return;
 	/* SCHED_IDLE means to wait for every other task, and most of this waiting is theirs. */
 	if (crew->top && crew->top->policy == SCHED_IDLE)
 		return;
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
-	f = victim_finding(v, &same_group, lost, blame->wait_ns);
+	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	/* One command that uses most of the time stands out only if there are others beside it. */
@@ -424,12 +279,15 @@ void say_same(const struct victim *v, const struct runq_blame *blame, uint64_t l
 				 f.command);
 	}
 	crew_text(v->o, crew, busy, sizeof(busy));
+	WAITS;
+	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
+		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
 	if (!v->process) {
-		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, WAITS,
+		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate,
 			     busy);
 		return;
 	}
 	f.next = "run fewer tasks at a time, or move the task that waits into a cgroup with a high "
 		 "cpu.weight";
-	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, WAITS, busy);
+	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, rate, busy);
 }

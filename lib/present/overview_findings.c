@@ -3,6 +3,7 @@
 #include "present/overview.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,19 +16,6 @@
 #define LEAST_P99_NS 100000.0
 /* No idle state takes longer to leave. */
 #define IDLE_EXIT_MAX_NS 100000000
-/* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
-#define CPU_BOUND_NS 2e8
-
-static const struct finding_rule quota_rule = {"quota", "quota", RULE_WAITS,
-					       "raise the quota, or run fewer threads"};
-static const struct finding_rule idle_exit = {"idle_exit", "idle", RULE_WAITS,
-					      "subtick runq --idle-states"};
-static const struct finding_rule waits = {"neighbour", "cgroup", RULE_WAITS, NULL};
-
-static bool is_cpu_bound(uint64_t ns, uint64_t sleeps)
-{
-	return (double)ns > CPU_BOUND_NS * (double)sleeps;
-}
 
 /* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
@@ -113,7 +101,11 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 {
 	double lived;
 
-	*v = (struct victim){.o = o, .group = group};
+	*v = (struct victim){.o = o,
+			     .group = group,
+			     .rows = o->runq->blame,
+			     .nr_rows = o->runq->nr_blame,
+			     .weight = 1.0};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
@@ -126,7 +118,7 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	if (!strcmp(v->path, "/"))
 		name_process(v);
 	crew_of(o, group->party.group, &v->crew);
-	if (!v->crew.exited)
+	if (!is_short_lived(o, &v->crew))
 		return;
 	lived = (double)(v->crew.ns - (v->crew.parent ? v->crew.parent->ns : 0)) /
 		(double)(v->crew.ns + v->crew.exited_ns);
@@ -174,7 +166,7 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 
 		if (&w->groups[i] == v->group || w->groups[i].party.kind != RUNQ_PARTY_GROUP ||
 		    !is_below(w->groups[i].party.group->path, v->path, len) ||
-		    !findings_due(report, &quota_rule, w->groups[i].cause_ns[RUNQ_THROTTLED]))
+		    !findings_due(report, RULE(QUOTA), w->groups[i].cause_ns[RUNQ_THROTTLED]))
 			continue;
 		victim_init(&other, v->o, &w->groups[i]);
 		if (other.delayed + other.rested > v->delayed + v->rested)
@@ -202,12 +194,12 @@ static void say_quota(const struct victim *v, struct report *report)
 {
 	const struct settings_level *level = quota_level(v);
 	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
-	struct finding f = victim_finding(v, &quota_rule, lost, lost);
+	struct finding f = victim_finding(v, RULE(QUOTA), lost, lost);
 	char rate[48], by[FINDING_NAME + 64] = "";
 	const char *user;
 	double share, cpus;
 
-	if (!findings_due(report, &quota_rule, lost))
+	if (!findings_due(report, RULE(QUOTA), lost))
 		return;
 	findings_rate(report, lost, rate, sizeof(rate));
 	if (!level) {
@@ -245,12 +237,12 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 static void say_idle_exit(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group);
-	struct finding f = victim_finding(v, &idle_exit, lost, lost);
+	struct finding f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
 	/* One long wait is half of it: no idle exit, but perhaps a core that a hypervisor stopped. */
-	if (!findings_due(report, &idle_exit, lost) ||
+	if (!findings_due(report, RULE(IDLE_EXIT), lost) ||
 	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;
 	if (state) {
@@ -262,59 +254,170 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 		     findings_rate(report, lost, rate, sizeof(rate)));
 }
 
-/* Waits behind tasks: those with a real-time policy, and others. */
-static void say_tasks(const struct victim *v, const struct runq_blame *blame, double weight,
-		      struct report *report)
+/*
+ * Longest delay that the victim's cgroup causes another one. A cgroup that also delays itself has more
+ * tasks than CPUs, and the other one suffers from that without its own doing.
+ */
+static uint64_t caused_ns(const struct victim *v)
 {
-	struct runq_blame part[2];
-	struct crew crew;
+	const struct runq_window *w = v->o->runq;
+	uint64_t most = 0;
 
-	crew_of(v->o, blame->culprit.group, &crew);
-	part[0] = blame_part(blame, &crew, crew.realtime_ns);
-	part[1] = blame_part(blame, &crew, crew.ns + crew.exited_ns);
-	for (int i = 0; i < 2; i++) {
-		uint64_t lost = (uint64_t)((double)part[i].wait_ns * weight);
+	for (size_t i = 0; i < w->nr_blame; i++) {
+		const struct runq_blame *row = &w->blame[i];
+		struct victim other;
+		uint64_t lost;
 
-		if (!findings_due(report, &waits, lost))
+		if (row->culprit.group != v->group->party.group || row->wait_ns <= most ||
+		    row->victim.group == row->culprit.group)
 			continue;
-		if (i == 0)
-			say_realtime(v, &crew, &part[i], lost, report);
-		else if ((double)part[i].wait_ns < RULE_SHARE * (double)v->group->sum_ns)
-			continue;
-		else if (blame->culprit.group == blame->victim.group)
-			say_same(v, &part[i], lost, report);
-		else
-			say_other(v, &crew, &part[i], lost, report);
+		for (size_t j = 0; j < w->nr_groups; j++) {
+			if (w->groups[j].party.group != row->victim.group)
+				continue;
+			victim_init(&other, v->o, &w->groups[j]);
+			lost = (uint64_t)((double)row->wait_ns * other.process_share *
+					  (other.delayed + other.rested));
+			most = lost > most ? lost : most;
+		}
 	}
+	return most;
+}
+
+/* Adds findings about the rows of blame, by the kind of culprit. */
+static void say_waits(const struct victim *v, struct report *report)
+{
+	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0;
+
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		const struct runq_blame *row = &v->rows[i];
+		struct crew crew;
+
+		if (!is_victim(v, row))
+			continue;
+		if (row->culprit.kind == RUNQ_PARTY_KTHREADS && row->wait_ns >= least)
+			say_kthreads(v, row,
+				     (uint64_t)((double)row->wait_ns * v->weight * v->delayed),
+				     report);
+		if (row->culprit.kind != RUNQ_PARTY_GROUP)
+			continue;
+		crew_of(v->o, row->culprit.group, &crew);
+		if (crew.realtime && row->wait_ns >= least)
+			say_realtime(v, &crew, wait_part(row->wait_ns, &crew, crew.realtime_ns),
+				     report);
+		if (row->culprit.group == row->victim.group)
+			same_ns = wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
+	}
+	if (say_affinity(v, report))
+		return;
+	if (same_ns && same_ns >= least)
+		say_same(v, same_ns, caused_ns(v), report);
+	say_neighbours(v, report);
+}
+
+/* The first starved task of a cgroup, or NULL. */
+static const struct suspect *first_starved(const struct overview_window *o, const char *path)
+{
+	for (size_t i = 0; i < o->suspects.nr; i++)
+		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, path))
+			return &o->suspects.list[i];
+	return NULL;
+}
+
+/* True if a quota makes the cgroup wait. */
+static bool is_throttled(const struct overview_window *o, const char *path)
+{
+	for (size_t i = 0; i < o->runq->nr_groups; i++) {
+		const struct runq_group_window *group = &o->runq->groups[i];
+
+		if (group->party.kind == RUNQ_PARTY_GROUP &&
+		    !strcmp(group->party.group->path, path))
+			return 2 * group->cause_ns[RUNQ_THROTTLED] > group->sum_ns;
+	}
+	return false;
+}
+
+/* True if the starved task or a cgroup of it has a lower priority or weight than the default. */
+static bool is_meant_to_wait(const struct overview_window *o, const struct suspect *s)
+{
+	const struct settings *settings = settings_of(o, s->cgroup);
+	int usual = o->mounts.v1 ? 1024 : 100;
+	bool light = s->policy == SCHED_IDLE || s->nice > 0;
+
+	for (unsigned int i = 0; settings && i < settings->nr; i++)
+		light = light || settings->levels[i].idle == 1 ||
+			(settings->levels[i].weight >= 0 && settings->levels[i].weight < usual);
+	return light;
+}
+
+/* True if waits of the cgroup have no finding, because its starved task has one. */
+static bool is_replaced(const struct victim *v)
+{
+	const struct suspect *s = first_starved(v->o, v->path);
+
+	return s && strcmp(v->path, "/") && !is_meant_to_wait(v->o, s) &&
+	       !is_throttled(v->o, v->path);
+}
+
+static bool has_finding(const struct report *report, const char *victim)
+{
+	const struct table *table = findings_of(report);
+
+	for (size_t i = 0; table && i < table->nr_rows; i++)
+		if (!strcmp(table_str(table, i, "victim") ?: "", victim))
+			return true;
+	return false;
 }
 
 /* @taken: part of the waits that interrupts account for. */
 static void say_victim(const struct overview_window *o, const struct runq_group_window *group,
 		       double taken, struct report *report)
 {
-	const struct runq_window *w = o->runq;
 	struct victim v;
 
 	victim_init(&v, o, group);
+	v.weight = (1.0 - taken) * v.process_share;
 	say_quota(&v, report);
 	say_idle_exit(&v, report);
-	if (runq_p99(w, group, group->sum_ns) < LEAST_P99_NS)
-		return;
-	for (size_t i = 0; i < w->nr_blame; i++) {
-		const struct runq_blame *blame = &w->blame[i];
-		double weight = (1.0 - taken) * v.process_share;
-		uint64_t lost = (uint64_t)((double)blame->wait_ns * weight);
+	if (!(runq_p99(o->runq, group, group->sum_ns) < LEAST_P99_NS) && !is_replaced(&v))
+		say_waits(&v, report);
+}
 
-		if (blame->victim.kind != group->party.kind ||
-		    blame->victim.group != group->party.group ||
-		    (double)blame->wait_ns < RULE_SHARE * (double)group->sum_ns ||
-		    !findings_due(report, &waits, lost))
-			continue;
-		if (blame->culprit.kind == RUNQ_PARTY_KTHREADS)
-			say_kthreads(&v, blame, (uint64_t)((double)lost * v.delayed), report);
-		else if (blame->culprit.kind == RUNQ_PARTY_GROUP)
-			say_tasks(&v, blame, weight, report);
-	}
+/*
+ * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so a task
+ * that never runs has no waits there. The culprit is the task with most time on the same CPU.
+ */
+static void say_starved(const struct overview_window *o, const struct suspect *s,
+			struct report *report)
+{
+	const struct suspect *top = suspects_busiest(&o->suspects, s->cpu);
+	struct runq_group own = {.path = s->cgroup, .cgroup_id = UINT64_MAX}, other;
+	double unknown[RUNQ_MAX_PERCENTILES];
+	struct runq_group_window group = {.party.group = &own, .percentile_ns = unknown};
+	struct runq_blame row = {.victim = group.party};
+	struct victim v;
+
+	if (!top || s != first_starved(o, s->cgroup) || is_throttled(o, s->cgroup) ||
+	    (is_meant_to_wait(o, s) && has_finding(report, s->cgroup)))
+		return;
+	for (size_t i = 0; i < RUNQ_MAX_PERCENTILES; i++)
+		unknown[i] = NAN;
+	for (size_t i = 0; i < o->suspects.nr; i++)
+		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup))
+			group.sum_ns += report->window_ns;
+	other = (struct runq_group){.path = top->cgroup, .cgroup_id = top->cgroup_id};
+	row.culprit.group = strcmp(own.path, other.path) ? &other : &own;
+	row.wait_ns = group.cause_ns[RUNQ_OTHER] = group.sum_ns;
+	victim_init(&v, o, &group);
+	v.rows = &row;
+	v.nr_rows = 1;
+	v.starved = s;
+	v.process = NULL;
+	v.delayed = 1.0;
+	v.rested = 0.0;
+	if (is_meant_to_wait(o, s))
+		v.weight = RULE_LIGHT;
+	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
+	say_waits(&v, report);
 }
 
 static void say_victims(const struct overview_window *o, double taken, struct report *report)
@@ -322,8 +425,11 @@ static void say_victims(const struct overview_window *o, double taken, struct re
 	const struct runq_window *w = o->runq;
 
 	for (size_t i = 0; w && i < w->nr_groups; i++)
-		if (findings_due(report, &waits, w->groups[i].sum_ns))
+		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
 			say_victim(o, &w->groups[i], taken, report);
+	for (size_t i = 0; w && i < o->suspects.nr; i++)
+		if (o->suspects.list[i].starved)
+			say_starved(o, &o->suspects.list[i], report);
 }
 
 void overview_wait_findings(const struct overview_window *o, struct report *report)

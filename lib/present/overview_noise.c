@@ -7,17 +7,6 @@
 
 #include "present/runq.h"
 
-static const struct finding_rule hardirq = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"};
-static const struct finding_rule timer = {"timer", "timer", RULE_NOISE, "subtick noise"};
-static const struct finding_rule ipi = {"ipi", "ipi", RULE_NOISE, "subtick noise --senders"};
-static const struct finding_rule softirq = {"softirq", "softirq", RULE_NOISE, "subtick noise"};
-static const struct finding_rule ksoftirqd = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"};
-static const struct finding_rule stopper = {
-	"stop_machine", "kernel_thread", RULE_WAITS,
-	"find out what stops the cores: module loading, CPU hotplug, code patching"};
-static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thread", RULE_WAITS,
-						   "subtick noise"};
-
 /* A source on all cores where it takes at least RULE_NOISE of the time. */
 struct spread {
 	const struct noise_source *worst;
@@ -65,16 +54,15 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* The task with most time on a CPU, or with @sleeps most sleeps; NULL if unknown. */
-static const struct suspect *busiest_on(const struct overview_window *o, uint32_t cpu, bool sleeps)
+/* The task with most sleeps on a CPU; NULL if unknown. */
+static const struct suspect *sleeper_on(const struct overview_window *o, uint32_t cpu)
 {
 	const struct suspect *most = NULL;
 
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
-		if (s->pid && !s->kthread && s->cpu == cpu &&
-		    (!most || (sleeps && s->sleeps > most->sleeps)))
+		if (s->pid && !s->kthread && s->cpu == cpu && (!most || s->sleeps > most->sleeps))
 			most = s;
 	}
 	return most;
@@ -102,7 +90,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	/* Interrupts that nobody sent are no IPIs. */
 	if (all->worst->kind != NOISE_KIND_VECTOR || !from || from->count < all->worst->count / 2)
 		return false;
-	task = busiest_on(o, from->from_cpu, false);
+	task = suspects_busiest(&o->suspects, from->from_cpu);
 	if (from->by_process && from->pid && from->pid != NOISE_BY_INTERRUPT)
 		finding_set(f->culprit, "%.16s (PID %u)", from->comm, from->pid);
 	else if (task)
@@ -120,7 +108,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {
-	const struct suspect *task = busiest_on(o, all->worst->cpu, true);
+	const struct suspect *task = sleeper_on(o, all->worst->cpu);
 
 	if (!task || task->sleeps < all->worst->count / 2)
 		return;
@@ -158,7 +146,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 {
 	const struct noise_source *s = all->worst;
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
-	struct finding f = finding_of(soft ? &softirq : &hardirq, all->ns + behind_ns);
+	struct finding f = finding_of(soft ? RULE(SOFTIRQ) : RULE(HARDIRQ), all->ns + behind_ns);
 	unsigned int nr = cpuset_count(&all->cpus);
 	char cpus[64], from[512] = "";
 
@@ -169,10 +157,10 @@ static void say_source(const struct overview_window *o, const struct spread *all
 	finding_set(f.culprit, "%s", s->name);
 	finding_set(f.victim, "%s", noise_hit_most(o->noise, soft ? NOISE_SOFTIRQ : NOISE_HARDIRQ));
 	if (strstr(s->name, "timer")) {
-		f.rule = &timer;
+		f.rule = RULE(TIMER);
 		blame_timer(o, all, &f, from, sizeof(from));
 	} else if (blame_sender(o, all, &f, from, sizeof(from))) {
-		f.rule = &ipi;
+		f.rule = RULE(IPI);
 	} else {
 		move_line(o, all, &f);
 	}
@@ -261,12 +249,12 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	f->cpu = top->cpu;
 	finding_set(f->culprit, "%s", top->name);
 	if (!strncmp(top->name, "ksoftirqd/", 10)) {
-		f->rule = &ksoftirqd;
+		f->rule = RULE(KSOFTIRQD);
 		vector = delayed_vector(v->o->noise, top->cpu);
 		if (vector)
 			finding_set(f->culprit, "%s in %s", vector, top->name);
 	} else if (!strncmp(top->name, "migration/", 10)) {
-		f->rule = &stopper;
+		f->rule = RULE(STOP_MACHINE);
 	} else if (!strncmp(top->name, "kworker/", 8)) {
 		/* Any worker of its pool may execute the next work: no priority of one helps. */
 		f->next = "find out what queues this work: subtick trace";
@@ -283,13 +271,14 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
 	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
-		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s", v->who, wait_text(report, f, rate, sizeof(rate)));
+		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s",
+		     v->who, wait_text(v, report, f, rate, sizeof(rate)));
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report)
 {
-	struct finding f = victim_finding(v, &kernel_threads, lost_ns, blame->wait_ns);
+	struct finding f = victim_finding(v, RULE(KERNEL_THREADS), lost_ns, blame->wait_ns);
 	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
 	double ns = 0.0, all = 0.0;
@@ -308,5 +297,5 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 		say_threads(v, top, ns, all * RULE_MOST, &f, report);
 	else
 		findings_add(report, &f, "kernel threads make %s wait: %s", v->who,
-			     wait_text(report, &f, rate, sizeof(rate)));
+			     wait_text(v, report, &f, rate, sizeof(rate)));
 }

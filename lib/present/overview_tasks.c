@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks and settings of an overview window by cgroup, and commands for tasks. */
+/* The list of rules; tasks and settings of an overview window by cgroup; commands for tasks. */
 #include "present/overview_rules.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,39 @@
 #define SHORT_LIVED_HZ 5.0
 #define SHORT_LIVED    10
 #define COMMAND_TASKS  32
+/* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
+#define CPU_BOUND_NS 2e8
+
+/* All rules of the overview. docs/methods/findings.md explains what each compares. */
+const struct finding_rule overview_rules[] = {
+	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
+	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
+			   "chrt: another policy for the tasks, or another core"},
+	[RULE_AFFINITY] = {"affinity", "affinity", RULE_WAITS,
+			   "taskset -p: allow the tasks more CPUs"},
+	[RULE_CPUSET] = {"cpuset", "affinity", RULE_WAITS, NULL},
+	[RULE_SHORT_LIVED] = {"short_lived", "task", RULE_WAITS,
+			      "find out what starts them: subtick trace"},
+	[RULE_NEIGHBOUR] = {"neighbour", "cgroup", RULE_WAITS,
+			    "subtick runq --blame --per task: which tasks"},
+	[RULE_VICTIM_IDLE] = {"idle_cgroup", "cgroup", RULE_WAITS, NULL},
+	[RULE_SCHED_IDLE] = {"sched_idle", "task", RULE_WAITS,
+			     "chrt -o -p 0 PID for each task with SCHED_IDLE"},
+	[RULE_NICE] = {"nice", "task", RULE_WAITS,
+		       "renice the tasks that wait, or those that they wait for"},
+	[RULE_SAME_GROUP] = {"same_group", "cgroup", RULE_WAITS,
+			     "run fewer threads, or allow the cgroup more CPUs"},
+	[RULE_KERNEL_THREADS] = {"kernel_threads", "kernel_thread", RULE_WAITS, "subtick noise"},
+	[RULE_KSOFTIRQD] = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"},
+	[RULE_STOP_MACHINE] = {"stop_machine", "kernel_thread", RULE_WAITS,
+			       "find out what stops the cores: module loading, CPU hotplug, code "
+			       "patching"},
+	[RULE_IDLE_EXIT] = {"idle_exit", "idle", RULE_WAITS, "subtick runq --idle-states"},
+	[RULE_HARDIRQ] = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"},
+	[RULE_TIMER] = {"timer", "timer", RULE_NOISE, "subtick noise"},
+	[RULE_SOFTIRQ] = {"softirq", "softirq", RULE_NOISE, "subtick noise"},
+	[RULE_IPI] = {"ipi", "ipi", RULE_NOISE, "subtick noise --senders"},
+};
 
 const struct settings *settings_of(const struct overview_window *o, const char *path)
 {
@@ -25,6 +59,36 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 	return NULL;
 }
 
+const struct settings_level *level_of(const struct overview_window *o, const char *path, size_t len)
+{
+	for (size_t i = 0; i < o->nr_settings; i++)
+		for (unsigned int j = 0; j < o->settings[i].nr; j++)
+			if (o->settings[i].levels[j].len == len &&
+			    !strncmp(o->settings[i].path, path, len))
+				return &o->settings[i].levels[j];
+	return NULL;
+}
+
+void ask_overview(const struct victim *v, struct finding *f)
+{
+	if (!v->o->suspects.list && !f->setting[0] && !f->command[0])
+		finding_set(f->command, "subtick --once");
+}
+
+bool setting_is_plain(const char *setting)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/_.:@%+=,-";
+
+	return setting[0] && !setting[strspn(setting, plain)];
+}
+
+bool is_victim(const struct victim *v, const struct runq_blame *row)
+{
+	return row->victim.kind == v->group->party.kind &&
+	       row->victim.group == v->group->party.group;
+}
+
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns)
 {
@@ -32,7 +96,7 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 	struct finding f = finding_of(rule, lost_ns);
 
 	finding_set(f.victim, "%s", v->path);
-	f.share = (double)wait_ns / (double)v->group->sum_ns;
+	f.share = fmin(1.0, (double)wait_ns / (double)v->group->sum_ns);
 	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
 	/* sched_ext schedulers respect the CPUs that a task may use, and nothing else. */
 	if (ext->name[0] && !ext->partial && strcmp(rule->cause, "affinity"))
@@ -53,14 +117,14 @@ bool is_realtime(const struct suspect *s)
 	return s->policy == SCHED_FIFO || s->policy == SCHED_RR || s->policy == SCHED_DEADLINE;
 }
 
+bool is_cpu_bound(uint64_t ns, uint64_t sleeps)
+{
+	return (double)ns > CPU_BOUND_NS * (double)sleeps;
+}
+
 bool suspect_in(const struct suspect *s, const struct runq_group *group)
 {
 	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
-}
-
-static bool has_pid(const struct suspect *s, const void *pid)
-{
-	return s->pid == *(const uint32_t *)pid;
 }
 
 const struct suspect *find_task(const struct overview_window *o, const char *path,
@@ -102,7 +166,6 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew)
 {
 	struct crew crew = {.path = group->path};
-	double seconds = (double)o->load->window_ns / 1e9;
 
 	if (o->suspects.own_cgroup_id == group->cgroup_id)
 		crew.own_ns = o->suspects.own_ns;
@@ -111,9 +174,8 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 
 		if (!s->pid && s->cgroup_id == group->cgroup_id) {
 			crew.exited_ns += s->ns;
-			if (!crew.exited && s->count >= SHORT_LIVED &&
-			    (double)s->count >= SHORT_LIVED_HZ * seconds)
-				crew.exited = s;
+			crew.exited = crew.exited ?: s;
+			crew.exited_count += has_name(s, crew.exited->name) ? s->count : 0;
 		}
 		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
 			continue;
@@ -124,27 +186,60 @@ void crew_of(const struct overview_window *o, const struct runq_group *group, st
 		}
 		crew.top = crew.top ?: s;
 		crew.ns += s->ns;
+		crew.sleeps += s->sleeps;
 		if (!strcmp(s->name, crew.top->name)) {
 			crew.top_ns += s->ns;
 			crew.top_count++;
 		}
 	}
-	/* Live tasks that used more are the culprits. */
-	if (crew.exited && crew.exited->ns <= crew.ns)
-		crew.exited = NULL;
-	if (crew.exited)
-		crew.parent = find_task(o, crew.path, has_pid, &crew.exited->parent);
+	for (size_t i = 0; crew.exited && i < o->suspects.nr && !crew.parent; i++)
+		if (o->suspects.list[i].pid && o->suspects.list[i].pid == crew.exited->parent &&
+		    (!crew.top || !strcmp(o->suspects.list[i].cgroup, crew.path)))
+			crew.parent = &o->suspects.list[i];
 	*ret_crew = crew;
 }
 
-struct runq_blame blame_part(const struct runq_blame *blame, const struct crew *crew, uint64_t ns)
+void crew_add(struct crew *crew, const struct crew *other)
+{
+	bool first = !crew->path,
+	     same_top = crew->top && other->top && has_name(other->top, crew->top->name);
+
+	crew->path = first ? other->path : crew->path;
+	crew->ns += other->ns;
+	crew->sleeps += other->sleeps;
+	crew->exited_ns += other->exited_ns;
+	crew->realtime_ns += other->realtime_ns;
+	crew->own_ns += other->own_ns;
+	if (same_top || other->top_ns > crew->top_ns) {
+		crew->top_ns = other->top_ns + (same_top ? crew->top_ns : 0);
+		crew->top_count = other->top_count + (same_top ? crew->top_count : 0);
+		crew->top = same_top ? crew->top : other->top;
+	}
+	crew->realtime = crew->realtime ?: other->realtime;
+	crew->parents += other->parent && crew->parent != other->parent;
+	if (first)
+		crew->parent = other->parent;
+	else if (crew->parent && !(other->parent && has_name(other->parent, crew->parent->name)))
+		crew->parent = NULL;
+	crew->exited = crew->exited ?: other->exited;
+	if (other->exited && has_name(other->exited, crew->exited->name))
+		crew->exited_count += other->exited_count;
+}
+
+bool is_short_lived(const struct overview_window *o, const struct crew *crew)
+{
+	double seconds = (double)o->load->window_ns / 1e9;
+
+	/* If live tasks used more, these are the culprits. */
+	return crew->exited_count >= SHORT_LIVED && crew->exited_ns > crew->ns &&
+	       (double)crew->exited_count >= SHORT_LIVED_HZ * seconds;
+}
+
+uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns)
 {
 	uint64_t all = crew_ns(crew) + crew->own_ns;
-	struct runq_blame part = *blame;
 
-	if (all)
-		part.wait_ns = (uint64_t)((double)blame->wait_ns * (double)ns / (double)all);
-	return part;
+	return all ? (uint64_t)((double)wait_ns * (double)ns / (double)all) : wait_ns;
 }
 
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
@@ -163,10 +258,20 @@ const char *crew_text(const struct overview_window *o, const struct crew *crew, 
 	return buf;
 }
 
-const char *wait_text(const struct report *report, const struct finding *f, char *buf, size_t size)
+const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
+		      char *buf, size_t size)
 {
-	size_t len = strlen(findings_rate(report, f->lost_ns, buf, size));
+	size_t len;
 
+	if (v->starved) {
+		len = (size_t)snprintf(buf, size, "no CPU time");
+		if (v->starved->ns)
+			len = (size_t)snprintf(buf, size, "only %.2g ms of CPU time",
+					       (double)v->starved->ns / 1e6);
+		snprintf(buf + len, size - len, " in %.2g s", (double)report->window_ns / 1e9);
+		return buf;
+	}
+	len = strlen(findings_rate(report, f->lost_ns, buf, size));
 	len += (size_t)snprintf(buf + len, size - len, ", %.0f %% of its waiting",
 				100.0 * f->share);
 	if (len < size && !isnan(f->p99_ns))

@@ -96,6 +96,28 @@ const struct incident incidents[] = {
 		.words = {"of /batch is 6", "of /app only 10"},
 		.advised = true,
 	},
+	/* If only one of the two yields, the other one takes its place. */
+	{
+		.name = "two-neighbours",
+		.settings = {WEIGHT("/app", 1, 2)},
+		.loads = {{LOAD("/app", 2), SERVICE},
+			  {LOAD("/one", 2), .comm = "burner", BUSY},
+			  {LOAD("/two", 2), .comm = "burner", BUSY}},
+		.rule = "neighbour",
+		.victim = "/app",
+		.words = {"/one", "/two", "of /app only"},
+		.advised = true,
+	},
+	/* The neighbour has more tasks than CPUs and waits longer than the service does. */
+	{
+		.name = "neighbour-waits",
+		.loads = {{LOAD("/app", 2), SERVICE},
+			  {LOAD("/batch", 12), .comm = "worker", .burn_us = 6000, .sleep_us = 20000}},
+		.rule = "neighbour",
+		.victim = "/app",
+		.culprit = "/batch",
+		.advised = true,
+	},
 	/*
 	 * A request takes many slices: most of its waits begin with a preemption. It runs for up to
 	 * 60 ms, as a burn takes up to twice as long while the other CPU is busy; the limit is 200 ms.
@@ -127,6 +149,18 @@ const struct incident incidents[] = {
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
 	},
+	/* Without its policy the task still has the weight of its cgroup. */
+	{
+		.name = "realtime-cgroup",
+		.loads = {{LOAD("/web/app", 2), SERVICE},
+			  {LOAD("/sys/agent", 2), .comm = "agent", .burn_us = 12000, .sleep_us = 6000,
+			   .policy = SCHED_RR, .priority = 5}},
+		.rule = "realtime",
+		.victim = "/web/app",
+		.culprit = "agent",
+		.words = {"SCHED_RR", "/sys/agent"},
+		.advised = true,
+	},
 	{
 		.name = "deadline",
 		.loads = {{LOAD("/app", 4), SERVICE},
@@ -154,6 +188,18 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
+	},
+	/* Its waits are longer than a window. */
+	{
+		.name = "starved",
+		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
+			  {LOAD("/app", 2), .comm = "builder", BUSY, ON_CPU_1},
+			  {LOAD("/other", 1), .comm = "burner", BUSY, .cpu = 1}},
+		.rule = "sched_idle",
+		.victim = "/app",
+		.culprit = "builder",
+		.words = {"CPU time in"},
+		.advised = true,
 	},
 	{
 		.name = "pinned",

@@ -1,161 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings of the overview: each class of incident, and close misses that must give none. */
-#include "test.h"
-
-#include <math.h>
-#include <sched.h>
-
-#include "present/overview.h"
-#include "report/findings.h"
-
-#define WINDOW_NS 1000000000ULL
-#define MS	  1000000ULL
-#define NR_CPUS	  2
-
-/* A machine with two cores, on which /app waits. The test adds the cause. */
-struct scene {
-	struct load_cpu_window cpu[NR_CPUS];
-	struct load_window load;
-	struct runq_group paths[4];
-	struct runq_group_window groups[4];
-	struct runq_blame blame[4];
-	struct runq_window runq;
-	struct noise_core cores[NR_CPUS];
-	struct noise_source sources[2];
-	struct noise_hit hits[2];
-	struct noise_sender senders[2];
-	struct noise_window noise;
-	struct overview_window window;
-	struct suspect suspects[SUSPECTS_MAX];
-	struct settings settings[4];
-};
-
-static const double p99 = 99.0, long_ns = 5e6, short_ns = 50000.0;
-static struct scene scene;
-static struct report *report;
-
-static void add_group(const char *path)
-{
-	size_t i = scene.runq.nr_groups++;
-
-	scene.paths[i].path = path;
-	scene.paths[i].cgroup_id = i + 1;
-	scene.groups[i] = (struct runq_group_window){
-		.party = {.group = &scene.paths[i]}, .percentile_ns = &long_ns, .sum_ns = 1};
-}
-
-static void begin(void)
-{
-	memset(&scene, 0, sizeof(scene));
-	scene.load = (struct load_window){.window_ns = WINDOW_NS,
-					  .cpu = scene.cpu,
-					  .source = "bpf",
-					  .what = "test",
-					  .parts = (1u << LOAD_NR_PARTS) - 1};
-	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
-		cpuset_add(&scene.load.cpus, cpu);
-		scene.cpu[cpu] =
-			(struct load_cpu_window){.window_ns = WINDOW_NS, .busy_ratio = 1.0};
-	}
-	scene.runq = (struct runq_window){.window_ns = WINDOW_NS,
-					  .per = RUNQ_PER_CGROUP,
-					  .groups = scene.groups,
-					  .blame = scene.blame,
-					  .has_causes = true,
-					  .has_blame = true,
-					  .percentiles = &p99,
-					  .nr_percentiles = 1,
-					  .causes_known = (1u << RUNQ_NR_CAUSES) - 1};
-	scene.noise = (struct noise_window){.window_ns = WINDOW_NS,
-					    .sources = scene.sources,
-					    .hits = scene.hits,
-					    .senders.list = scene.senders};
-	scene.cores[1].cpu = 1;
-	scene.noise.cores = scene.cores;
-	scene.noise.nr_cores = NR_CPUS;
-	scene.window.load = &scene.load;
-	scene.window.suspects.list = scene.suspects;
-	scene.window.settings = scene.settings;
-	scene.window.runq = &scene.runq;
-	scene.window.noise = &scene.noise;
-	strcpy(scene.window.mounts.cpu, "/cg");
-	strcpy(scene.window.mounts.cpuset, "/cg");
-	add_group("/app");
-}
-
-/* Waits of /app behind @culprit, a path or NULL for kernel threads: woken, and preempted. */
-static void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
-{
-	struct runq_group_window *app = &scene.groups[0];
-	struct runq_blame *blame = &scene.blame[scene.runq.nr_blame++];
-	bool same = culprit && !strcmp(culprit, "/app");
-
-	if (culprit && !same)
-		add_group(culprit);
-	*blame = (struct runq_blame){.victim = app->party,
-				     .culprit = {.kind = RUNQ_PARTY_KTHREADS},
-				     .wait_ns = (woken_ms + preempted_ms) * MS,
-				     .count = 10};
-	if (culprit)
-		blame->culprit = same ? app->party : scene.groups[scene.runq.nr_groups - 1].party;
-	app->cause_ns[same ? RUNQ_SAME : culprit ? RUNQ_OTHER : RUNQ_KTHREAD] += woken_ms * MS;
-	app->cause_ns[RUNQ_PREEMPTED] += preempted_ms * MS;
-	app->sum_ns += blame->wait_ns;
-}
-
-static struct suspect *task(uint32_t pid, const char *name, const char *cgroup, uint64_t ms)
-{
-	struct suspect *s = &scene.window.suspects.list[scene.window.suspects.nr++];
-
-	*s = (struct suspect){
-		.pid = pid, .tgid = pid, .ns = ms * MS, .count = 1, .sleeps = 500, .cpu = 1};
-	strcpy(s->name, name);
-	strcpy(s->cgroup, cgroup);
-	cpuset_add(&s->allowed, 0);
-	cpuset_add(&s->allowed, 1);
-	return s;
-}
-
-static struct settings *settings(const char *path)
-{
-	struct settings *s = &scene.window.settings[scene.window.nr_settings++];
-
-	strcpy(s->path, path);
-	for (unsigned int len = (unsigned int)strlen(path); len > 1; len--)
-		if (!path[len] || path[len] == '/')
-			s->levels[s->nr++] = (struct settings_level){.len = len, .weight = 100};
-	return s;
-}
-
-static size_t end(void)
-{
-	report = report_new("overview");
-	report->window_ns = WINDOW_NS;
-	findings_begin(report);
-	overview_findings(&scene.window, report);
-	return findings_of(report)->nr_rows;
-}
-
-/* Expected first finding: NULL for no finding, "" for null. */
-#define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
-static void expect(const char *const want[6])
-{
-	static const char *const keys[6] = {"rule",	    "victim",	    "culprit",
-					    "next_setting", "next_command", "finding"};
-	size_t nr = end();
-
-	if (!want[0])
-		assert_int_equal(nr, 0);
-	else
-		assert_true(nr > 0);
-	for (int i = 0; want[0] && i < 6; i++) {
-		const char *is = table_str(findings_of(report), 0, keys[i]) ?: "";
-
-		if (want[i])
-			assert_string_equal(is, want[i]);
-	}
-	report_free(report);
-}
+#include "overview_scene.h"
 
 /* The report of load on the live screen has the findings of all parts. */
 TEST(part_of_load)
@@ -534,7 +379,8 @@ TEST(priorities_in_one_cgroup)
 	s = task(8, "service", "/app", 50);
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
-	       "tasks of /app wait for each other: 305 ms per second; service (PID 8) has nice 19, "
+	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
 	/* Most waits belong to a task with nice 0. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
@@ -567,8 +413,14 @@ TEST(pinned)
 	scene.cpu[0].busy_ratio = 0.1;
 	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
-	       "/app waits on CPU 1: 300 ms per second; CPU 0, which its affinity excludes, is 90 % "
-	       "idle");
+	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which "
+	       "its affinity excludes, is 90 % idle");
+	/* One finding, whoever had CPU 1. */
+	wait_for("/batch", 100, 0);
+	task(8, "burner", "/batch", 500);
+	assert_int_equal(end(), 1);
+	report_free(report);
+	scene.runq.nr_blame--;
 	s = settings("/app");
 	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
 	cpuset_add(&s->cpuset, 1);

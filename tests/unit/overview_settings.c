@@ -123,4 +123,56 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	free(found.list);
 }
 
+#define STAT(pid, comm, state, flags) \
+	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
+	"0 0 0 0 0 17 1 0 0\n"
+
+/* Tasks that are runnable at both ends of a window and hardly run in it. */
+TEST_WITH(starved_tasks, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_task ran[] = {{.pid = 8, .ns = 900}, {.pid = 9, .ns = 20}, {.pid = 10, .ns = 20}};
+	struct suspects found = {.list = calloc(SUSPECTS_MAX, sizeof(struct suspect))};
+	struct runnable before, after;
+
+	assert_non_null(found.list);
+	tree_file(tree, "/proc/7/task/7/stat", STAT(7, "a) R b", "R", 0));
+	tree_file(tree, "/proc/7/task/7/schedstat", "5 100 1\n");
+	tree_file(tree, "/proc/7/task/17/stat", STAT(17, "idle) R", "S", 0));
+	tree_file(tree, "/proc/8/task/8/stat", STAT(8, "busy", "R", 0));
+	tree_file(tree, "/proc/8/task/8/schedstat", "5 100 1\n");
+	tree_file(tree, "/proc/9/task/9/stat", STAT(9, "rare", "R", 0));
+	tree_file(tree, "/proc/9/task/9/schedstat", "5 100 1\n");
+	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
+	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
+	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
+	/* Two runnable tasks: this program and one that runs. */
+	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
+	runnable_read(tree->root, &before);
+	assert_int_equal(before.nr, 0);
+	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 3/99 7\n");
+	runnable_read(tree->root, &before);
+	assert_int_equal(before.nr, 4);
+	tree_file(tree, "/proc/9/task/9/schedstat", "5 700 1\n");
+	tree_file(tree, "/proc/10/task/10/schedstat", "5 500 1\n");
+	runnable_read(tree->root, &after);
+	tree_file(tree, "/proc/7/comm", "a) R b\n");
+	tree_file(tree, "/proc/7/stat", STAT(7, "a) R b", "R", 0));
+	tree_file(tree, "/proc/9/comm", "rare\n");
+	tree_file(tree, "/proc/9/stat", STAT(9, "rare", "R", 0));
+	found.list[found.nr++] = (struct suspect){.pid = 9};
+	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);
+	assert_int_equal(found.nr, 2);
+	assert_true(found.list[0].starved);
+	assert_int_equal(found.list[1].pid, 7);
+	assert_true(found.list[1].starved);
+	assert_int_equal(found.list[1].cpu, 1);
+	/* Time without a task may be theirs. */
+	found.nr = 0;
+	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};
+	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);
+	assert_int_equal(found.nr, 0);
+	free(found.list);
+}
+
 TEST_MAIN()

@@ -18,6 +18,7 @@ struct overview {
 	struct overview_opts opts;
 	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
 	struct overview_window window;
+	struct runnable runnable; /* at the begin of the window */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -40,7 +41,9 @@ static int each_part(struct overview *o, bool start, struct err *err)
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
 		struct meter *part = o->parts[i];
 		struct err *why = i == OVERVIEW_LOAD ? err : &o->window.errs[i];
-		int rc = !part ? 0 : start ? part->ops->start(part, why) : part->ops->read(part, why);
+		int rc = !part	 ? 0
+			 : start ? part->ops->start(part, why)
+				 : part->ops->read(part, why);
 
 		if (rc && i == OVERVIEW_LOAD)
 			return rc;
@@ -55,42 +58,69 @@ static int each_part(struct overview *o, bool start, struct err *err)
 
 static int overview_start(struct meter *meter, struct err *err)
 {
-	return each_part(to_overview(meter), true, err);
+	struct overview *o = to_overview(meter);
+	int rc = each_part(o, true, err);
+
+	if (!rc)
+		runnable_read(NULL, &o->runnable);
+	return rc;
 }
 
 /* Reads the settings of a cgroup, unless they are read already or there are too many. */
-static void add_settings(struct overview_window *w, const struct runq_party *party)
+static void add_settings(struct overview_window *w, const char *path)
 {
-	const char *cpuset = w->mounts.v1 ? "" : party->group ? party->group->path : "";
+	const char *cpuset = w->mounts.v1 ? "" : path;
 
-	if (party->kind != RUNQ_PARTY_GROUP || w->nr_settings == OVERVIEW_CGROUPS)
+	if (w->nr_settings == OVERVIEW_CGROUPS)
 		return;
 	for (size_t i = 0; i < w->nr_settings; i++)
-		if (!strcmp(w->settings[i].path, party->group->path))
+		if (!strcmp(w->settings[i].path, path))
 			return;
 	for (size_t i = 0; w->mounts.v1 && i < w->suspects.nr; i++)
-		if (!strcmp(w->suspects.list[i].cgroup, party->group->path))
+		if (!strcmp(w->suspects.list[i].cgroup, path))
 			cpuset = w->suspects.list[i].cpuset;
-	settings_read(NULL, &w->mounts, party->group->path, cpuset, &w->settings[w->nr_settings++]);
+	settings_read(NULL, &w->mounts, path, cpuset, &w->settings[w->nr_settings++]);
 }
 
+static void add_party(struct overview_window *w, const struct runq_party *party, uint64_t wait_ns)
+{
+	if (party->kind == RUNQ_PARTY_GROUP &&
+	    (double)wait_ns >= OVERVIEW_LEAST * (double)w->load->window_ns)
+		add_settings(w, party->group->path);
+}
+
+/* Rows are sorted by their waits. If there are too many culprits, the largest ones are read. */
 void overview_read_settings(struct overview_window *w)
 {
-	double least = OVERVIEW_LEAST * (double)w->load->window_ns;
+	uint64_t victim_ns = 0;
 
 	w->nr_settings = 0;
+	for (size_t i = 0; i < w->suspects.nr; i++) {
+		const struct suspect *s = &w->suspects.list[i];
+		const struct suspect *top = suspects_busiest(&w->suspects, s->cpu);
+
+		if (s->starved && top) {
+			add_settings(w, s->cgroup);
+			add_settings(w, top->cgroup);
+		}
+	}
 	for (size_t i = 0; i < w->runq->nr_groups; i++)
-		if ((double)w->runq->groups[i].sum_ns >= least)
-			add_settings(w, &w->runq->groups[i].party);
-	for (size_t i = 0; i < w->runq->nr_blame; i++)
-		if ((double)w->runq->blame[i].wait_ns >= least)
-			add_settings(w, &w->runq->blame[i].culprit);
+		add_party(w, &w->runq->groups[i].party, w->runq->groups[i].sum_ns);
+	for (size_t i = 0; i < w->runq->nr_blame; i++) {
+		const struct runq_blame *row = &w->runq->blame[i];
+
+		if (!i || row->victim.group != row[-1].victim.group)
+			victim_ns = 0;
+		victim_ns += row->wait_ns;
+		add_party(w, &row->culprit, victim_ns);
+	}
 }
 
 static int overview_read(struct meter *meter, struct err *err)
 {
 	struct overview *o = to_overview(meter);
 	struct overview_window *w = &o->window;
+	struct runnable now;
 	int rc = each_part(o, false, err);
 
 	if (rc)
@@ -98,6 +128,10 @@ static int overview_read(struct meter *meter, struct err *err)
 	rc = suspects_read(NULL, w->load->tasks, w->load->nr_tasks, w->mounts.v1, &w->suspects);
 	if (rc)
 		return err_set(err, rc, "out of memory");
+	runnable_read(NULL, &now);
+	suspects_add_starved(NULL, &o->runnable, &now, w->load->tasks, w->load->nr_tasks,
+			     w->load->window_ns, w->mounts.v1, &w->suspects);
+	o->runnable = now;
 	if (w->runq)
 		overview_read_settings(w);
 	return 0;
@@ -203,6 +237,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .percentiles = {99},
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
+				 /* Without it many culprits with few waits each have no names. */
+				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
@@ -213,9 +249,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 	o->opts = *opts;
 	o->window.suspects.list = calloc(SUSPECTS_MAX, sizeof(struct suspect));
 	o->window.settings = calloc(OVERVIEW_CGROUPS, sizeof(struct settings));
-	rc = o->window.suspects.list && o->window.settings ?
-		     open_load(o, err) :
-		     err_set(err, -ENOMEM, "out of memory");
+	rc = o->window.suspects.list && o->window.settings ? open_load(o, err)
+							   : err_set(err, -ENOMEM, "out of memory");
 	if (rc) {
 		overview_close(&o->meter);
 		return rc;

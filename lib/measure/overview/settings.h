@@ -15,11 +15,11 @@
 /* The cgroup itself or one of its ancestors below the root. */
 struct settings_level {
 	unsigned int len;  /* length of the path of this cgroup, a prefix of the cgroup's path */
-	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us; 0: no quota */
+	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;
-	uint64_t throttled_ns; /* since the cgroup was created; 0: never or unknown */
-	int weight;	       /* cpu.weight, v1: cpu.shares; -1: no such file */
-	int idle;	       /* cpu.idle; -1: no such file */
+	uint64_t throttled_ns; /* since the cgroup was created, or 0 if unknown */
+	int weight;	       /* cpu.weight (v1: cpu.shares), or -1 without the file */
+	int idle;	       /* cpu.idle, or -1 without the file */
 };
 
 struct settings {

@@ -2,7 +2,9 @@
 /* Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most. */
 #include "measure/overview/suspects.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/sched/types.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,8 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
+/* Threads whose state is read. More take longer than a window should be disturbed. */
+#define THREADS_MAX 4096
 
 static int by_pid(const void *a, const void *b)
 {
@@ -114,8 +118,8 @@ static bool read_task(const char *root, bool v1, struct suspect *s)
 static struct suspect *exited(struct suspects *list, const struct suspect *one)
 {
 	for (size_t i = 0; i < list->nr; i++)
-		if (!list->list[i].pid && list->list[i].cgroup_id == one->cgroup_id &&
-		    !strcmp(list->list[i].name, one->name))
+		if (!list->list[i].pid && !strcmp(list->list[i].name, one->name) &&
+		    list->list[i].cgroup_id == one->cgroup_id)
 			return &list->list[i];
 	if (list->nr == SUSPECTS_MAX)
 		return NULL;
@@ -183,4 +187,117 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);
 	free(copy);
 	return 0;
+}
+
+/* Adds thread @pid of @process if it is runnable. */
+static void add_runnable(const char *root, uint32_t process, uint32_t pid, struct runnable *list)
+{
+	struct pidstat stat;
+	const char *state;
+	uint64_t waited_ns;
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", process, pid);
+	if (list->nr == RUNNABLE_MAX || sys_read_file(root, path, text, sizeof(text)) < 0)
+		return;
+	/* The name is in parentheses and may contain any character. */
+	state = strrchr(text, ')');
+	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||
+	    stat.flags & PF_KTHREAD)
+		return;
+	/* "RUN_TIME WAIT_TIME SLICES" */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", process, pid);
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*u %" SCNu64, &waited_ns) < 1)
+		return;
+	list->waited_ns[list->nr] = waited_ns;
+	list->pids[list->nr++] = pid;
+}
+
+void runnable_read(const char *root, struct runnable *ret_list)
+{
+	unsigned int runnable = 0, budget = THREADS_MAX;
+	struct dirent *process, *thread;
+	char path[512], text[128];
+	DIR *proc, *threads;
+
+	ret_list->nr = 0;
+	/* "0.00 0.01 0.05 2/123 4567": runnable tasks and all tasks. */
+	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
+		return;
+	proc = sys_path(root, "/proc", path, sizeof(path)) ? NULL : opendir(path);
+	while (proc && budget && (process = readdir(proc))) {
+		uint32_t tgid = (uint32_t)strtoul(process->d_name, NULL, 10);
+
+		snprintf(text, sizeof(text), "/proc/%u/task", tgid);
+		if (!tgid || tgid == (uint32_t)getpid() || sys_path(root, text, path, sizeof(path)))
+			continue;
+		threads = opendir(path);
+		while (threads && budget && (thread = readdir(threads)))
+			if (thread->d_name[0] != '.') {
+				add_runnable(root, tgid,
+					     (uint32_t)strtoul(thread->d_name, NULL, 10), ret_list);
+				budget--;
+			}
+		if (threads)
+			closedir(threads);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+/* Upper bound of a task's CPU time: rows without a task, with PID UINT32_MAX, may have a part of it. */
+static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		ns += tasks[i].pid == pid || tasks[i].pid == UINT32_MAX ? tasks[i].ns : 0;
+	return ns;
+}
+
+static void mark_starved(const char *root, uint32_t pid, bool v1, struct suspects *list)
+{
+	struct suspect one = {.pid = pid, .tgid = pid, .count = 1, .starved = true};
+	struct pidstat stat;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->list[i].pid == pid) {
+			list->list[i].starved = true;
+			return;
+		}
+	if (list->nr == SUSPECTS_MAX || pidstat_read(root, (pid_t)pid, &stat) ||
+	    !read_task(root, v1, &one))
+		return;
+	one.cpu = (uint32_t)stat.cpu;
+	list->list[list->nr++] = one;
+}
+
+void suspects_add_starved(const char *root, const struct runnable *before,
+			  const struct runnable *after, const struct load_task *tasks, size_t nr,
+			  uint64_t window_ns, bool v1, struct suspects *suspects)
+{
+	for (size_t i = 0; i < before->nr; i++) {
+		uint64_t ns = run_time(tasks, nr, before->pids[i]);
+
+		for (size_t j = 0; j < after->nr && (double)ns < STARVED * (double)window_ns; j++) {
+			uint64_t ended_ns = after->waited_ns[j] - before->waited_ns[i];
+
+			if (after->pids[j] == before->pids[i] &&
+			    (!ended_ns || ended_ns > window_ns / 2))
+				mark_starved(root, before->pids[i], v1, suspects);
+		}
+	}
+}
+
+const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu)
+{
+	for (size_t i = 0; i < suspects->nr; i++) {
+		const struct suspect *s = &suspects->list[i];
+
+		if (s->pid && !s->kthread && s->cpu == cpu && s->ns)
+			return s;
+	}
+	return NULL;
 }

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings about other cgroups that had the core, with the setting that makes them yield. */
+#include "present/overview_rules.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Culprits of one victim; the remaining ones have shorter waits behind them. */
+#define RIVALS 32
+
+/* Cgroups that compete with the victim's as one: a culprit, or culprits below one cgroup. */
+struct rival {
+	const struct runq_party *party; /* culprit with most waits behind it */
+	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
+	size_t nr;  /* culprits */
+	uint64_t wait_ns; /* waits of the victim behind ordinary tasks of the culprits */
+	struct crew crew;
+};
+
+/* Length of the path of the level of @path just below the deepest common ancestor with @other. */
+static size_t level_below_common(const char *path, const char *other)
+{
+	size_t i = 0, common = 0;
+
+	for (; path[i] && path[i] == other[i]; i++)
+		if (path[i] == '/')
+			common = i;
+	if (!path[i] && other[i] == '/')
+		return i; /* @other is below @path */
+	return common + 1 + strcspn(path + common + 1, "/");
+}
+
+/* Length of the part of @path that competes with @other, or 0 if @path is an ancestor of @other. */
+static size_t rival_len(const char *path, const char *other)
+{
+	size_t len = strlen(path);
+
+	if (!strcmp(path, "/") ||
+	    (!strncmp(path, other, len) && (other[len] == '/' || !other[len])))
+		return 0;
+	return level_below_common(path, other);
+}
+
+static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
+						const char *other)
+{
+	size_t len = rival_len(path, other);
+
+	return len ? level_of(o, path, len) : NULL;
+}
+
+void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT])
+{
+	const struct overview_window *o = v->o;
+	const struct settings_level *level = rival_level(o, culprit, v->path);
+
+	setting[0] = '\0';
+	if (level && level->idle == 0)
+		finding_format(setting, FINDING_TEXT, "%s%.*s/cpu.idle=1", o->mounts.cpu,
+			       (int)level->len, culprit);
+	/* The kernel refuses a weight for a cgroup with cpu.idle. */
+	else if (level && level->idle < 0 && level->weight > 2)
+		finding_format(setting, FINDING_TEXT, "%s%.*s/%s", o->mounts.cpu, (int)level->len,
+			       culprit, o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
+}
+
+/*
+ * A command that moves the parent of the root's short-lived processes into a new cgroup that yields
+ * to all others. Measured with Linux 6.12: SCHED_IDLE for the parent left half of the waiting.
+ */
+static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
+{
+	const struct settings_mounts *mounts = &v->o->mounts;
+	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight",
+		   *least = mounts->v1 ? "2" : "1";
+	char enable[SETTINGS_PATH + 64] = "";
+
+	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
+		file = "cpu.idle";
+		least = "1";
+	}
+	if (!mounts->v1)
+		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
+			 mounts->cpu);
+	finding_set(f->command,
+		    "%sd=%s/idle-%u; mkdir -p $d && echo %s > $d/%s && echo %u > $d/cgroup.procs",
+		    enable, mounts->cpu, pid, least, file, pid);
+}
+
+void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
+		     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
+{
+	const struct suspect *gone = crew->exited, *parent = crew->parent;
+	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
+	char rate[96], by[FINDING_NAME] = "";
+
+	finding_set(f.culprit, "%s: %s", of, gone->name);
+	if (parent)
+		snprintf(by, sizeof(by), ", started by %s (PID %u%s),", parent->name, parent->pid,
+			 crew->parents > 1 ? " and others" : "");
+	set_yield(v, crew->path, f.setting);
+	if (!crew->top && !f.setting[0])
+		f.next = "start them in one cgroup, and set its cpu.idle to 1";
+	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
+		 strcmp(v->path, "/") && v->o->mounts.cpu[0])
+		move_parent(v, parent->pid, &f);
+	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
+		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
+	findings_add(report, &f,
+		     "short-lived processes of %s (%.0f %s per second)%s make %s wait: %s", of,
+		     (double)crew->exited_count * 1e9 / (double)v->o->load->window_ns, gone->name,
+		     by, v->who, wait_text(v, report, &f, rate, sizeof(rate)));
+}
+
+/* True if all tasks of the crew have exited: the cgroup was made for them. */
+static bool is_gone(const struct crew *crew)
+{
+	return crew->exited && !crew->top;
+}
+
+/* True if the culprit @path, whose tasks are @crew, counts in the row of @r. */
+static bool counts_in(const struct rival *r, const char *path, size_t len, const struct crew *crew)
+{
+	const char *other = runq_party_path(r->party);
+
+	if (is_gone(&r->crew) && is_gone(crew))
+		return true;
+	return len ? r->len == len && !strncmp(other, path, len) : !r->len && !strcmp(other, path);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	return CMP(((const struct rival *)b)->wait_ns, ((const struct rival *)a)->wait_ns);
+}
+
+static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		const struct runq_blame *row = &v->rows[i];
+		const char *path = runq_party_path(&row->culprit);
+		size_t len = rival_len(path, v->path), j = 0;
+		struct crew crew;
+
+		if (!is_victim(v, row) || row->culprit.kind != RUNQ_PARTY_GROUP ||
+		    row->culprit.group == row->victim.group)
+			continue;
+		crew_of(v->o, row->culprit.group, &crew);
+		while (j < nr && !counts_in(&rivals[j], path, len, &crew))
+			j++;
+		if (j == RIVALS)
+			continue;
+		if (j == nr)
+			rivals[nr++] = (struct rival){.party = &row->culprit, .len = len};
+		rivals[j].nr++;
+		rivals[j].wait_ns += wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
+		crew_add(&rivals[j].crew, &crew);
+		/* New cgroups for each process need not be below one cgroup. */
+		if (rivals[j].len != len || strncmp(runq_party_path(rivals[j].party), path, len)) {
+			rivals[j].len = 0;
+			rivals[j].crew.path = "/";
+		}
+	}
+	qsort(rivals, nr, sizeof(*rivals), by_wait);
+	return nr;
+}
+
+/* True if the first cgroup makes the other one wait. */
+static bool delays(const struct victim *v, const struct runq_group *one,
+		   const struct runq_group *other)
+{
+	for (size_t i = 0; i < v->nr_rows; i++)
+		if (v->rows[i].culprit.group == one && v->rows[i].victim.group == other)
+			return true;
+	return false;
+}
+
+/*
+ * True if the culprit uses less than a quarter of the victim's CPU time, or less than four fifths if
+ * both make each other wait: the victim takes more from it.
+ */
+static bool is_modest(const struct victim *v, const struct rival *r, const struct crew *crew)
+{
+	double ns = (double)(crew->ns + crew->exited_ns), own_ns = (double)crew_ns(&v->crew);
+
+	return v->o->suspects.nr &&
+	       (4 * ns < own_ns ||
+		(5 * ns < 4 * own_ns && delays(v, v->group->party.group, r->party->group)));
+}
+
+/* True if the rival already yields to all others. */
+static bool yields(const struct victim *v, const struct rival *r)
+{
+	const struct settings_level *level = rival_level(v->o, runq_party_path(r->party), v->path);
+
+	return (level && level->idle == 1) || (r->crew.top && r->crew.top->policy == SCHED_IDLE);
+}
+
+/*
+ * True if the culprit uses at least half as much CPU time again as the victim. Otherwise the waits of
+ * the victim after preemptions are its share of the core.
+ */
+static bool takes_more(const struct victim *v, const struct crew *crew)
+{
+	return 2 * (crew->ns + crew->exited_ns) > 3 * crew_ns(&v->crew);
+}
+
+/* Name of a rival for a sentence: its cgroup, or the cgroup above all of its culprits. */
+static void name_rival(const struct victim *v, const struct rival *r, char name[FINDING_NAME])
+{
+	const char *path = runq_party_path(r->party);
+	char buf[32];
+
+	if (r->nr == 1)
+		finding_format(name, FINDING_NAME, "%s",
+			       runq_party_name(v->o->runq->per, r->party, buf));
+	else if (r->len)
+		finding_format(name, FINDING_NAME, "%.*s (%zu cgroups)", (int)r->len, path, r->nr);
+	else
+		finding_format(name, FINDING_NAME, "%zu cgroups such as %s", r->nr, path);
+}
+
+/* One command that makes all rivals yield; "" if a path needs quotes, or the text is too long. */
+static void yield_all(const struct victim *v, const struct rival *rivals, size_t nr,
+		      char command[FINDING_TEXT])
+{
+	char setting[FINDING_TEXT], dirs[FINDING_TEXT] = "", *file = setting, *value;
+	size_t len = 0;
+
+	command[0] = '\0';
+	for (size_t i = 0; i < nr; i++) {
+		set_yield(v, runq_party_path(rivals[i].party), setting);
+		file = strrchr(setting, '/');
+		if (!setting_is_plain(setting) || len + strlen(setting) >= sizeof(dirs))
+			return;
+		*file++ = '\0';
+		len += (size_t)snprintf(dirs + len, sizeof(dirs) - len, " %s", setting);
+	}
+	value = strchr(file, '=');
+	*value++ = '\0';
+	finding_format(command, FINDING_TEXT, "for d in%s; do echo %s > $d/%s; done", dirs, value,
+		       file);
+}
+
+/* Text about the weights of victim and rival, if the rival's weight is at least twice the victim's. */
+static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
+{
+	const struct settings_level *own = rival_level(v->o, v->path, path);
+	const struct settings_level *rival = rival_level(v->o, path, v->path);
+
+	buf[0] = '\0';
+	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
+		snprintf(buf, size, "; %s of %.*s is %d, of %.*s only %d",
+			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)rival->len, path,
+			 rival->weight, (int)own->len, v->path, own->weight);
+	return buf;
+}
+
+/* Advice for one rival, if no setting makes it yield. */
+static void advise(const struct victim *v, const struct rival *r, struct finding *f)
+{
+	const char *path = runq_party_path(r->party);
+	const struct suspect *top = r->crew.top;
+
+	if (yields(v, r))
+		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
+			  "taskset or cpuset.cpus, or run less of it";
+	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
+	else if (top && top->policy == SCHED_OTHER &&
+		 (double)r->crew.top_ns >= RULE_MOST / 2 * (double)(r->crew.ns + r->crew.exited_ns))
+		suspects_command(v->o, path, has_name, top->name, "chrt -i -p 0", f->command);
+}
+
+/* Adds one finding about @nr rivals; if there are several, a setting makes each of them yield. */
+static void say_rivals(const struct victim *v, const struct rival *rivals, size_t nr,
+		       struct report *report)
+{
+	const char *path = runq_party_path(rivals[0].party);
+	struct crew crew = {0};
+	uint64_t wait_ns = 0, lost;
+	struct finding f;
+	char rate[96], name[FINDING_NAME], busy[FINDING_NAME], heavier[2 * FINDING_NAME];
+	char second[FINDING_NAME], more[FINDING_NAME + 8] = "";
+	bool root = !strcmp(path, "/");
+
+	for (size_t i = 0; i < nr; i++) {
+		wait_ns += rivals[i].wait_ns;
+		crew_add(&crew, &rivals[i].crew);
+	}
+	lost = (uint64_t)((double)wait_ns * v->weight *
+			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
+	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
+	name_rival(v, &rivals[0], name);
+	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns ||
+	    is_modest(v, &rivals[0], &crew) || !findings_due(report, RULE(NEIGHBOUR), lost))
+		return;
+	if (nr == 1 && (is_short_lived(v->o, &crew) || (rivals[0].nr > 1 && is_gone(&crew)))) {
+		say_short_lived(v, &crew, name, wait_ns, lost, report);
+		return;
+	}
+	finding_set(f.culprit, "%s", path);
+	if (nr == 2) {
+		name_rival(v, &rivals[1], second);
+		finding_set(more, " and %s", second);
+	} else if (nr > 2) {
+		finding_set(more, " and %zu other cgroups", nr - 1);
+	}
+	if (nr > 1)
+		yield_all(v, rivals, nr, f.command);
+	if (!f.command[0])
+		set_yield(v, path, f.setting);
+	if (!f.command[0] && !f.setting[0])
+		advise(v, &rivals[0], &f);
+	ask_overview(v, &f);
+	if (!rivals[0].len && crew.top)
+		finding_set(f.culprit, "%s: %s", path, crew.top->name);
+	wait_text(v, report, &f, rate, sizeof(rate));
+	if (yields(v, &rivals[0]))
+		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)lost);
+	findings_add(report, &f, "%s%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "", name,
+		     more, root || nr > 1 ? "" : "s", v->who, rate,
+		     crew_text(v->o, &crew, busy, sizeof(busy)),
+		     heavier_text(v, path, heavier, sizeof(heavier)));
+}
+
+/* Adds one finding if cpu.idle of the victim's cgroup is 1. True if it is. */
+static bool say_victim_idle(const struct victim *v, const struct rival *rivals, size_t nr,
+			    struct report *report)
+{
+	const char *path = runq_party_path(rivals[0].party);
+	const struct settings_level *own = rival_level(v->o, v->path, path);
+	uint64_t wait_ns = 0;
+	struct finding f;
+	char rate[96];
+
+	if (!own || own->idle != 1)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		wait_ns += rivals[i].wait_ns;
+	f = victim_finding(v, RULE(VICTIM_IDLE),
+			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
+			   wait_ns);
+	finding_set(f.culprit, "%s", path);
+	finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
+	findings_add(report, &f, "%s waits for %s because cpu.idle of %.*s is 1: %s", v->who, path,
+		     (int)own->len, v->path, wait_text(v, report, &f, rate, sizeof(rate)));
+	return true;
+}
+
+/* True if a setting of its cgroup makes the rival yield. */
+static bool can_yield(const struct victim *v, const struct rival *r)
+{
+	char setting[FINDING_TEXT];
+
+	set_yield(v, runq_party_path(r->party), setting);
+	return setting[0] && !is_short_lived(v->o, &r->crew);
+}
+
+/* True if the rival takes the place of the first one if only that one yields. */
+static bool replaces(const struct victim *v, const struct rival *r, const struct rival *first)
+{
+	if (!can_yield(v, r) || !can_yield(v, first))
+		return false;
+	return 2 * r->wait_ns >= first->wait_ns ||
+	       (2 * r->crew.ns >= first->crew.ns && is_cpu_bound(r->crew.ns, r->crew.sleeps));
+}
+
+/* True if the busiest tasks of both may use the same CPU. */
+static bool share_cpu(const struct crew *one, const struct crew *other)
+{
+	unsigned int cpu;
+
+	if (one->top && other->top)
+		cpuset_for_each(cpu, &one->top->allowed)
+			if (cpuset_has(&other->top->allowed, cpu))
+				return true;
+	return false;
+}
+
+/* Adds CPU-bound cgroups that the victim did not wait for: they ran on other CPUs by chance. */
+static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], size_t nr)
+{
+	const struct runq_window *w = v->o->runq;
+
+	for (size_t i = 0; i < w->nr_groups && nr < RIVALS; i++) {
+		const struct runq_party *party = &w->groups[i].party;
+		struct rival r = {.party = party, .nr = 1};
+		const char *path = runq_party_path(party);
+		size_t j = 0;
+
+		/* Cgroups that share a CPU wait for it. Groups with most waits come first. */
+		if ((double)w->groups[i].sum_ns < RULE_WAITS * (double)w->window_ns)
+			break;
+		r.len = rival_len(path, v->path);
+		if (party->kind != RUNQ_PARTY_GROUP || !r.len)
+			continue;
+		crew_of(v->o, party->group, &r.crew);
+		while (j < nr && !counts_in(&rivals[j], path, r.len, &r.crew))
+			j++;
+		if (j == nr && is_cpu_bound(r.crew.ns, r.crew.sleeps) &&
+		    share_cpu(&r.crew, &v->crew))
+			rivals[nr++] = r;
+	}
+	return nr;
+}
+
+/*
+ * Cgroups that the victim waits for at least half as long as for the first are named together: if
+ * only one of them yields, the others take its place.
+ */
+void say_neighbours(const struct victim *v, struct report *report)
+{
+	struct rival rivals[RIVALS];
+	size_t nr = find_rivals(v, rivals), same = 1;
+
+	if (!nr || say_victim_idle(v, rivals, nr, report))
+		return;
+	nr = add_others(v, rivals, nr);
+	for (size_t i = 1; i < nr; i++)
+		if (replaces(v, &rivals[i], &rivals[0])) {
+			struct rival keep = rivals[same];
+
+			rivals[same++] = rivals[i];
+			rivals[i] = keep;
+		}
+	say_rivals(v, rivals, same, report);
+	for (size_t i = same; i < nr; i++)
+		say_rivals(v, &rivals[i], 1, report);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings of the overview about several culprits, and about tasks that never run. */
+#include "overview_scene.h"
+
+/* Cgroups that take each other's place are named together, and all of them have to yield. */
+TEST(several_neighbours)
+{
+	begin();
+	wait_for("/one", 200, 0);
+	wait_for("/two", 120, 0);
+	settings("/app");
+	settings("/one");
+	settings("/two");
+	task(6, "service", "/app", 100);
+	task(7, "burner", "/one", 900);
+	task(8, "burner", "/two", 800);
+	EXPECT("neighbour", "/app", "/one", "",
+	       "for d in /cg/one /cg/two; do echo 1 > $d/cpu.idle; done",
+	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
+	       "2 "
+	       "tasks named burner use 1.7 CPUs");
+	/* Names that need quotes are not put into a command. */
+	strcpy(scene.settings[2].path, "/t o");
+	scene.paths[2].path = "/t o";
+	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
+	/* A shorter wait is another finding, unless that cgroup never sleeps and may use the CPU. */
+	strcpy(scene.settings[2].path, "/two");
+	scene.paths[2].path = "/two";
+	scene.blame[1].wait_ns = 40 * MS;
+	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
+	scene.suspects[2].sleeps = 0;
+	EXPECT("neighbour", "/app", "/one", "", NULL, NULL);
+	scene.runq.nr_blame = 1;
+	scene.groups[1].sum_ns = scene.groups[2].sum_ns = 100 * MS;
+	EXPECT("neighbour", "/app", "/one", "", NULL, NULL);
+	cpuset_del(&scene.suspects[2].allowed, 0);
+	cpuset_del(&scene.suspects[0].allowed, 1);
+	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
+}
+
+/* Cgroups below one that competes with the victim's are one culprit, also if each has few waits. */
+TEST(many_cgroups)
+{
+	begin();
+	for (int i = 0; i < 3; i++) {
+		static const char *const paths[] = {"/jobs/a", "/jobs/b", "/jobs/c"};
+
+		wait_for(paths[i], 8, 0);
+		task(7 + i, "job", paths[i], 300);
+	}
+	settings("/jobs/a");
+	EXPECT("neighbour", "/app", "/jobs/a", "/cg/jobs/cpu.idle=1", "",
+	       "/jobs (3 cgroups) makes /app wait: 24 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); 3 tasks named job use 0.9 CPUs");
+	/* Cgroups that were made for one process each, and are gone. */
+	for (unsigned int i = 0; i < 3; i++) {
+		scene.suspects[i].pid = 0;
+		scene.suspects[i].cgroup_id = 2 + i;
+	}
+	scene.paths[3].path = "/job-c";
+	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", NULL, NULL,
+	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
+	       "wait: "
+	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
+}
+
+/* A culprit that already yields: the rest is the time until the kernel preempts it. */
+TEST(yields_already)
+{
+	begin();
+	wait_for("/batch", 90, 0);
+	settings("/batch")->levels[0].idle = 1;
+	task(7, "burner", "/batch", 900);
+	EXPECT(NULL);
+	scene.window.nr_settings = 0;
+	scene.suspects[0].policy = SCHED_IDLE;
+	EXPECT(NULL);
+	begin();
+	wait_for("/batch", 290, 0);
+	settings("/batch")->levels[0].idle = 1;
+	task(7, "burner", "/batch", 900);
+	EXPECT("neighbour", "/app", "/batch", "", "",
+	       "/batch makes /app wait: 290 ms per second, 100 % of its waiting (p99 5 ms); burner "
+	       "(PID 7) uses 0.9 CPUs");
+}
+
+/* Of two cgroups that make each other wait, the one with more CPU time is the culprit. */
+TEST(each_other)
+{
+	begin();
+	wait_for("/batch", 100, 0);
+	scene.groups[1].sum_ns = scene.groups[1].cause_ns[RUNQ_OTHER] = 900 * MS;
+	scene.groups[1].cause_ns[RUNQ_SAME] = 600 * MS;
+	scene.groups[1].sum_ns += 600 * MS;
+	scene.blame[1] = (struct runq_blame){.victim = scene.groups[1].party,
+					     .culprit = scene.groups[0].party,
+					     .wait_ns = 900 * MS};
+	scene.blame[2] = (struct runq_blame){.victim = scene.groups[1].party,
+					     .culprit = scene.groups[1].party,
+					     .wait_ns = 600 * MS};
+	scene.runq.nr_blame = 3;
+	task(7, "service", "/app", 700);
+	task(8, "worker", "/batch", 1300);
+	/* /batch has more tasks than CPUs, which is why /app waits. */
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
+	scene.runq.nr_blame = 2;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
+	assert_int_equal(end(), 1);
+	report_free(report);
+	/* Without the waits of /app there is no other culprit. */
+	scene.blame[0].wait_ns = 0;
+	scene.suspects[0].ns = 1200 * MS;
+	EXPECT("neighbour", "/batch", "/app", NULL, NULL, NULL);
+}
+
+/* runq counts waits that have ended: a starved task has none. */
+TEST(starved)
+{
+	struct suspect *s, *rt;
+
+	begin();
+	scene.runq.nr_groups = 0;
+	rt = task(8, "spinner", "/rt", 990);
+	rt->policy = SCHED_FIFO;
+	s = task(7, "service", "/app", 0);
+	s->sleeps = 0;
+	EXPECT(NULL);
+	s->starved = true;
+	settings("/app");
+	settings("/rt");
+	EXPECT("realtime", "/app", "spinner (PID 8)", "",
+	       "chrt -i -p 0 8; echo 1 > /cg/rt/cpu.idle",
+	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: "
+	       "no "
+	       "CPU time in 1 s");
+	rt->policy = SCHED_OTHER;
+	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);
+	/* On another CPU it is no culprit. */
+	rt->cpu = 0;
+	EXPECT(NULL);
+	rt->cpu = 1;
+	strcpy(rt->cgroup, "/app");
+	s->policy = SCHED_IDLE;
+	s->ns = 2 * MS;
+	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
+	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2 ms of CPU time in 1 s; "
+	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
+	/* A task that is meant to wait has no finding beside one about its cgroup. */
+	begin();
+	wait_for("/batch", 300, 0);
+	task(8, "burner", "/batch", 900);
+	s = task(7, "service", "/app", 0);
+	s->starved = true;
+	s->nice = 19;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); burner "
+	       "(PID 8) uses 0.9 CPUs");
+	assert_int_equal(end(), 1);
+	report_free(report);
+	s->nice = 0;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses 0.9 "
+	       "CPUs");
+	assert_int_equal(end(), 1);
+	report_free(report);
+	/* A quota makes it wait. */
+	begin();
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;
+	task(7, "service", "/app", 0)->starved = true;
+	task(8, "burner", "/batch", 900);
+	EXPECT("quota", "/app", NULL, NULL, NULL, NULL);
+	assert_int_equal(end(), 1);
+	report_free(report);
+}
+
+TEST_MAIN()

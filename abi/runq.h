@@ -296,7 +296,7 @@ struct runq_cpu {
 	__s64 off;	     /* recent runq_clock.off, or a timestamp if the offset is unknown */
 	__u64 until;	     /* CLOCK_MONOTONIC until which off is precise enough */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
-	__s64 unbooked_ns;   /* wait time that is missing from the kernel's run_delay */
+	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
 	__u64 switches;	     /* dispatches after a wait that the slow path counted */
 	/* The slow path. */
 	__u64 wait_ns; /* wait time outside of the first chunk */

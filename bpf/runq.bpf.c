@@ -20,7 +20,7 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 		task_at(d->prev->pid)->delay = task_delay(d->prev, 0);
 		return;
 	}
-	pc->unbooked_ns -= d->late_ns;
+	pc->missing_ns -= d->late_ns;
 	task_at(d->prev->pid)->delay = task_delay(d->prev, d->late_ns);
 }
 
@@ -62,7 +62,7 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 		return false;
 	d->from = queued;
 	d->wait_ns = d->now - queued;
-	pc->unbooked_ns += d->late_ns;
+	pc->missing_ns += d->late_ns;
 	if (unlikely(moved_ns < 0)) {
 		/* The task kept its last core longer than run_delay tells, by the clock's lag. */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
@@ -91,7 +91,7 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 		if (moved_ns > 0 && (u64)moved_ns <= WORD_MASK / 2)
 			last_ns += moved_ns;
 		if ((was & ~WORD_MASK) == TAG_OF(d->pid))
-			pc->unbooked_ns += d->wait_ns - last_ns;
+			pc->missing_ns += d->wait_ns - last_ns;
 	}
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }

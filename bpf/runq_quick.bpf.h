@@ -533,7 +533,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		quick_booked(mode, &w);
 	/* run_delay lacks the lag. After a preemption, run_delay of @prev is too large by the same amount. */
 	if (from == FROM_IDLE)
-		core->runq.unbooked_ns += w.late_ns;
+		core->runq.missing_ns += w.late_ns;
 	if (mode.causes)
 		quick_book(&w);
 	else

@@ -7,6 +7,7 @@
 #include "base/losses.h"
 #include "present/load.h"
 #include "present/noise.h"
+#include "present/overview_rules.h"
 #include "present/runq.h"
 #include "present/wake.h"
 #include "report/findings.h"
@@ -95,6 +96,26 @@ static void note_wake(struct report *report, const struct wake_window *w)
 	}
 }
 
+/* Without a finding, the cgroup with most CPU time shows whether the machine is merely busy. */
+static void note_no_finding(struct report *report, const struct overview_window *w)
+{
+	struct crew crew, busiest = {0};
+	char text[FINDING_TEXT];
+
+	for (size_t i = 0; i < w->runq->nr_groups; i++) {
+		const struct runq_party *party = &w->runq->groups[i].party;
+
+		if (party->kind != RUNQ_PARTY_GROUP)
+			continue;
+		crew_of(w, party->group, &crew);
+		if (crew_ns(&crew) > crew_ns(&busiest))
+			busiest = crew;
+	}
+	report_note(report,
+		    "no finding: nothing delays tasks that sleep by %.0f ms per second or more%s",
+		    RULE_WAITS * 1e3, crew_text(w, &busiest, text, sizeof(text)));
+}
+
 int overview_part_report(const struct overview_window *w, enum overview_part part,
 			 bool all_in_load, struct report **ret_report)
 {
@@ -125,6 +146,7 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("overview");
+	const struct table *findings;
 	struct table *tasks;
 
 	if (!report)
@@ -146,5 +168,8 @@ int overview_report(const struct overview_window *w, struct report **ret_report)
 			    why->fix[0] ? "; fix: " : "", why->fix);
 	}
 	overview_findings(w, report);
+	findings = findings_of(report);
+	if (w->runq && findings && !findings->nr_rows)
+		note_no_finding(report, w);
 	return report_finish(report, ret_report);
 }

@@ -276,13 +276,13 @@ static void add_blame(const struct runq_window *w, struct report *report)
 }
 
 struct quality_row {
-	double schedstat_ratio, unbooked_ratio, percentile_error_ratio, sample_ratio;
+	double schedstat_ratio, missing_from_run_delay_ratio, percentile_error_ratio, sample_ratio;
 	uint64_t kernel_bytes;
 };
 
 static const struct column_spec quality_columns[] = {
 	COLUMN(struct quality_row, M_SCHEDSTAT_RATIO, schedstat_ratio),
-	COLUMN(struct quality_row, M_UNBOOKED_RATIO, unbooked_ratio),
+	COLUMN(struct quality_row, M_MISSING_FROM_RUN_DELAY_RATIO, missing_from_run_delay_ratio),
 	COLUMN(struct quality_row, M_PERCENTILE_ERROR_RATIO, percentile_error_ratio),
 	COLUMN(struct quality_row, M_SAMPLE_RATIO, sample_ratio),
 	COLUMN(struct quality_row, M_KERNEL_BYTES, kernel_bytes),
@@ -299,7 +299,7 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 {
 	struct quality_row row = {
 		.schedstat_ratio = w->schedstat_ratio,
-		.unbooked_ratio = w->unbooked_ratio,
+		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
 		/* Without the fine histogram the error is the distance of two boundaries. */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,

@@ -467,8 +467,8 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "BPF scheduler (sched_ext) that is enabled at the end of the window; missing without one") \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
-	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
-	  "share of the observed waits that is missing from the kernel's run_delay")               \
+	X(M_MISSING_FROM_RUN_DELAY_RATIO, "missing_from_run_delay_ratio", "not in run_delay",   \
+	  UNIT_RATIO, "share of the observed waits that is missing from the kernel's run_delay")               \
 	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
 	  "probability with which each wait is counted; figures are scaled by its inverse")         \
 	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \

@@ -256,7 +256,7 @@ struct report *sample_try(void)
 				   .causes_known = ~(1u << RUNQ_THROTTLED),
 				   .sample_ratio = 1.0,
 				   .schedstat_ratio = 1.0,
-				   .unbooked_ratio = 0.0001};
+				   .missing_from_run_delay_ratio = 0.0001};
 	struct try_window w = {
 		.time_unix_ns = 1700000000000000000,
 		.window_ns = 17600000000,

@@ -239,7 +239,9 @@ static void judge_silent(const struct incident *incident)
 		json_decref(root);
 		root = measure(nr ? 0 : real_ns());
 		findings = json_object_get(root, "findings");
-		silent = json_is_array(findings);
+		/* Without a finding, a note states it. */
+		silent = json_is_array(findings) &&
+			 (json_array_size(findings) || live_has_note(root, "no finding: "));
 		json_array_foreach(findings, i, row) silent =
 			silent && incident->spared &&
 			strcmp(text_of(row, "victim"), incident->spared) != 0;

@@ -60,8 +60,8 @@ static void judge_quality(const char *source, json_t *root)
 			live_number(root, "quality.blame_full_total") == 0 &&
 			live_number(root, "quality.recursion_misses_total") == 0,
 		"%s: nothing lost", source);
-	live_note("%s: unbooked_ratio %.5f, unknown starts %.0f", source,
-		  live_number(root, "quality.unbooked_ratio"),
+	live_note("%s: missing_from_run_delay_ratio %.5f, unknown starts %.0f", source,
+		  live_number(root, "quality.missing_from_run_delay_ratio"),
 		  live_number(root, "quality.unknown_start_total"));
 }
 

@@ -249,7 +249,7 @@ static void quiet_queue(struct queue *queue)
 		.has_blame = true,
 		.blame = queue->blame,
 		.schedstat_ratio = 1.0,
-		.unbooked_ratio = 0.0,
+		.missing_from_run_delay_ratio = 0.0,
 	};
 	add_group(queue, "/web");
 	add_group(queue, "/batch");

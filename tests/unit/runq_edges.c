@@ -401,10 +401,10 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
-	was = cores[0].runq.unbooked_ns;
+	was = cores[0].runq.missing_ns;
 	swap_by_stamps(2500, &idle, &twin, true);
 	assert_int_equal(cores[0].runq.unknown_start, 2);
-	assert_int_equal(cores[0].runq.unbooked_ns, was);
+	assert_int_equal(cores[0].runq.missing_ns, was);
 	/* A new task does not use the timestamp of an exited task with the same pid. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
@@ -447,7 +447,7 @@ TEST_WITH(without_sched_info, reset, NULL)
 	shim_cpu = 0;
 	runq_general((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
 	assert_int_equal(fake_waited(), 400);
-	assert_int_equal(cores[0].runq.unbooked_ns, 0);
+	assert_int_equal(cores[0].runq.missing_ns, 0);
 }
 
 /* The wait of a new task that migrates before its first run includes the wait on the first core. */

@@ -227,19 +227,19 @@ TEST(comparison_holds)
 	assert_int_equal(meter->ops->start(meter, &err), 0);
 	/* Before the first comparison the ratio is unknown, not 0. */
 	w = next_window(meter);
-	assert_true(isnan(w->schedstat_ratio) && isnan(w->unbooked_ratio));
+	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
 	/* Waits of 400 ns, of which the kernel omits 100 and accounted 200. */
 	losses = (struct runq_losses){
-		.compared_ns = 2, .wait_ns = 500, .unbooked_ns = 100, .delay_ns = 300};
+		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {
 		w = next_window(meter);
-		assert_true(w->schedstat_ratio == 1.5 && w->unbooked_ratio == 0.25);
+		assert_true(w->schedstat_ratio == 1.5 && w->missing_from_run_delay_ratio == 0.25);
 	}
 	/* The next comparison covers all windows since the last one. */
 	losses = (struct runq_losses){
-		.compared_ns = 3, .wait_ns = 600, .unbooked_ns = 100, .delay_ns = 400};
+		.compared_ns = 3, .wait_ns = 600, .missing_ns = 100, .delay_ns = 400};
 	w = next_window(meter);
-	assert_true(w->schedstat_ratio == 1.0 && w->unbooked_ratio == 0.0);
+	assert_true(w->schedstat_ratio == 1.0 && w->missing_from_run_delay_ratio == 0.0);
 	meter->ops->close(meter);
 }
 

@@ -385,7 +385,7 @@ static void check_all(void)
 			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
 		assert_int_equal(pc->unknown_start + pc->negative + pc->table_full, 0);
 		truth += sim.wait_ns[cpu];
-		unbooked += pc->unbooked_ns;
+		unbooked += pc->missing_ns;
 	}
 	/* With causes the slow path counts all waits, the quick path those in the sample. */
 	if (want_sample && want_causes && sim.program != runq_general)

@@ -264,7 +264,7 @@ TEST_WITH(test_report, setup, teardown)
 
 	window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	window.schedstat_ratio = 0.5;
-	window.unbooked_ratio = NAN;
+	window.missing_from_run_delay_ratio = NAN;
 	waited(7, "/a", 2, 50000);
 	waited(8, "/a", 2, 200000);
 	close_window();
@@ -294,16 +294,16 @@ TEST_WITH(test_report, setup, teardown)
 
 TEST(test_ratio)
 {
-	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
-	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
+	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
+	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
 	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
-	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
+	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* With a late clock the kernel may account more than subtick. */
-	now.unbooked_ns = 400;
+	now.missing_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
-	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
+	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
 /* Without run_delay, or without waits, the ratio is unknown, not 0. */
@@ -312,7 +312,7 @@ TEST(test_unknown)
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
 
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
-	assert_true(isnan(runq_unbooked_ratio(&was, &now)));
+	assert_true(isnan(runq_missing_ratio(&was, &now)));
 	now.wait_ns += 10;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 	was.delay_ns = now.delay_ns = 0;

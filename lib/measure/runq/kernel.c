@@ -315,12 +315,12 @@ static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 	}
 }
 
-static int64_t unbooked_sum(const struct runq_kernel *k)
+static int64_t missing_sum(const struct runq_kernel *k)
 {
 	int64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile __s64 *)&k->cores[cpu].runq.unbooked_ns;
+		sum += *(volatile __s64 *)&k->cores[cpu].runq.missing_ns;
 	return sum;
 }
 
@@ -345,7 +345,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	    runq_compare_due(k->open_ns, k->compared.compared_ns, now)) {
 		k->compared.compared_ns = now;
 		sums_together(k, &k->compared);
-		k->compared.unbooked_ns = unbooked_sum(k);
+		k->compared.missing_ns = missing_sum(k);
 	}
 	sum = k->compared;
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {

@@ -205,7 +205,7 @@ static void window_init(struct runq_meter *m)
 		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD ||
 			     m->opts.sum == ROLLUP_VM || m->opts.sum == ROLLUP_VCPU,
 		.schedstat_ratio = NAN,
-		.unbooked_ratio = NAN,
+		.missing_from_run_delay_ratio = NAN,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
@@ -273,8 +273,8 @@ static void window_ratios(struct runq_meter *m)
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
 			: runq_schedstat_ratio(&m->was, &w->losses);
-	w->unbooked_ratio = w->losses.delay_ns && !w->filtered && m->opts.sample_ratio <= 0.0
-				    ? runq_unbooked_ratio(&m->was, &w->losses)
+	w->missing_from_run_delay_ratio = w->losses.delay_ns && !w->filtered && m->opts.sample_ratio <= 0.0
+				    ? runq_missing_ratio(&m->was, &w->losses)
 				    : NAN;
 }
 

@@ -222,17 +222,17 @@ void runq_window_clear(struct runq_window *w)
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now)
 {
 	double accounted = (double)(now->wait_ns - was->wait_ns) -
-			   (double)(now->unbooked_ns - was->unbooked_ns);
+			   (double)(now->missing_ns - was->missing_ns);
 
 	if (!now->delay_ns || now->delay_ns <= was->delay_ns)
 		return NAN;
 	return accounted / (double)(now->delay_ns - was->delay_ns);
 }
 
-double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now)
+double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now)
 {
 	if (now->wait_ns == was->wait_ns)
 		return NAN;
-	return (double)(now->unbooked_ns - was->unbooked_ns) /
+	return (double)(now->missing_ns - was->missing_ns) /
 	       (double)(now->wait_ns - was->wait_ns);
 }

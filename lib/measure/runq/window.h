@@ -66,7 +66,7 @@ struct runq_losses {
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
-	int64_t unbooked_ns; /* part of wait_ns that the kernel omits from run_delay */
+	int64_t missing_ns; /* part of wait_ns that the kernel omits from run_delay */
 	uint64_t delay_ns;   /* run_delay of all tasks, or 0 if the kernel has none */
 };
 
@@ -136,7 +136,7 @@ struct runq_window {
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */
-	double unbooked_ratio;	   /* see runq_unbooked_ratio(); NAN if unknown */
+	double missing_from_run_delay_ratio;	   /* see runq_missing_ratio(); NAN if unknown */
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
 
@@ -170,6 +170,6 @@ void runq_window_clear(struct runq_window *window);
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* Share of the observed waits that run_delay omits. NAN without waits. */
-double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now);
+double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

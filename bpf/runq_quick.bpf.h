@@ -456,7 +456,8 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 
 	w.clock = quick_clock(mode, next);
 	FILLED_AND(learn, RUNQ_FILLED_LEARN);
-	if (!next->pid || (from == FROM_SLEEP ? queued == w.clock || !learn : !quick_late(&w, mono, false, false)))
+	/* last_queued of the idle task is 0, so learn is 0 as well. */
+	if (from == FROM_SLEEP ? queued == w.clock || !learn : !next->pid || !quick_late(&w, mono, false, false))
 		return false;
 	if (FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {
 		w.entry = task_at(next->pid);

@@ -76,7 +76,7 @@ static inline void value_set(struct value *value, struct value new)
 
 void value_null(struct value *value)
 {
-	value_set(value, (struct value){VALUE_NULL});
+	value_set(value, (struct value){.kind = VALUE_NULL});
 }
 
 void value_u64(struct value *value, uint64_t u64)
@@ -315,7 +315,7 @@ static struct value *single(struct table *table, enum metric_id id)
 	col = table_col(table, id);
 	table->nr_rows = table->nr_cols ? 1 : 0;
 	if (col != SIZE_MAX)
-		cells[col] = (struct value){VALUE_NULL};
+		cells[col] = (struct value){.kind = VALUE_NULL};
 	return table_cell(table, 0, col);
 }
 

@@ -26,7 +26,10 @@ int audit_delays_line_report(const struct audit_delays *delays, struct report **
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);
-/* Figures of the paper beside the figures of this machine, from audit ticks and audit delays. */
+/*
+ * Compares the figures of the paper with the figures of this machine, from audit ticks and audit
+ * delays.
+ */
 int audit_paper_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, const struct audit_delays *delays,
 		       struct report **ret_report, struct err *err);
@@ -41,13 +44,13 @@ int audit_command_report(const struct audit_findings *findings,
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Experiment of a row of load levels: a load, or a delay. */
+/* Experiment that a row of load levels belongs to: a load, or a delay. */
 struct audit_modes_of {
 	const char *load; /* NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Load levels per mode, hidden in text. */
+/* Adds the load levels per mode, which the text format hides. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -56,7 +59,7 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Keys and lists of the experiments. */
+/* Tables of the experiments, with their JSON keys. */
 extern const struct table_spec audit_fields_table, audit_precision_table, audit_program_table,
 	audit_program_fields_table, audit_command_modes_table, audit_sets_table,
 	audit_peaks_table, audit_intervals_table, audit_blurred_table,

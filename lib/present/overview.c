@@ -58,7 +58,7 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 	}
 }
 
-/* A wrong /proc/stat is a finding. A right one gets a note. */
+/* Adds a note if /proc/stat is right. If /proc/stat is wrong, there is a finding. */
 static void note_load(struct report *report, const struct load_window *w)
 {
 	size_t compared = 0;
@@ -96,7 +96,7 @@ static void note_wake(struct report *report, const struct wake_window *w)
 	}
 }
 
-/* Without a finding, the cgroup with most CPU time shows whether the machine is merely busy. */
+/* Adds a note that there is no finding, and names the cgroup with the most CPU time. */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
 	struct crew crew, busiest = {0};

@@ -14,12 +14,15 @@ int trace_report(const struct trace_window *window, uint32_t top, struct report 
 
 /*
  * Name of the interrupt or softirq that woke the task, or "timer" for all kinds of timers. NULL if
- * a task woke it, or if the waking core was not recorded. The name belongs to @w.
+ * another task woke the task, or if the waking core was not recorded. The name belongs to @w.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
 /* Name of the interrupt or softirq of a slice, or NULL for other slices. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
-/* Sentence on the event that ended the recording. The caller frees it. NULL without an event. */
+/*
+ * Sentence about the event that ended the recording. The caller frees the sentence. NULL without an
+ * event.
+ */
 char *trace_ended(const struct trace_window *w);
 
 /* @ret_timeline points to names in @w. 0 or -ENOMEM. */

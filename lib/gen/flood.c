@@ -34,7 +34,10 @@
 #define FLOOD_PORT 9 /* UDP port of the discard service */
 #define START_NS   (5 * NSEC_PER_SEC)
 
-/* Documentation addresses (RFC 5737): unassigned, and the packets stay inside the namespace. */
+/*
+ * IP addresses that RFC 5737 reserves for documentation. The packets stay inside the network
+ * namespace.
+ */
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 

@@ -21,9 +21,10 @@ struct flood_opts {
 };
 
 /*
- * Starts the sending process. Only this process holds the namespace and the links, so the kernel
- * removes both when the process ends, even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN.
- * err->unsupported without these capabilities, without veth or without RPS.
+ * Starts the sending process. Only the sending process holds the network namespace and its devices,
+ * so the kernel removes them when the process ends, even by SIGKILL. The caller must have
+ * CAP_SYS_ADMIN and CAP_NET_ADMIN. err->unsupported without these capabilities, without veth or
+ * without RPS.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);

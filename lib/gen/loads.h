@@ -41,10 +41,11 @@ enum cpu_mix_kind {
 
 int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
 
-/* Kind of wait between two burns. */
+/* How the task waits between two burns (busy loops). */
 enum duty_wait {
 	DUTY_TIMER,
-	DUTY_READ,    /* reads from disk that bypass the page cache; counted as iowait */
+	/* Waits for reads from disk that bypass the page cache; the kernel counts iowait. */
+	DUTY_READ,
 	DUTY_MESSAGE, /* waits for a message from a task that computes on another core */
 };
 
@@ -52,7 +53,7 @@ struct duty_opts {
 	int cpu;
 	int nice; /* nice value of the task */
 	enum duty_wait wait;
-	int peer_cpu; /* core of the other task of DUTY_MESSAGE */
+	int peer_cpu; /* core of the task that sends the messages of DUTY_MESSAGE */
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
@@ -65,8 +66,9 @@ struct duty_opts {
 };
 
 /*
- * Time that the generator used since its start, by its own clock. The core was busy for burn_ns.
- * The core is idle for less than the sleep time, because idle entry and idle exit take time.
+ * Busy and blocked time of the generator since its start, by the generator's clock. The core was
+ * busy for burn_ns. The core is idle for less than the sleep time of the task, because idle entry
+ * and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC at the end of the last burn */
@@ -78,12 +80,18 @@ struct duty_usage {
 
 /* Starts the generator. err->unsupported if reads do not block on this machine. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
-/* Usage up to the end of the last burn. False before the first burn has ended. */
+/*
+ * Gets the usage of the generator up to the end of the last burn (busy loop). False before the
+ * first burn has ended.
+ */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/* Requested sleep, or 0 to measure the loop with a system call that fails at once. */
+	/*
+	 * Requested sleep per iteration, or 0 for a system call that fails at once instead of a
+	 * sleep.
+	 */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
@@ -97,7 +105,7 @@ struct sleep_loop_result {
 	uint64_t user_ns; /* getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CLOCK_THREAD_CPUTIME_ID */
-	/* Timer slack in use; the kernel ignores the setting for real-time tasks. */
+	/* Timer slack of the child. The kernel ignores the requested slack for real-time tasks. */
 	uint64_t slack_ns;
 };
 

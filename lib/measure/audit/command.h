@@ -28,11 +28,12 @@ struct audit_command {
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
 	uint64_t task_clock_ns;			   /* true time, including descendants */
 	uint64_t true_user_ns, true_system_ns;	   /* task clock, split by cycles of the PMU */
-	uint64_t others_ns;   /* time of other tasks on these CPUs */
+	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
 	double rusage_factor; /* accounted ÷ true time */
 	double user_error;    /* accounted minus true user time, as a share of the true time */
-	struct audit_level levels[AUDIT_NR_MODES]; /* load levels over all these CPUs */
-	const char *truth; /* source of the true busy time of these CPUs, or NULL */
+	/* Load levels, summed over the CPUs of the command. */
+	struct audit_level levels[AUDIT_NR_MODES];
+	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */
 	struct err no_truth, no_clock;
 	bool no_pmu;
 	struct load_losses losses;

@@ -14,15 +14,15 @@
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
 	bool complete; /* false if Ctrl-C ended the loop early */
-	bool resumed;  /* measured by the earlier run */
+	bool resumed;  /* the row was measured by the run that this run resumes */
 	uint64_t real_ns;
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	uint64_t thread_ns; /* thread clock of the loop; see audit_delay_irqs_off() */
-	/* True times of the core, including other tasks. */
+	/* True task time and true busy time of the core, including other tasks. */
 	uint64_t bpf_task_ns, bpf_busy_ns;
-	/* True time of the loop, measured if the thread clock may lack interrupts. */
+	/* True CPU time of the loop. Measured only if the thread clock may lack interrupts. */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
 	/* Derived figures. */
@@ -69,9 +69,9 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* Fills the members that describe the request, such as nr_asked and machine. */
+/* Sets the members that describe the request, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
-/* @ret_delays has the complete rows also on failure. Always call audit_delays_free(). */
+/* @ret_delays contains the complete rows even after a failure. Always call audit_delays_free(). */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

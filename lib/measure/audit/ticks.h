@@ -12,7 +12,7 @@ enum audit_ticks_load {
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Pairs of load and watched columns. The paper has the first two pairs. */
+/* Pairs of load and watched columns. The paper contains only the first two pairs. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,

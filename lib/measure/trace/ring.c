@@ -14,7 +14,7 @@
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Number of edges written since the start. */
+/* Number of edges that the core has written to its ring since the start. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
@@ -22,7 +22,7 @@ static uint64_t see_head(const struct trace_reader *r)
 
 /*
  * Converts an edge from the BPF format to the trace format. False if the edge is older than the
- * start.
+ * start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
@@ -32,7 +32,7 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
 	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-	/* The BPF programs do not set the field of these edges. */
+	/* The BPF programs do not set the field "what" of these kinds of edges. */
 	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
 	return ns <= STAMP_NS / 2;
@@ -62,7 +62,10 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	struct trace_core *core = &r->core;
 
 	r->lost += lost;
-	/* Edges that were lost before the first edge are not a gap: the trace starts later. */
+	/*
+	 * Edges that were lost before the first kept edge are not a gap, because the trace then
+	 * starts later.
+	 */
 	if (!core->nr_edges) {
 		r->cut = true;
 		return 0;
@@ -83,7 +86,10 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	return last || from + r->mask >= see_head(r);
 }
 
-/* Appends the valid edges among the next @nr edges. The first may be older than the start. */
+/*
+ * Appends the valid edges among the next @nr edges. The first edge may be older than the start of
+ * the recording.
+ */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
 	struct trace_edge *from = r->core.edges + r->core.nr_edges;
@@ -172,7 +178,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc || !last ? rc : take_nested(reader);
 }
 
-/* First edge in [@from, @to) that contains the current task. */
+/* Finds the first edge in [@from, @to) that contains the current task. */
 static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -241,7 +247,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* Prefer an edge over the task iterator, which ran after the start. */
+	/* An edge is more reliable than the task iterator, which ran after the start. */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

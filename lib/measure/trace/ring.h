@@ -9,10 +9,10 @@
 
 struct trace_reader {
 	const struct trace_ring *ring;
-	uint64_t mask;	      /* number of edges in the ring, minus one */
+	uint64_t mask;	      /* size of the ring in edges, minus one */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC; older edges are dropped */
 	uint64_t next;	      /* number of the next edge to read */
-	/* Write position at the last read; all edges before it are complete. */
+	/* Write position at the previous read; all edges before this position are complete. */
 	uint64_t seen_head;
 	uint64_t max_edges;   /* maximum number of edges to keep; later edges are counted as lost */
 	uint64_t lost;	      /* edges that were overwritten or not kept */
@@ -22,13 +22,13 @@ struct trace_reader {
 
 /*
  * Reads the edges that were written before the previous call. With @last, the core has stopped
- * writing: reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
+ * writing, so the function reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Call after the last read. Computes the covered time up to @to_ns, the first current task, and the
- * current task at each wake-up.
+ * Call this function after the last read of the ring. Computes the covered time up to @to_ns, the
+ * first current task, and the current task at each wake-up.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

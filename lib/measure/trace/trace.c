@@ -34,22 +34,23 @@
 #define KEEP_EDGES  (4ULL << 20)
 /*
  * Read interval of the rings. A ring of 65,536 edges wraps around in 20 ms at 3 million edges per
- * second, more than any core produces. With an event the BPF programs freeze the rings, and LOOK_NS
- * is the poll interval.
+ * second, more than any core produces. After an event, the BPF programs stop writing to the rings.
+ * LOOK_NS is the interval for checking whether an event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
-/* Wait time for running BPF programs to end, also on a preempted virtual CPU. */
+/* Maximum wait for running BPF programs to end, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* Offset of the rings, the last member of .bss. */
+/* Offset of the rings in the section .bss; the rings are its last member. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
 struct trace {
 	struct trace_opts opts;
 	struct trace_bpf *skel;
-	struct sys_bpf_view view; /* mapping of the tasks and the rings */
+	/* Memory mapping of the BPF section with the tasks and the rings. */
+	struct sys_bpf_view view;
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint32_t ring_edges;
@@ -101,7 +102,7 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return rc;
 }
 
-/* Checks for frequency events: they need the kernel's tracepoint and a cpufreq driver. */
+/* Frequency changes can be recorded only if the kernel has the tracepoint and a cpufreq driver. */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -122,7 +123,7 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* The tick function was renamed in 6.9. */
+/* The tick function was renamed in Linux 6.9. */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -433,7 +434,9 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/* Two cores may have raised an event at the same time. Use the earlier event. */
+	/*
+	 * Two cores may have raised an event at the same time. Use the event with the earlier time.
+	 */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 

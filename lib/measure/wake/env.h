@@ -16,7 +16,7 @@ struct wake_cpu_env {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	struct cpuidle_watch watch;
 	struct cpuidle_count before[CPUIDLE_MAX_STATES], after[CPUIDLE_MAX_STATES];
-	bool counted; /* the counters @after are valid */
+	bool counted; /* the counters in @after are valid */
 };
 
 struct wake_machine {

@@ -160,7 +160,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Counters that the source does not have are unknown. */
+/* Clears the window. Loss counters that a source lacks are unknown. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -206,7 +206,10 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/* WAKE_UNKNOWN is larger than all other values, so one unknown core makes both unknown. */
+	/*
+	 * WAKE_UNKNOWN is larger than all other values, so one core with an unknown value makes the
+	 * maximum unknown.
+	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)

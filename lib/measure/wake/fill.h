@@ -25,7 +25,7 @@ void wake_states_points(struct wake_window *window, const struct wake_env *env,
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* Adds one row per forced idle state over all cores. No rows without forced states. */
+/* Adds one row per forced idle state over all cores. Adds no rows if no states were forced. */
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 

@@ -34,9 +34,12 @@ struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	unsigned int nr;   /* number of rounds without the last round */
+	unsigned int nr;   /* number of rounds, not counting the last round */
 	uint16_t *allowed; /* for each CPU, one bit per idle state that was enabled before */
-	/* Preferences: file below cpuN/, value of each round, original value of each CPU. */
+	/*
+	 * For energy preferences: the file below cpuN/, the value of each round, and the original
+	 * value of each CPU.
+	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
 	char (*was)[WAKE_PREFERENCE];
@@ -50,7 +53,7 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
 void wake_rounds_close(struct wake_rounds *rounds);
 /*
  * Number of rounds, including the last round, for the idle states or preferences of the first of
- * @cpus. 1 if the CPU has none.
+ * @cpus. 1 if the CPU has no idle states or preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);

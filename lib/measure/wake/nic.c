@@ -21,13 +21,25 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/* Longer than any launch distance, so the queue passes packets to the card at once. */
+/*
+ * Delta of the ETF queue with offload. It is longer than any launch distance, so the queue passes
+ * packets to the card at once.
+ */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Without offload, the queue's timer sends the packet this long before its launch time. */
+/*
+ * Delta of the ETF queue without offload: the queue's timer sends a packet this long before its
+ * launch time.
+ */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* Maximum offset of the card's clock: the ETF queue compares launch times with CLOCK_TAI. */
+/*
+ * Maximum offset of the card's clock to CLOCK_TAI, because the ETF queue compares launch times with
+ * CLOCK_TAI.
+ */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* The worker's own timer expires well after the interrupt of the card. */
+/*
+ * The worker thread's own timer expires this long after the launch, well after the interrupt of the
+ * card.
+ */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
@@ -45,8 +57,10 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	unsigned int deep_from; /* first state whose wake-up includes the DMA read (equation 8) */
-	struct wake_card card;	/* without method and disciplines, see wake_nic_card() */
+	/* First idle state whose wake-up includes the DMA read (equation 8). */
+	unsigned int deep_from;
+	/* Members method and disciplines are not set, see wake_nic_card(). */
+	struct wake_card card;
 	int ifindex;
 	int phc; /* file descriptor of the hardware clock, or -1 */
 	int socket;
@@ -144,7 +158,10 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/* Moves all interrupts of the card, because drivers report sent packets on different ones. */
+/*
+ * Moves all interrupts of the card, because it depends on the driver which interrupt reports sent
+ * packets.
+ */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
@@ -162,7 +179,10 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
-		/* The kernel refuses to move managed interrupts. One moved interrupt is enough. */
+		/*
+		 * The kernel refuses to move managed interrupts. The function succeeds if at least
+		 * one interrupt was moved.
+		 */
 		set += !journal_set(nic->journal, rel, value, err);
 	}
 	if (dir)
@@ -254,7 +274,10 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 		 used ? ", " : "", device, why);
 }
 
-/* Opens the first suitable card. Lists all other cards in nic->card.others, with the reason. */
+/*
+ * Opens the first suitable card. Lists all other cards in nic->card.others, with the reason why
+ * each card is unsuitable.
+ */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;
@@ -398,7 +421,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* the map that nic_point() used */
+	struct wake_clock_map before = nic->map; /* clock map that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

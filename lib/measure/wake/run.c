@@ -19,13 +19,19 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* After hotplug the kernel moves the worker, and the timestamps are of another core. */
+	/*
+	 * CPU hotplug moves the worker to another core, so the timestamps are those of another
+	 * core.
+	 */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
-/* Source timer: the core sleeps on its own timer, so it can wake up before the timer expires. */
+/*
+ * Source timer: the core programs its own timer, so the core can begin to wake up before the timer
+ * expires.
+ */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
@@ -37,7 +43,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* Known delay, used by tests to check the method. */
+	/* Tests set a known delay to check the measurement. */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -51,7 +57,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources with points, in the order in which each point uses them. */
+/* Sources that measure single points, in the order of their use at each point. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,

@@ -16,15 +16,20 @@
 struct wake_opts {
 	const char *root;     /* directory with another /sys for tests, or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
-	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE excludes all others */
+	/* Bit mask of enum wake_source; WAKE_PASSIVE excludes all other sources. */
+	unsigned int sources;
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
 	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
-	/* Source passive with @bare: meter of load that may share its BPF programs, or NULL. */
+	/*
+	 * For source passive with @bare: load meter that may share its BPF programs with wake, or
+	 * NULL.
+	 */
 	struct meter *load;
-	bool bare; /* source passive: do not calibrate, which would load the cores */
+	/* For source passive: do not calibrate, because the calibration would load the cores. */
+	bool bare;
 };
 
 /*

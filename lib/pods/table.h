@@ -22,12 +22,12 @@ struct pod_table {
 	size_t nr_left; /* entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
-	bool renames; /* a new name of a key replaces the old one */
+	bool renames; /* a new name of a key replaces the old name */
 };
 
 /*
- * Adds @name under @key. Two different names make a key unknown, unless the table renames. Without
- * memory the name stays unknown.
+ * Adds @name under @key. If a key gets two different names, its name becomes unknown, unless
+ * @renames is true. If out of memory, the name stays unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
@@ -35,7 +35,10 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
  * are read after its logs were deleted. Keys are never reused.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/* Marks the files of all entries as removed. A rescan adds the existing ones again. */
+/*
+ * Marks the files of all entries as removed. A rescan of the directory adds the existing files
+ * again.
+ */
 void pod_table_leave_all(struct pod_table *table);
 /* Names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads names, claimed latencies and counters of idle states, and settings that limit idle states.
- */
+/* Reads names, claimed latencies and counters of idle states, and limits of the idle states. */
 #include "measure/wake/env.h"
 
 #include <errno.h>

@@ -13,7 +13,10 @@
 #include "measure/runq/rules.h"
 #include "subtick/subtick.h"
 
-/* One figure. UINT64_MAX and NAN mean unavailable. A key can have both a number and a text. */
+/*
+ * One figure. The values UINT64_MAX and NAN mean that the figure is unavailable. A key can have
+ * both a number and a text.
+ */
 struct figure {
 	enum {
 		FIGURE_NONE, /* the list lacks the key, or the key has a text but no number */
@@ -74,10 +77,14 @@ struct api_list {
 struct loss_row {
 	const char *name;
 	size_t offset;
-	size_t when_at; /* offset of a bool; the row exists if it is true. 0: always */
+	/*
+	 * Offset of a bool in the window; the row exists only if the bool is true. 0: the row
+	 * always exists.
+	 */
+	size_t when_at;
 };
 
-/* Reads the window type of one measurement. */
+/* Describes how to open one kind of measurement and read its windows. */
 struct api_view {
 	int (*open)(const void *opts, struct meter **ret_meter, struct err *err);
 	const void *(*window)(const struct meter *meter);
@@ -102,16 +109,17 @@ struct subtick_window {
 struct subtick {
 	struct meter *meter;
 	struct subtick_window window;
-	struct runq_rules rules; /* must outlive the meter of runq, which keeps a pointer to it */
+	/* Must outlive the meter of runq, which keeps a pointer to the options. */
+	struct runq_rules rules;
 };
 
 /* Begins a public call: clears and returns the error of this thread. */
 struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
- * caller's size are set to 0, and the caller's bytes beyond @size must be 0. Both structs start
- * with their size. @from may be NULL. Returns 0, -EINVAL for a size below @least or if @ret is NULL,
- * or -E2BIG.
+ * caller's size are set to 0, and the caller's bytes beyond @size must be 0. The first member of
+ * both structs is the size of the struct. @from may be NULL. Returns 0, -EINVAL for a size below
+ * @least or if @ret is NULL, or -E2BIG.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);

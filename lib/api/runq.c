@@ -21,7 +21,7 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES | \
 	 SUBTICK_RUNQ_AVOIDABLE)
 
-/* Losses. Counters of disabled options have no row. */
+/* Losses. Loss counters of disabled options have no row in the list of losses. */
 #define AT(member) offsetof(struct runq_window, member)
 #define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member), 0},
 #define IDLE_ROW(member, key, ...) {#key "_total", AT(member), AT(has_idle_states)},

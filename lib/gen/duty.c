@@ -25,7 +25,8 @@
  * the writer.
  */
 struct shared {
-	uint64_t version; /* even; usage[version / 2 % 2] is complete */
+	/* Version of the usage, always even; usage[version / 2 % 2] is the complete copy. */
+	uint64_t version;
 	struct duty_usage usage[2];
 };
 

@@ -180,7 +180,7 @@ int veth_create(const char *name, const char *peer, struct veth *ret_veth)
 		return rc;
 	ret_veth->ifindex = if_nametoindex(name);
 	ret_veth->peer_ifindex = if_nametoindex(peer);
-	/* The kernel cannot bring the peer up while it creates the pair. */
+	/* The kernel cannot bring up the peer device in the request that creates the pair. */
 	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK, sizeof(struct ifinfomsg));
 	request.link = (struct ifinfomsg){
 		.ifi_index = ret_veth->peer_ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};

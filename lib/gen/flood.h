@@ -14,9 +14,10 @@
 
 struct flood_opts {
 	int send_cpu;	       /* CPU of the sending task */
-	int recv_cpu;	       /* CPU of the receive softirqs, set with RPS */
+	/* CPU on which the receive softirqs run, set with RPS (receive packet steering). */
+	int recv_cpu;
 	unsigned int burst;    /* packets per burst */
-	uint64_t pause_ns;     /* sleep between bursts, or 0 */
+	uint64_t pause_ns;     /* time between two bursts of packets, or 0 */
 	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
 };
 

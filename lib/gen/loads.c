@@ -177,7 +177,10 @@ static void stamp(struct sleep_loop_result *at)
 	}
 }
 
-/* Iterations per clock read. Reading the clock once per batch adds little to the measured time. */
+/*
+ * Number of loop iterations between two clock reads. Reading the clock once per batch adds little
+ * to the measured time.
+ */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {
 	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);

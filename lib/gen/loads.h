@@ -57,9 +57,9 @@ struct duty_opts {
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
-	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. With a
-	 * period of whole ticks, the phase relative to the tick is then constant. If false, each
-	 * burn starts at a random time within its period.
+	 * Each burn (busy loop) starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC.
+	 * With a period of whole ticks, the phase relative to the tick is then constant. If false,
+	 * each burn (busy loop) starts at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
@@ -98,7 +98,7 @@ struct sleep_loop_opts {
 	uint64_t slack_ns; /* timer slack of the process, or 0 for the minimum of 1 ns */
 };
 
-/* Times of the loop by the child's clocks. */
+/* Duration and CPU times of the loop by the child's clocks. */
 struct sleep_loop_result {
 	uint64_t iterations;
 	uint64_t real_ns;

@@ -79,7 +79,10 @@ static void removed(struct runtime *runtime, struct pod_text id)
 {
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
-	/* A pod ends with its sandbox container, which has no name. */
+	/*
+	 * When the sandbox container is removed, the pod has ended. The sandbox container has no
+	 * name.
+	 */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
 				(struct pod_text){names->uid, strlen(names->uid)});
@@ -293,7 +296,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 /*
  * Finds the names of container @id in files of runtimes, or, if the container is unknown, the names
- * of pod @uid. NULL if both are unknown.
+ * of pod @uid. NULL if the container and the pod are unknown.
  */
 static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
 						  const char *id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds and opens the files of container runtimes, and sends them to another process. */
+/* Finds and opens the files of container runtimes, and sends the open files to another process. */
 #ifndef SUBTICK_PODS_RUNTIME_FILES_H
 #define SUBTICK_PODS_RUNTIME_FILES_H
 

@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries whose file was removed. If there are more, all entries of removed files
+ * Maximum number of entries whose file was removed. Above this limit, all entries of removed files
  * are dropped.
  */
 #define MAX_LEFT 4096

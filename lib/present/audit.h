@@ -16,7 +16,9 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
-/* Report of the last row only, for formats that print each row when it is complete. */
+/*
+ * Builds a report of the last row only, for formats that print each row when the row is complete.
+ */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
 			    struct err *err);
@@ -72,7 +74,9 @@ const char *audit_seconds(uint64_t ns, char buf[16]);
 /* Creates a report with the fields that all experiments have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns);
-/* Returns @report in @ret_report, or frees @report and sets @err if it is incomplete. */
+/*
+ * Returns @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
+ */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

@@ -166,7 +166,10 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
-/* Adds the rounds of one run. Ignores a range that does not contain its mean. */
+/*
+ * Adds the mean and the range of the rounds of one run. Ignores a range that does not contain the
+ * mean.
+ */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
 {
@@ -237,7 +240,10 @@ static bool has_figure(const struct diff *diff, int figure, int side)
 	return false;
 }
 
-/* A cgroup without waits has no row in a window. The sums of such a cgroup are 0 in this window. */
+/*
+ * A cgroup without waits has no row in a window. The sums of a cgroup without a row are 0 in this
+ * window.
+ */
 static void add_zeros(struct diff *diff, size_t windows, int side)
 {
 	const struct figure *figures = diff->subject->figures;
@@ -305,8 +311,8 @@ const struct table_spec *const diff_tables[] = {
 };
 
 /*
- * Sorts changed figures first, and larger changes before smaller ones. A figure that only one file
- * contains counts as the largest change.
+ * Sorts changed figures first, and larger changes before smaller changes. A figure that only one
+ * file contains counts as the largest change.
  */
 static int by_change(const void *a, const void *b)
 {

@@ -65,7 +65,7 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
-	/* The column of a source that this machine lacks has only nulls. */
+	/* The column of a source that this machine lacks contains only null values. */
 #define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
 	SHOWN(COMPARED)
 };
@@ -153,7 +153,7 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Adds several CPUs as one row, with the topology ids that all of them share. */
+/* Adds several CPUs as one row, with the topology ids that all these CPUs have in common. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {

@@ -58,7 +58,10 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 	}
 }
 
-/* Adds a note if /proc/stat is right. If /proc/stat is wrong, there is a finding. */
+/*
+ * Adds a note if the load shown by /proc/stat is right. If the load shown by /proc/stat is wrong,
+ * the report has a finding instead.
+ */
 static void note_load(struct report *report, const struct load_window *w)
 {
 	size_t compared = 0;

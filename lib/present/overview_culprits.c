@@ -13,8 +13,8 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * If a cgroup delays another cgroup by more than this share of the time by which it delays itself,
- * the finding about the other cgroup comes first.
+ * If the tasks of a cgroup delay each other, but also delay another cgroup by more than this share
+ * of that time, the finding about the other cgroup ranks first.
  */
 #define DELAYS_OTHER 0.05
 

@@ -356,8 +356,8 @@ static bool is_throttled(const struct overview_window *o, const char *path)
 }
 
 /*
- * True if the starved task has a lower priority than the default, or one of its cgroups a lower
- * weight.
+ * True if the starved task has a lower priority than the default, or one of the task's cgroups has
+ * a lower weight than the default.
  */
 static bool is_meant_to_wait(const struct overview_window *o, const struct suspect *s)
 {

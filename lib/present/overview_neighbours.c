@@ -216,8 +216,8 @@ static bool yields(const struct victim *v, const struct rival *r)
 }
 
 /*
- * True if the culprit uses more than 1.5 times the CPU time of the victim. Otherwise the victim
- * waits after preemptions because both share the core fairly.
+ * True if the culprit uses more than 1.5 times the CPU time of the victim. Otherwise the victim's
+ * waits after preemptions are normal, because victim and culprit share the core fairly.
  */
 static bool takes_more(const struct victim *v, const struct crew *crew)
 {

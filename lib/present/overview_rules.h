@@ -50,9 +50,9 @@ struct crew {
 	const struct suspect *realtime;
 	const struct suspect *exited; /* processes that exited, all with the same name, or NULL */
 	/*
-	 * Task that started all processes of @exited, or NULL. The parent is in the same cgroup,
-	 * unless the cgroup has no live task. @parents counts parents with different PIDs and the
-	 * same name.
+	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of these
+	 * processes, unless that cgroup has no live task. @parents counts parents with different
+	 * PIDs and the same name.
 	 */
 	const struct suspect *parent;
 	unsigned int parents;
@@ -159,7 +159,9 @@ bool is_victim(const struct victim *v, const struct runq_blame *row);
  * a setting nor a command.
  */
 void ask_overview(const struct victim *v, struct finding *f);
-/* True if "PATH=VALUE" is not empty and a shell reads it as one word without quotes. */
+/*
+ * True if the text "PATH=VALUE" is not empty and a shell reads the text as one word without quotes.
+ */
 bool setting_is_plain(const char *setting);
 
 /*
@@ -168,8 +170,9 @@ bool setting_is_plain(const char *setting);
  */
 bool say_affinity(const struct victim *v, struct report *report);
 /*
- * Add a finding about @wait_ns of waits behind real-time tasks, and behind tasks of the same
- * cgroup. @caused_ns: longest wait time that the victim's cgroup causes in another cgroup.
+ * Both functions add a finding about the wait time @wait_ns, caused by real-time tasks or by tasks
+ * of the victim's own cgroup. @caused_ns: longest wait time that the victim's cgroup causes in
+ * another cgroup.
  */
 void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
 		  struct report *report);
@@ -180,18 +183,21 @@ void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, stru
  */
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
-/* Adds findings about waits behind ordinary tasks of other cgroups. */
+/* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
 void say_neighbours(const struct victim *v, struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report);
-/* Formats the setting that makes @culprit yield to the victim: cpu.idle, the lowest weight, or "". */
+/*
+ * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
+ * weight, or "".
+ */
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
  * Adds findings for interrupts, softirqs and IPIs; NULL for @report adds none. A task that waits
  * for a running task also waits for the interrupts that delay the running task. Returns the share
- * of the wait time after wake-ups that interrupts caused, from 0 to 1. Without @o->runq only
- * @o->noise is read.
+ * of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is NULL, the
+ * function reads only @o->noise.
  */
 double say_noise(const struct overview_window *o, struct report *report);
 /* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */

@@ -153,8 +153,8 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 }
 
 /*
- * Number of waits up to each boundary of the option le. If there are longer waits, a last row
- * without a boundary counts them.
+ * Number of waits up to each boundary of the option le. If some waits exceed the last boundary, a
+ * last row without a boundary counts these waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
@@ -304,7 +304,7 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 		.schedstat_ratio = w->schedstat_ratio,
 		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
 		/*
-		 * The error is unknown without the fine histogram, because it depends on the
+		 * Without the fine histogram the error is unknown, because the error depends on the
 		 * distance of two boundaries.
 		 */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
@@ -325,7 +325,10 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/* Explains a wait that is longer than the window: a wait is counted when it ends. */
+/*
+ * Adds a note if a wait is longer than the window, which is possible because a wait is counted when
+ * the wait ends.
+ */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;

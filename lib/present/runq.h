@@ -14,7 +14,10 @@ int runq_report(const struct runq_window *window, const struct overview_window *
 /* Report of window->long_waits only. *ret_report is NULL without long waits. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window to @report. With @groups, also adds findings about single groups. */
+/*
+ * Adds the findings of @window to @report. If @groups is true, also adds findings about single
+ * groups.
+ */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
 /* Wait time of the group after wake-ups, counting only waits with a known cause. */

@@ -122,7 +122,10 @@ static struct finding group_finding(const struct runq_window *w,
 	return f;
 }
 
-/* Adds the sentence @fmt about waits of one cause: group, rate and p99 are its arguments. */
+/*
+ * Adds a finding about waits of one cause. The group, the rate and the p99 are the arguments of the
+ * format @fmt.
+ */
 #define SAY(rule, ns, fmt, ...)                                                              \
 	do {                                                                                 \
 		struct finding f = group_finding(w, group, rule, ns);                        \
@@ -276,7 +279,9 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 	}
 }
 
-/* /proc/stat has totals only, so the part of the steal in which tasks waited is unknown. */
+/*
+ * /proc/stat shows only the total steal time, so it is unknown how much of this time tasks waited.
+ */
 static void say_steal(const struct runq_window *w, struct report *report)
 {
 	struct finding f = finding_of(&steal, w->steal_ns);

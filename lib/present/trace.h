@@ -13,8 +13,9 @@ extern const struct table_spec *const trace_tables[]; /* NULL-terminated */
 int trace_report(const struct trace_window *window, uint32_t top, struct report **ret_report);
 
 /*
- * Name of the interrupt or softirq that woke the task, or "timer" for all kinds of timers. NULL if
- * another task woke the task, or if the waking core was not recorded. The name belongs to @w.
+ * Name of the interrupt or softirq that woke the waiting task, or "timer" for all kinds of timers.
+ * NULL if another task woke the waiting task, or if the waking core was not recorded. The name is
+ * owned by @w.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
 /* Name of the interrupt or softirq of a slice, or NULL for other slices. */

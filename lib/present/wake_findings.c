@@ -45,7 +45,7 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 
 /*
  * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only
- * if most wake-ups exceed it.
+ * if most wake-ups take longer than claimed.
  */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
@@ -56,7 +56,7 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 
 /*
  * Sums the idle state of @row over all cores. False if @row does not pass the filter, or an earlier
- * row of the same state did.
+ * row of the same state passes the filter.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)

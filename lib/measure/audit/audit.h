@@ -65,7 +65,10 @@ struct audit_env {
 	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
-	/* Called when the last row of @delays is complete. Returning false ends the experiment. */
+	/*
+	 * Callback that is called when the last row of @delays is complete. Returning false ends
+	 * the experiment.
+	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
 };
@@ -102,14 +105,16 @@ struct audit_findings {
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
-	bool good_disturbed; /* other tasks used the core, so there is no estimate */
+	/* Other tasks used the core, so the minimum window length is not estimated. */
+	bool good_disturbed;
 	bool good_known;
 	/*
 	 * Shortest windows with errors of at most 1 % and at most 0.1 %, or 0 if no window is long
 	 * enough.
 	 */
 	uint64_t good_1_ns, good_01_ns;
-	uint64_t good_from_ns; /* longest window used for the estimate */
+	/* Longest window that was used for the estimate of the minimum window length. */
+	uint64_t good_from_ns;
 	/* Root mean square of the errors in windows of good_from_ns. */
 	double good_error;
 };
@@ -141,7 +146,7 @@ struct audit_findings {
  * caller must then omit this part of the experiment.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
-/* Sets @err for a part that was omitted for lack of time. */
+/* Sets @err to say that a part of the experiment was omitted for lack of time. */
 int audit_no_time(struct err *err);
 
 enum audit_regime {
@@ -209,8 +214,8 @@ void audit_judge_tick(struct audit_findings *findings, const struct counter_edge
 /* Computes the coherence of the irq columns with the tick under a load of interrupts. */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /*
- * Measures the tick unless it is known. The search takes at most a quarter of @budget_ns; 0 means
- * no limit.
+ * Measures the tick unless the tick is already known. The search takes at most a quarter of
+ * @budget_ns; 0 means no limit.
  */
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
 		    struct audit_findings *findings, struct err *err);
@@ -224,7 +229,7 @@ void audit_judge_worst(struct audit_findings *findings, double error, uint64_t w
 
 /* Returns an allowed core other than @cpu, or -1. */
 int audit_other_cpu(unsigned int cpu);
-/* Sets @err for a load that could not stay on its core. */
+/* Sets @err to say that a load could not stay on its core. */
 int audit_no_load(struct err *err, unsigned int cpu);
 
 #endif

@@ -278,7 +278,7 @@ static const struct audit_delay *find_earlier(const struct delays *d, uint64_t d
 	return NULL;
 }
 
-/* Appends a complete row and reports it to the caller. */
+/* Appends a complete row and reports the row to the caller. */
 static void add_row(struct delays *d, const struct audit_delay *row)
 {
 	struct audit_delays *result = d->result;

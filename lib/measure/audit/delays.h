@@ -8,8 +8,8 @@
 #include "measure/load/source.h"
 
 /*
- * Readings of one delay, and figures that audit_delay_derive() computes from them. A missing figure
- * is UINT64_MAX or NaN.
+ * Readings for one delay, and figures that audit_delay_derive() computes from these readings. A
+ * missing figure is UINT64_MAX or NaN.
  */
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
@@ -28,7 +28,8 @@ struct audit_delay {
 	/* Derived figures. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	double user_times, system_times; /* factor relative to the loop without a delay */
+	/* CPU time as a multiple of the CPU time of the loop without a delay. */
+	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
 	double error;			 /* error of /proc/stat as a share of the run time */
@@ -50,7 +51,7 @@ struct audit_delays {
 	struct load_losses losses;
 	bool complete;	   /* all requested delays were measured */
 	bool stopped;	   /* stopped by Ctrl-C */
-	bool out_of_time;  /* the budget ended before the last delay */
+	bool out_of_time;  /* the time budget ended before the last delay was measured */
 	struct err failed; /* error that ended the experiment early, or code 0 */
 	uint64_t window_ns;
 };

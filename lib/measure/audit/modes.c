@@ -56,7 +56,7 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 		uint64_t ticks = 0;
 
 		for (int i = 0; i < PROCSTAT_NR_COLS; i++)
-			/* The column iowait may go backwards. */
+			/* The column iowait of /proc/stat may decrease. */
 			if (modes[mode].cols >> i & 1 && to->ticks[i] > from->ticks[i])
 				ticks += to->ticks[i] - from->ticks[i];
 		levels[mode] = (struct audit_level){ticks * unit_ns, NONE, NAN, NAN, NAN};
@@ -117,7 +117,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 		if (!is_disjoint(mode))
 			continue;
 		shown += (double)levels[mode].shown_ns;
-		/* The true steal time is unknown if the hypervisor does not report it. */
+		/* The true steal time is unknown if the hypervisor does not report steal time. */
 		if (levels[mode].true_ns != NONE)
 			truth += (double)levels[mode].true_ns;
 		else if (mode != AUDIT_MODE_STEAL)

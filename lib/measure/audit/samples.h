@@ -18,7 +18,8 @@ struct audit_samples {
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* one sample of all CPUs */
-	struct load_sample *begin;   /* sample of all CPUs by the first source, at the start */
+	/* Sample of all CPUs by the first source, taken at the start of the load. */
+	struct load_sample *begin;
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
@@ -36,8 +37,8 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 void audit_samples_begin(struct audit_samples *samples);
 /*
  * Load average of one minute, and the result of the kernel's formula for the true load of all cores
- * since audit_samples_begin(). NaN if unknown. The kernel also counts tasks that wait for a core
- * and samples only every 5 s.
+ * since audit_samples_begin(). NaN if unknown. The kernel's load average also counts tasks that
+ * wait for a core, and is updated only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -71,7 +72,7 @@ enum audit_run_state {
 	AUDIT_NOT_WANTED,
 	AUDIT_NOT_TRIED, /* reason in @why */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
-	AUDIT_TOO_SHORT, /* stopped before the second sample */
+	AUDIT_TOO_SHORT, /* the load was stopped before the second sample */
 	AUDIT_MEASURED,
 };
 

@@ -107,7 +107,7 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Samples the short windows, before sample_run() and in the same memory. */
+/* Takes the samples for the short windows. Runs before sample_run() and uses the same memory. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;

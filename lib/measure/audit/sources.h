@@ -42,7 +42,7 @@ struct audit_sources {
 	struct err passed_over;
 	struct load_losses losses;
 	bool hide_searched;
-	bool hide_too_long;  /* the budget is too short for the search */
+	bool hide_too_long;  /* the time budget is too short for the search for a phase */
 	double others_ratio; /* share of the core used by other tasks before the first load */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */

@@ -25,7 +25,7 @@ enum audit_ticks_set {
 struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
-	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why a load did not run */
+	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
 	bool alone; /* single core: the reader runs on the audited core and is itself the load */
 	bool stopped;
 	uint64_t window_ns;

@@ -145,7 +145,10 @@ static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
-	/* CPU hotplug moves a pinned thread to another CPU, which makes its samples invalid. */
+	/*
+	 * CPU hotplug moves a pinned thread to another CPU. The samples of this thread are then
+	 * invalid.
+	 */
 	return args.cpu == w->cpu->cpu ? 0 : -EXDEV;
 }
 
@@ -250,8 +253,8 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
 	/*
-	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support it and
-	 * reports false races.
+	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support this
+	 * function and reports false races.
 	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);

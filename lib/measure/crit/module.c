@@ -86,8 +86,8 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 }
 
 /*
- * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the module computes
- * it over all CPUs.
+ * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the kernel module
+ * computes max_avg over all CPUs.
  */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {

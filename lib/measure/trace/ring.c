@@ -75,7 +75,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Copies the edges [from, to). False if some of the edges were overwritten meanwhile. */
+/* Copies the edges [from, to). False if some of the edges were overwritten during the copy. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
@@ -234,7 +234,7 @@ static void fill_wakeups(struct trace_reader *reader)
 	fill_current(core, from, core->nr_edges, current);
 }
 
-/* Sets the start of the covered time, and the first current task. */
+/* Sets the start of the time that the trace covers, and the task that was running then. */
 static void fill_begin(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;

@@ -144,7 +144,7 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 	return 0;
 }
 
-/* True if the kernel has all fields that the fast path of the programs needs. */
+/* True if the kernel has all struct fields that the fast path of the BPF programs reads. */
 static bool has_all(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -246,8 +246,8 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 }
 
 /*
- * Loads the programs. Older kernels, such as 5.10, limit an array to 4 MiB, so the rings are
- * smaller there.
+ * Loads the programs. Older kernels, such as 5.10, limit a BPF array to 4 MiB, so the rings are
+ * smaller on these kernels.
  */
 static int load_programs(struct trace *t, struct err *err)
 {
@@ -456,7 +456,10 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	uint64_t end;
 	int rc;
 
-	/* All rings end at the same time, even if a core had no edge for seconds. */
+	/*
+	 * The covered time of all cores ends at the same time, even if a core had no edge for
+	 * seconds.
+	 */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
 	if (!end)
 		end = clock_mono_ns();

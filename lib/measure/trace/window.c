@@ -103,7 +103,10 @@ static void on_slice(void *arg, const struct trace_slice *slice)
 		f->rc = -ENOMEM;
 }
 
-/* Draws the picture of a core: each cell shows the part with the most time in its interval. */
+/*
+ * Draws the picture of a core. Each cell stands for an interval and shows the load part with the
+ * most time.
+ */
 static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 {
 	uint64_t span = w->to_ns - w->from_ns;

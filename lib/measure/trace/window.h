@@ -14,7 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * A core of the trace. Each cell of the picture shows the part with the most time in its interval.
+ * A core of the trace. Each cell of the picture stands for an interval and shows the load part with
+ * the most time.
  */
 struct trace_cpu {
 	struct trace_core core;

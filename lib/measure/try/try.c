@@ -198,7 +198,7 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Random order of a pair by splitmix64, which gives the same order on every machine. */
+/* Random order of the two rounds of a pair. splitmix64 gives the same order on every machine. */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;

@@ -74,8 +74,8 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 
 /*
  * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading the
- * counters on this CPU sends no IPI. Before 6.12 a hyperthread may send an IPI to its sibling, and
- * before 6.7 the package counters are on one CPU of the die (docs/methods/wake.md).
+ * counters on this CPU sends no IPI. Before 6.12, reading may send an IPI to the sibling
+ * hyperthread. Before 6.7, the package counters are on one CPU of the die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -111,7 +111,10 @@ int cstate_counter(const struct cstate_set *set, int number)
 			continue;
 		if (set->number[i] == number)
 			return i;
-		/* The deepest counter of a core also counts in deeper states, such as C7 in C8. */
+		/*
+		 * The counter of the deepest C-state also counts in deeper states, such as the C7
+		 * counter in C8.
+		 */
 		if (number > 7 && set->number[i] >= 6)
 			deepest = i;
 	}
@@ -163,7 +166,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	return 0;
 }
 
-/* Reads all counters. After a failure the counters are not read again. */
+/* Reads all counters. After a read error the counters are not read again. */
 static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
 		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
 {

@@ -15,7 +15,7 @@
 
 #define PACKETS	    64
 #define LEAST	    16 /* minimum number of timestamps for a spread */
-#define HOPELESS    8  /* give up if the first packets all have no timestamp */
+#define HOPELESS    8  /* give up if none of the first packets has a timestamp */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
@@ -95,7 +95,10 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* Disable timestamps during the points: their interrupts would wake the measured core. */
+	/*
+	 * Disable transmit timestamps during the points, because their interrupts would wake the
+	 * measured core.
+	 */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

@@ -31,7 +31,10 @@ static int by_median(const void *a, const void *b)
 	return CMP(x->summary.median_ns, y->summary.median_ns);
 }
 
-/* Adds the stages sorted by median, the order in which a typical wake-up reaches them. */
+/*
+ * Adds the stages of a wake-up, sorted by median: a typical wake-up reaches the stages in this
+ * order.
+ */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
 {
@@ -76,7 +79,10 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 	free(scratch);
 }
 
-/* Adds a pair for each state and round that sources timer and remote both measured. */
+/*
+ * Adds a comparison of the sources timer and remote for each idle state and round that both sources
+ * measured.
+ */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)

@@ -235,8 +235,8 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
 		/*
-		 * A CPU of another type may lack the idle state of this round. All idle states of
-		 * such a CPU stay enabled.
+		 * A CPU of another type may lack the idle state of this round. All idle states of a
+		 * CPU without this state stay enabled.
 		 */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 

@@ -35,7 +35,8 @@ struct wake_rounds {
 	const char *root;
 	struct cpuset cpus;
 	unsigned int nr;   /* number of rounds, not counting the last round */
-	uint16_t *allowed; /* for each CPU, one bit per idle state that was enabled before */
+	/* For each CPU, a bit mask of the idle states that were enabled before the run. */
+	uint16_t *allowed;
 	/*
 	 * For energy preferences: the file below cpuN/, the value of each round, and the original
 	 * value of each CPU.
@@ -45,7 +46,7 @@ struct wake_rounds {
 	char (*was)[WAKE_PREFERENCE];
 };
 
-/* Reads the idle states or preferences of @cpus and their current settings. */
+/* Reads the idle states or energy preferences of @cpus, and the current settings of @cpus. */
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
 		     const struct wake_force *force, const struct cpuset *cpus, struct err *err);
 /* Callback round_begin of struct wake_plan. @arg: the struct wake_rounds. */

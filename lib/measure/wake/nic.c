@@ -22,8 +22,8 @@
 #include "host/txtime.h"
 
 /*
- * Delta of the ETF queue with offload. It is longer than any launch distance, so the queue passes
- * packets to the card at once.
+ * Delta of the ETF queue with offload. This delta is longer than any launch distance, so the queue
+ * passes packets to the card at once.
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
@@ -71,7 +71,10 @@ struct wake_nic {
 	struct wake_clock_map map;
 };
 
-/* Reads CLOCK_TAI with its error bound: preemption between two clock reads delays the second. */
+/*
+ * Reads CLOCK_TAI and the error bound of the reading. The error is the time between two clock
+ * reads, which preemption lengthens.
+ */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -159,7 +162,7 @@ static unsigned int count_queues(const struct wake_nic *nic)
 }
 
 /*
- * Moves all interrupts of the card, because it depends on the driver which interrupt reports sent
+ * Moves all interrupts of the card, because drivers use different interrupts to report sent
  * packets.
  */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
@@ -355,7 +358,10 @@ static int batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* Software mode: the interrupt of the queue's timer differs between architectures. */
+	/*
+	 * In software mode accept any interrupt except an IPI, because the kind of timer interrupt
+	 * depends on the architecture.
+	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
@@ -389,7 +395,9 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->card.dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* The card does not wake the worker, which sleeps until its own timer. */
+	/*
+	 * The card does not wake the worker thread. The worker sleeps until its own timer expires.
+	 */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->card.missed++;

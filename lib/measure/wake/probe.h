@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs of wake and the arrays shared with them. */
+/* BPF programs of wake, and arrays that these programs share with user space. */
 #ifndef SUBTICK_MEASURE_WAKE_PROBE_H
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 

@@ -107,9 +107,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. A request stored before the second call of
- * earliest() is found there. A worker that stores its request later sees until_ns and wakes the
- * sender.
+ * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
+ * that were stored before this call. A worker that stores a request later reads until_ns and wakes
+ * the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

@@ -141,7 +141,7 @@ static void *calibrate_main(void *arg)
 	return NULL;
 }
 
-/* Starts @main on the workers of @cpus and waits for all of them. */
+/* Starts @main on the worker threads of @cpus and waits until all these workers have ended. */
 static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*main)(void *))
 {
 	int rc = 0;
@@ -220,8 +220,9 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Source remote: the sender needs a core that is not measured. If all cores are measured, the first
- * pass omits the sender's core, and a second pass measures this core with a sender on another core.
+ * For source remote, the sender must run on a core that is not measured at the same time. If all
+ * cores are measured, the first pass omits the sender's core, and a second pass measures this core
+ * with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {

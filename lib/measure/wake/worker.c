@@ -87,7 +87,7 @@ static void clock_cost(struct wake_calibration *c)
 }
 
 /*
- * Measures the cost of a timestamp: the difference of two BPF programs that run one after the other
+ * Measures the cost of a timestamp: the time between two BPF programs that run one after the other
  * on each idle exit.
  */
 static void stamp_cost(struct wake_worker *w)

@@ -71,8 +71,8 @@ struct api_list {
 	{id, list_get, offsetof(window, rows), offsetof(window, nr), sizeof(*((window *)0)->rows)}
 
 /*
- * Row of the list SUBTICK_LOSSES: a loss counter, which is a uint64_t member of the window.
- * UINT64_MAX if not counted.
+ * Row of the list SUBTICK_LOSSES: a loss counter, which is a uint64_t member of the window. The
+ * counter is UINT64_MAX if the losses were not counted.
  */
 struct loss_row {
 	const char *name;
@@ -102,14 +102,14 @@ struct api_view {
 
 struct subtick_window {
 	const struct api_view *view;
-	const void *data; /* struct load_window, runq_window or noise_window */
-	bool ended;	  /* false before the first read */
+	const void *data; /* the window: struct load_window, runq_window or noise_window */
+	bool ended;	  /* false before the first window has ended */
 };
 
 struct subtick {
 	struct meter *meter;
 	struct subtick_window window;
-	/* Must outlive the meter of runq, which keeps a pointer to the options. */
+	/* The rules must outlive the meter of runq, which keeps a pointer to them. */
 	struct runq_rules rules;
 };
 

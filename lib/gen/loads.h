@@ -30,7 +30,7 @@ bool gen_child_alive(const struct gen_child *child);
  * child permanently.
  */
 bool gen_child_on(const struct gen_child *child, int cpu);
-/* Kills and reaps the child. Safe to call twice. */
+/* Kills and reaps the child. May be called twice. */
 void gen_child_stop(struct gen_child *child);
 
 enum cpu_mix_kind {
@@ -67,8 +67,8 @@ struct duty_opts {
 
 /*
  * Busy and blocked time of the generator since its start, by the generator's clock. The core was
- * busy for burn_ns. The core is idle for less than the sleep time of the task, because idle entry
- * and idle exit take time.
+ * busy for burn_ns, the time in busy loops. The core is idle for less than the sleep time of the
+ * task, because idle entry and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC at the end of the last burn */
@@ -82,7 +82,7 @@ struct duty_usage {
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
  * Gets the usage of the generator up to the end of the last burn (busy loop). False before the
- * first burn has ended.
+ * first busy loop has ended.
  */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 

@@ -52,8 +52,8 @@ struct pod_name {
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. False for other names. @ret_name
- * points into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. False for file names of another
+ * form. @ret_name points into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */

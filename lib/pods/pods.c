@@ -21,7 +21,7 @@
  * for thousands of services has 2 MB.
  */
 #define FILE_MAX (4 << 20)
-/* Limit of names per table. A machine has a few hundred containers. */
+/* Maximum number of names in a table. A machine has a few hundred containers. */
 #define MAX_NAMES 65536
 /* Time limit of one refresh, so that the next window ends in time. */
 #define BUDGET_NS (5 * NSEC_PER_MSEC)

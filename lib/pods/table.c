@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stores names by key. Each name comes from a file that can be removed and created again. */
+/*
+ * Stores names of pods and containers by key, a uid or id. The file that a name comes from can be
+ * removed and created again.
+ */
 #include "pods/table.h"
 
 #include <search.h>

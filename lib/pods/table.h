@@ -8,8 +8,9 @@
 #include "pods/name.h"
 
 struct pod_table_names {
-	const char *namespace, *pod; /* "" for a container outside a pod */
-	const char *container;	     /* "" in a table of pods */
+	/* Names of namespace and pod; "" for a container outside a pod. */
+	const char *namespace, *pod;
+	const char *container;	     /* name of the container; "" in a table of pods */
 	const char *image;	     /* "" if unknown */
 	const char *uid;	     /* uid of the pod; "" if unknown */
 };
@@ -19,7 +20,7 @@ struct pod_table_entry;
 struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
-	size_t nr_left; /* entries whose file was removed */
+	size_t nr_left; /* number of entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
 	bool renames; /* a new name of a key replaces the old name */
@@ -32,7 +33,7 @@ struct pod_table {
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
  * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod
- * are read after its logs were deleted. Keys are never reused.
+ * are read after its logs were deleted. A removed key is never used for another pod or container.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*

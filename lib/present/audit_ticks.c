@@ -9,7 +9,7 @@
 #include "report/metrics.h"
 
 #define BIN_NS	  100000
-#define NR_BINS	  401 /* up to 40 ms */
+#define NR_BINS	  401 /* the bins cover intervals up to 40 ms */
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 

@@ -9,7 +9,7 @@
 int load_report(const struct load_window *window, struct report **ret_report);
 /* Fills @report, which may be a report of another command. */
 void load_report_fill(const struct load_window *window, struct report *report);
-/* Tables of the command, NULL-terminated. */
+/* Tables of `subtick load`, as a NULL-terminated array. */
 extern const struct table_spec *const load_tables[];
 /* Tables that load shares with other commands. */
 extern const struct table_spec load_fields_table, load_cpus_table, load_all_table,

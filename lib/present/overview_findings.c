@@ -84,7 +84,7 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Kernel threads serve no requests. */
+		/* Skip kernel threads, because they serve no requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group))
 			continue;
 		for (size_t j = i; j < tasks->nr; j++)

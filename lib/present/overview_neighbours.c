@@ -267,7 +267,10 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
 		       file);
 }
 
-/* Text about the weights of victim and rival, if the rival's weight is at least twice the victim's. */
+/*
+ * Formats a text about the weights of victim and rival, if the rival's weight is at least twice the
+ * victim's weight.
+ */
 static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
 {
 	const struct settings_level *own = rival_level(v->o, v->path, path);

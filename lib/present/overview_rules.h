@@ -58,9 +58,9 @@ struct crew {
 	unsigned int parents;
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
-	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
-	uint64_t sleeps;	    /* of the live tasks */
-	uint64_t exited_count;	    /* of all processes with the name of @exited */
+	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
+	uint64_t sleeps;	    /* number of sleeps of the live tasks */
+	uint64_t exited_count;	    /* number of exited processes with the name of @exited */
 };
 
 /* A group of tasks that waits for CPU time. */

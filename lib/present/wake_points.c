@@ -155,9 +155,9 @@ static const struct table_spec distribution_table = TABLE("distribution", NULL, 
 
 /* Filter that selects the points of one curve. */
 struct curve {
-	const struct wake_cpu *cpu; /* NULL for all cores */
-	const char *state;	    /* NULL for all idle states */
-	enum wake_source source;    /* WAKE_NR_SOURCES for all sources */
+	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
+	const char *state;	    /* idle state of the points, or NULL for all idle states */
+	enum wake_source source;    /* source of the points, or WAKE_NR_SOURCES for all sources */
 };
 
 static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,

@@ -84,7 +84,7 @@ struct audit_findings {
 	const char *tick_unclear; /* reason why the search for a tick failed, or NULL */
 	unsigned int hz;
 	uint64_t tick_ns;
-	bool phase_known; /* false if HZ was given */
+	bool phase_known; /* phase of the tick was measured; false if the user gave HZ */
 	double tick_phase_ns;
 	double busy_coherence; /* coherence of the columns user and system with the tick */
 	bool irq_known;
@@ -93,7 +93,7 @@ struct audit_findings {
 	bool softirq_known;
 	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
 
-	bool hide_tried; /* all phases were tried */
+	bool hide_tried; /* all phases of the tick were tried in the search */
 	bool hide_phase; /* a phase of the tick hid the task from /proc/stat during the search */
 	bool hide_found; /* the phase of the search also hid the task during the whole load */
 	double hidden_true, hidden_shown;
@@ -164,7 +164,7 @@ const char *audit_regime_name(enum audit_regime regime);
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was given and not measured */
+	bool given; /* HZ was given by the user and not measured */
 	struct precision rule;
 	uint64_t window_ns;
 };

@@ -9,7 +9,7 @@
 
 /*
  * Readings for one delay, and figures that audit_delay_derive() computes from these readings. A
- * missing figure is UINT64_MAX or NaN.
+ * figure that could not be measured is UINT64_MAX or NaN.
  */
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
@@ -19,7 +19,8 @@ struct audit_delay {
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
-	uint64_t thread_ns; /* thread clock of the loop; see audit_delay_irqs_off() */
+	/* CPU time of the loop by its thread clock; see audit_delay_irqs_off(). */
+	uint64_t thread_ns;
 	/* True task time and true busy time of the core, including other tasks. */
 	uint64_t bpf_task_ns, bpf_busy_ns;
 	/* True CPU time of the loop. Measured only if the thread clock may lack interrupts. */
@@ -45,7 +46,8 @@ struct audit_delays {
 	uint64_t asked_each_ns;
 	char machine[192]; /* machine and kernel, which must not change when a run is resumed */
 	size_t nr_slack_ignored; /* number of delays whose timer slack the kernel ignored */
-	size_t nr_disturbed;	 /* number of delays that other tasks disturbed */
+	/* Number of delays during which other tasks used much of the core. */
+	size_t nr_disturbed;
 	const char *truth;	 /* source of the core's true busy time, or NULL */
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
 	struct load_losses losses;

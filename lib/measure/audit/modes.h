@@ -26,7 +26,9 @@ enum audit_mode {
 	AUDIT_NR_MODES,
 };
 
-/* Time that a core spent in one mode. UINT64_MAX and NaN mean unknown. */
+/*
+ * Time that a core spent in one mode. The values UINT64_MAX and NaN mean that the time is unknown.
+ */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
 	/* Load level as the paper defines it: share of the sum of all modes. */

@@ -44,15 +44,15 @@ void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, dou
 
 struct audit_error {
 	size_t windows, voids;
-	double true_ratio, shown_ratio; /* means over the windows */
+	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
 	double bias;			/* mean error: shown minus true load */
 	double median, p99, max;	/* figures of the absolute error; NaN without windows */
 	double rms;
 };
 
 /*
- * Computes the errors of source @at over all windows that span @steps samples. A window begins at
- * each sample.
+ * Computes the errors of source @at over all windows that span @steps samples. Each sample is the
+ * start of a window.
  */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);

@@ -24,7 +24,7 @@
 
 struct crit_bpf_engine {
 	struct crit_engine engine;
-	struct crit_bpf *skel; /* NULL between two rounds */
+	struct crit_bpf *skel; /* BPF skeleton; NULL between two rounds */
 	const struct crit_slot *slots;
 	struct sys_bpf_view view; /* memory mapping of the slots, one per CPU */
 	struct cpuset cpus;

@@ -119,7 +119,8 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 #define GROUP "preemptirq"
 
 /*
- * State of CONFIG_X as text. The state is a guess if the kernel configuration is not readable.
+ * State of the kernel option CONFIG_X as text. The state is a guess if the kernel configuration is
+ * not readable.
  */
 static const char *option_state(const char *symbol)
 {
@@ -187,7 +188,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* After a stop, report the complete rounds. */
+	/* After the user stopped the run, report the complete rounds. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

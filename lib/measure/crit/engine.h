@@ -23,7 +23,7 @@ extern const char *const crit_op_names[CRIT_NR_OPS];
 
 #define CRIT_MAX_PERCENTILES 16
 #define CRIT_MAX_ROUNDS	     1000
-#define CRIT_PERCENT	     1000 /* percentiles are in 0.001 % */
+#define CRIT_PERCENT	     1000 /* unit of percentiles: 0.001 % */
 
 struct crit_opts {
 	const char *engine; /* "auto" or NULL, "module", "bpf" */
@@ -89,7 +89,7 @@ struct crit_engine_ops {
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
-/* First member of each engine's own struct. */
+/* This struct is the first member of each engine's private struct. */
 struct crit_engine {
 	const struct crit_engine_ops *ops;
 };

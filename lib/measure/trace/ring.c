@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the rings of abi/trace.h. */
+/* Reads the rings into which the trace programs write edges (abi/trace.h). */
 #include "measure/trace/ring.h"
 
 #include <errno.h>
@@ -38,7 +38,9 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	return ns <= STAMP_NS / 2;
 }
 
-/* Makes room for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM. */
+/*
+ * Enlarges the array for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM.
+ */
 static int make_room(struct trace_core *core, size_t more)
 {
 	size_t room = 1, need = core->nr_edges + more;

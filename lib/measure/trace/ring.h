@@ -10,13 +10,15 @@
 struct trace_reader {
 	const struct trace_ring *ring;
 	uint64_t mask;	      /* size of the ring in edges, minus one */
-	uint64_t start_ns;    /* CLOCK_MONOTONIC; older edges are dropped */
+	/* Start of the recording (CLOCK_MONOTONIC); older edges are dropped. */
+	uint64_t start_ns;
 	uint64_t next;	      /* number of the next edge to read */
 	/* Write position at the previous read; all edges before this position are complete. */
 	uint64_t seen_head;
 	uint64_t max_edges;   /* maximum number of edges to keep; later edges are counted as lost */
 	uint64_t lost;	      /* edges that were overwritten or not kept */
-	bool cut;	      /* the oldest edges were overwritten */
+	/* The oldest edges of the ring were overwritten before they were read. */
+	bool cut;
 	struct trace_core core;
 };
 

@@ -151,7 +151,7 @@ static bool has_all(const struct btf *btf)
 	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
 }
 
-/* Enables the optional programs. */
+/* Enables the optional BPF programs that the options request. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
@@ -335,7 +335,10 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/* Start all rings before taking the start time. The readers drop older edges. */
+	/*
+	 * Start all rings before taking the start time. The readers of the rings drop edges that
+	 * are older than the start time.
+	 */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -410,8 +413,8 @@ static void settle(void)
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
 	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI. The command is
-	 * unavailable with nohz_full.
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI.
+	 * MEMBARRIER_CMD_GLOBAL is unavailable with nohz_full.
 	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);

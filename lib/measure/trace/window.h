@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * A core of the trace. Each cell of the picture stands for an interval and shows the load part with
- * the most time.
+ * One core in the trace. Each cell of the picture stands for an interval and shows the load part
+ * with the most time.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -26,7 +26,7 @@ struct trace_cpu {
 	char line[TRACE_LINE_LEN + 1];
 };
 
-/* Sums of a task over the trace. */
+/* Sums of one task's times over the trace. */
 struct trace_task_sum {
 	uint32_t pid;
 	uint64_t run_ns;   /* run time without interrupts and softirqs */

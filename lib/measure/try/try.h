@@ -14,7 +14,7 @@
 #define TRY_MAX_SETTINGS 16
 
 struct try_opts {
-	struct try_setting *settings; /* journal_trial() sets the members was and now */
+	struct try_setting *settings; /* settings; journal_trial() sets their members was and now */
 	size_t nr_settings;
 	/*
 	 * Shell commands that create the original and the changed state; used instead of settings.

@@ -27,8 +27,8 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 #define WAKE_MAX_PREFERENCES 8
 
 /*
- * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. A last
- * round has the original settings.
+ * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. The last
+ * round runs with the original settings.
  */
 struct wake_rounds {
 	struct journal *journal;

@@ -32,8 +32,8 @@ struct wake_probe {
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
-	const struct wake_hist *hists; /* [cpu × nr_states + state] */
-	const struct wake_counts *counts; /* loss counters of the first CPU */
+	const struct wake_hist *hists; /* histograms: [cpu × nr_states + state] */
+	const struct wake_counts *counts; /* counters of rejected wake-ups of the first CPU */
 	size_t counts_step;		  /* bytes from the counters of one CPU to the next CPU */
 	struct sys_bpf_view views[3];	  /* slots, launches, hists */
 	struct bpf_link *calibrate_links[2];

@@ -45,7 +45,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
  */
 struct wake_progress {
 	uint64_t done, total;
-	double time_ratio; /* share of the estimated run time */
+	double time_ratio; /* elapsed share of the estimated run time */
 	bool finished;
 };
 

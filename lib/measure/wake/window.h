@@ -35,7 +35,7 @@ struct wake_state {
 	uint32_t index; /* index of the requested idle state */
 	enum wake_source source;
 	char name[32];
-	uint32_t round;	     /* round of the experiment */
+	uint32_t round;	     /* number of the round in the experiment */
 	char forced[32];     /* name of the only enabled idle state; "" in the last round */
 	char preference[32]; /* energy preference of the round; "" in the last round */
 	uint64_t claimed_ns; /* exit latency that the driver claims */
@@ -73,7 +73,7 @@ struct wake_cpu {
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
-	size_t first_state, end_state; /* rows of this core in wake_window.states */
+	size_t first_state, end_state; /* range of this core's rows in wake_window.states */
 };
 
 /* Comparison of sources timer and remote for one idle state of one core. */
@@ -115,7 +115,7 @@ struct wake_residency {
 	uint32_t cpu;
 	char name[8];
 	double ns;
-	double ratio; /* share of the sweep's duration */
+	double ratio; /* residency as a share of the sweep's duration */
 };
 
 #define WAKE_CARD_OTHERS 512
@@ -130,7 +130,8 @@ struct wake_card {
 	uint64_t half_window_ns; /* maximum error of the clock readings */
 	double drift_ppb;	 /* maximum drift of the hardware clock */
 	uint64_t missed;	 /* packets that missed their launch time */
-	struct wake_dma dma;	 /* time from launch to wire */
+	/* Time from the launch time of a packet until the card sends the packet. */
+	struct wake_dma dma;
 	bool dma_given;		 /* --dma was given */
 };
 

@@ -24,7 +24,7 @@ struct wake_plan {
 	struct cpuset cpus;
 	struct wake_sweep sweep;
 	unsigned int sources; /* bit mask of enum wake_source */
-	struct wake_nic *nic; /* NULL without source nic */
+	struct wake_nic *nic; /* network card; NULL without source nic */
 	const char *root;
 	/*
 	 * Number of sweeps; 0 means 1. The callback round_begin() runs before each sweep and
@@ -54,8 +54,8 @@ struct wake_worker {
 	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* number of attempted points, for the progress line */
 	struct err err;
-	struct wake_depth depth; /* residency counters during the sweep */
-	uint64_t sweep_ns;	 /* duration of all sweeps */
+	struct wake_depth depth; /* increments of the residency counters during the sweep */
+	uint64_t sweep_ns;	 /* total duration of all sweeps */
 	bool moved;		 /* the core went offline and the kernel moved the worker */
 
 	/* Source remote: launch time requested from the sender, and futex of the worker. */

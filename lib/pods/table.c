@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Stores names of pods and containers by key, a uid or id. The file that a name comes from can be
- * removed and created again.
- */
+/* Stores names by uid or id. The file of each name can be removed and created again. */
 #include "pods/table.h"
 
 #include <search.h>

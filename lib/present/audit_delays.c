@@ -113,7 +113,7 @@ static const char *short_time(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* Notes the effect of the timer slack: a sleep ends late by up to the slack. */
+/* Adds a note about the timer slack: a sleep may end late by up to the slack. */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);

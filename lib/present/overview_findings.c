@@ -20,7 +20,10 @@
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 100000000
 
-/* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
+/*
+ * Number of wake-ups of the tasks in a cgroup that are not CPU-bound; INFINITY if the cgroups of
+ * tasks are unknown.
+ */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
 	double wakeups = 0.0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of rules; tasks and settings of an overview window by cgroup; commands for tasks. */
+/* Lists all rules, finds the tasks and settings of a cgroup, and formats commands for tasks. */
 #include "present/overview_rules.h"
 
 #include <math.h>

@@ -29,8 +29,8 @@ char *trace_ended(const struct trace_window *w);
 /* @ret_timeline points to names in @w. 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
- * Adds at most @max_slices slices around the event, or around the longest wait without an event,
- * and the @max_waits longest waits. 0 or -ENOMEM.
+ * Adds at most @max_slices slices around the event or, without an event, around the longest wait.
+ * Also adds the @max_waits longest waits. 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

@@ -208,8 +208,8 @@ static bool is_first(const struct wake_window *w, size_t row)
 }
 
 /*
- * Adds one distribution per idle state with --each-state, else one per core if there are few cores
- * and one source, else one per source.
+ * Adds one distribution of latencies per idle state with --each-state. Otherwise adds one per core
+ * if there are few cores and a single source, or one per source.
  */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {

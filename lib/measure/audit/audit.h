@@ -127,9 +127,9 @@ struct audit_findings {
 /* Minimum coherence of columns that change only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of a frequency that is accepted as the tick. On a machine with 250 Hz and five
- * tasks per core, 500 and 750 Hz have a coherence of up to 0.87. On a quiet machine the tick has a
- * coherence of 0.99.
+ * Minimum coherence of a frequency that is accepted as the tick. On a machine with a tick of 250 Hz
+ * and five tasks per core, the wrong frequencies 500 and 750 Hz have a coherence of up to 0.87. On
+ * a quiet machine the tick has a coherence of 0.99.
  */
 #define AUDIT_SURE_TICK 0.9
 /*
@@ -141,9 +141,9 @@ struct audit_findings {
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * End time of the next part of an experiment. The part gets @share of the time until @end_ns
- * (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns is left. The
- * caller must then omit this part of the experiment.
+ * End time of the next part of an experiment. This part of the experiment gets @share of the time
+ * until @end_ns (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns
+ * is left. The caller must then omit this part of the experiment.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to say that a part of the experiment was omitted for lack of time. */

@@ -22,7 +22,9 @@
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
-/* Limits of the polling interval, which is a hundredth of the command's run time so far. */
+/*
+ * Minimum and maximum of the polling interval, which is 1 % of the time that the command has run.
+ */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 

@@ -36,9 +36,9 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 /* Begins a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Load average of one minute, and the result of the kernel's formula for the true load of all cores
- * since audit_samples_begin(). NaN if unknown. The kernel's load average also counts tasks that
- * wait for a core, and is updated only every 5 s.
+ * Gets the kernel's load average of one minute, and the value that the kernel's formula gives for
+ * the true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load average
+ * also counts tasks that wait for a core, and is updated only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -111,8 +111,8 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 		       unsigned int user_hz);
 
 /*
- * Estimates the minimum window length for accurate columns under a load that is not synchronous
- * with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
+ * Estimates the minimum window length for accurate figures of /proc/stat, under a load that is not
+ * synchronous with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);

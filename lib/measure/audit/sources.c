@@ -282,7 +282,10 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/* Fails early if the requested search is impossible on a busy core or within the budget. */
+/*
+ * Fails early if the requested search for a phase is impossible, because the core is busy or the
+ * time budget is too short.
+ */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);

@@ -111,8 +111,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out)
 
 /*
  * Refuses a run that would use more than half of the available memory. The kernel module has the
- * same limit. A later check is impossible, because the kernel allocates the pages only when samples
- * are written.
+ * same limit. The memory must be checked before the run, because the kernel allocates the pages
+ * only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -440,9 +440,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 
 /*
  * Loads the BPF programs again for each round, so that the spread of the rounds includes the effect
- * of the address of the code. The figures depend on the addresses of the compiled programs: on 6.18
- * arm64, the batch of irq_save was 0.74, 0.94 or 1.14 ns after different loads, and within 0.1 ns
- * while loaded.
+ * of the address of the code. The figures depend on the addresses of the compiled programs. On
+ * Linux 6.18 (arm64), the batch mean of irq_save was 0.74, 0.94 or 1.14 ns each time the programs
+ * were loaded. Until the next load, the batch mean varied by less than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the edges from the ring of a core, also while that core writes new edges. */
+/* Reads the edges from the ring of a core, even while the core writes new edges. */
 #ifndef SUBTICK_MEASURE_TRACE_RING_H
 #define SUBTICK_MEASURE_TRACE_RING_H
 
@@ -29,8 +29,8 @@ struct trace_reader {
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Call this function after the last read of the ring. Computes the covered time up to @to_ns, the
- * first current task, and the current task at each wake-up.
+ * Call this function after the last read of the ring. Computes the time that the trace of the core
+ * covers up to @to_ns, the task that was running first, and the running task at each wake-up.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

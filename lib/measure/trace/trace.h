@@ -24,7 +24,10 @@ struct trace_opts {
 	uint64_t after_ns;    /* maximum recording time after the event */
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record which timer interrupts are ticks */
-	/* Edges per core, rounded up to a power of two, or 0 for the default size. */
+	/*
+	 * Number of edges in the ring of each core, rounded up to a power of two, or 0 for the
+	 * default size.
+	 */
 	uint32_t ring_edges;
 };
 

@@ -18,8 +18,8 @@ struct try_setting {
 
 /*
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
- * "/batch/cpu.weight", or an absolute path of such a file, of an interrupt's affinity, of a CPU's
- * latency limit (pm_qos_resume_latency_us) or of an idle state's disable file. Fails with the
+ * "/batch/cpu.weight". An absolute path can also be the file of an interrupt's affinity, of a CPU's
+ * latency limit (pm_qos_resume_latency_us), or the file "disable" of an idle state. Fails with the
  * reason if the machine lacks the file. @root as in host/file.h.
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,

@@ -32,7 +32,7 @@ void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 
-/* Adds the deepest idle state of each core that fits the latency budget, if there is a budget. */
+/* If a latency budget was given, adds the deepest idle state of each core that fits the budget. */
 void wake_budgets(struct wake_window *window, const struct wake_env *env);
 
 #endif

@@ -48,8 +48,8 @@
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 /*
- * In idle states with a longer exit latency than this, which are deeper than C1E, a DMA read waits
- * for the wake-up of the package.
+ * Idle states with a longer exit latency are deeper than C1E. In these states a DMA read waits
+ * until the package has woken up.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 

@@ -236,7 +236,10 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 	return s->verdict != WAKE_NOT_ENTERED && (w->nr_rounds < 2 || !strcmp(s->forced, s->name));
 }
 
-/* Maximum p99.9 of a state over all sources, or NAN if a source has too few points. */
+/*
+ * Maximum p99.9 of an idle state over all sources, or NAN if a source has too few points for a
+ * p99.9.
+ */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {
 	double longest = NAN;

@@ -33,15 +33,15 @@ struct wake_opts {
 };
 
 /*
- * Number of sweeps, for an estimate of the run time: one per core with source nic, two if source
- * remote has no spare core for its sender, times the number of rounds.
+ * Number of sweeps, for an estimate of the run time. A round has one sweep per core with source
+ * nic, two sweeps if source remote has no spare core for its sender, else one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of the sources with points: attempted points and all points. read() before the end of
- * the run stops the run.
+ * Progress of the sources that measure points: number of attempted points and number of all points.
+ * read() before the end of the run stops the run.
  */
 struct wake_progress {
 	uint64_t done, total;

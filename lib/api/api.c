@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Contexts, windows and errors of libsubtick. */
+/* Opens contexts of libsubtick, reads windows, and returns figures and errors. */
 #include "api/api.h"
 
 #include <errno.h>
@@ -267,7 +267,7 @@ static const void *at(const void *base, size_t offset)
 	return (const char *)base + offset;
 }
 
-/* Row @row of the losses that this window counts, or NULL. */
+/* Loss counter number @row, among the counters that this window has, or NULL. */
 static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
 {
 	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;

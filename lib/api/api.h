@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of the public functions that all measurements share. */
+/* Functions and types that the public functions of all measurements use. */
 #ifndef SUBTICK_API_H
 #define SUBTICK_API_H
 
@@ -13,10 +13,13 @@
 #include "measure/runq/rules.h"
 #include "subtick/subtick.h"
 
-/* One figure. UINT64_MAX and NAN mean unavailable. A key can have both a number and a text. */
+/*
+ * One figure. The values UINT64_MAX and NAN mean that the figure is unavailable. A key can have
+ * both a number and a text.
+ */
 struct figure {
 	enum {
-		FIGURE_NONE, /* the list lacks the key, or the key has only a text */
+		FIGURE_NONE, /* the list lacks the key, or the key has a text but no number */
 		FIGURE_U64,
 		FIGURE_REAL,
 	} type;
@@ -25,7 +28,10 @@ struct figure {
 	const char *text;
 };
 
-/* A key of a list whose figure is a member of the row. The type of the member decides its type. */
+/*
+ * Maps a key of a list to the member of the row's struct that holds the figure. The figure has the
+ * type of this member.
+ */
 struct api_column {
 	enum subtick_list list;
 	enum subtick_key key;
@@ -47,12 +53,12 @@ struct api_column {
 			  bool: COLUMN_BOOL, double: COLUMN_DOUBLE, char *: COLUMN_CHARS,         \
 			  const char *: COLUMN_STRING), __VA_ARGS__}
 
-/* Sets figures that are not a member of the row, and corrects others. */
+/* Sets figures that no member of the row holds, and corrects other figures. */
 #define API_GET(name)                                                                             \
 	static void name(const void *window, const void *row, enum subtick_list list,             \
 			 enum subtick_key key, struct figure *ret)
 
-/* A list of a window. SUBTICK_WINDOW has one row, which is the window. */
+/* A list of rows in a window. SUBTICK_WINDOW has one row, which is the window. */
 struct api_list {
 	enum subtick_list list;
 	void (*get)(const void *window, const void *row, enum subtick_list list, enum subtick_key key,
@@ -64,14 +70,21 @@ struct api_list {
 #define API_LIST(window, id, rows, nr, list_get)                                             \
 	{id, list_get, offsetof(window, rows), offsetof(window, nr), sizeof(*((window *)0)->rows)}
 
-/* Row of SUBTICK_LOSSES: a uint64_t of the window. UINT64_MAX if not counted. */
+/*
+ * Row of the list SUBTICK_LOSSES: a loss counter, which is a uint64_t member of the window. The
+ * counter is UINT64_MAX if the losses were not counted.
+ */
 struct loss_row {
 	const char *name;
 	size_t offset;
-	size_t when_at; /* offset of a bool; the row exists if it is true. 0: always */
+	/*
+	 * Offset of a bool in the window; the row exists only if the bool is true. 0: the row
+	 * always exists.
+	 */
+	size_t when_at;
 };
 
-/* Reads the window type of one measurement. */
+/* Describes how to open one kind of measurement and read its windows. */
 struct api_view {
 	int (*open)(const void *opts, struct meter **ret_meter, struct err *err);
 	const void *(*window)(const struct meter *meter);
@@ -83,44 +96,45 @@ struct api_view {
 	size_t nr_losses;
 };
 
-/* A view of the arrays columns, lists and losses of a file. */
+/* Initializes a struct api_view with the arrays columns, lists and losses of the same C file. */
 #define API_VIEW(open, window) \
 	{open, window, columns, ARRAY_SIZE(columns), lists, ARRAY_SIZE(lists), losses, ARRAY_SIZE(losses)}
 
 struct subtick_window {
 	const struct api_view *view;
-	const void *data; /* struct load_window, runq_window or noise_window */
-	bool ended;	  /* false before the first read */
+	const void *data; /* the window: struct load_window, runq_window or noise_window */
+	bool ended;	  /* false before the first window has ended */
 };
 
 struct subtick {
 	struct meter *meter;
 	struct subtick_window window;
-	struct runq_rules rules; /* must outlive the meter of runq, which keeps a pointer */
+	/* The rules must outlive the meter of runq, which keeps a pointer to them. */
+	struct runq_rules rules;
 };
 
 /* Begins a public call: clears and returns the error of this thread. */
 struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
- * caller's size are set to 0, and the caller's bytes beyond @size must be 0. Both structs start
- * with their size. @from may be NULL. Returns 0, -EINVAL for a size below @least or if @ret is NULL,
- * or -E2BIG.
+ * caller's size are set to 0, and the caller's bytes beyond @size must be 0. The first member of
+ * both structs is the size of the struct. @from may be NULL. Returns 0, -EINVAL for a size below
+ * @least or if @ret is NULL, or -E2BIG.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
-/* Size of the first version of @opts, whose last member was @last. */
+/* Size of the first version of struct @opts, whose last member was @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
 /* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 /* Allocates a context without a meter. NULL with @err set if out of memory. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /*
- * Ends an open: opens and starts the meter if @rc is 0. Returns @rc if not 0. Closes @ctx on failure,
- * which may be NULL.
+ * Last step of every public open function: opens and starts the meter if @rc is 0. Returns @rc if
+ * @rc is not 0. @ctx may be NULL and is closed on failure.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
-/* Gets the figure of the column with @list and @key, if there is one. */
+/* Gets the figure of the column with @list and @key, if this column exists. */
 void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
 		enum subtick_key key, struct figure *ret);
 
@@ -130,7 +144,7 @@ static inline void figure_u64(struct figure *ret, uint64_t value)
 	ret->u64 = value;
 }
 
-/* Makes a figure unavailable that has a value. */
+/* Replaces the value of a figure with the value that means unavailable. */
 static inline void figure_unavailable(struct figure *ret)
 {
 	ret->u64 = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gtp-guard's cpu_load functions on top of the load sources. */
+/* Implements the cpu_load functions of gtp-guard with the sources of load. */
 #include "subtick/gtp-guard/cpu.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct context {
 	struct load_source *source;
 	struct load_ends ends;
 	unsigned int nr_cpus;
-	bool sampled; /* the window between prev and cur exists */
+	bool sampled; /* prev and cur are both valid, so the loads are known */
 	/*
 	 * Value of cpu_perf.fd. Counters are shared between CPUs and contexts, so callers get an
 	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
@@ -42,7 +42,7 @@ static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_win
 		      ctx->source->parts, ret_window);
 }
 
-/* Hot path: samples all CPUs and computes their loads. */
+/* Samples all CPUs and computes the load of each CPU. This function is called often. */
 static void sample(struct context *ctx)
 {
 	load_ends_sample(&ctx->ends, ctx->source);

@@ -21,7 +21,7 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES | \
 	 SUBTICK_RUNQ_AVOIDABLE)
 
-/* Losses. Counters of disabled options have no row. */
+/* Losses. Loss counters of disabled options have no row in the list of losses. */
 #define AT(member) offsetof(struct runq_window, member)
 #define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member), 0},
 #define IDLE_ROW(member, key, ...) {#key "_total", AT(member), AT(has_idle_states)},
@@ -57,7 +57,10 @@ static const struct api_column names_columns[] = {
 	NAMES(SUBTICK_IMAGE, image),
 };
 
-/* Gets a key of a party, unless the row has this key itself. */
+/*
+ * Gets the figure of @key from a party (a group or kernel threads), unless @ret already has a
+ * figure.
+ */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {
 	static const struct runq_group_names no_names;
@@ -177,7 +180,10 @@ static const struct api_column columns[] = {
 	LONG_WAIT(SUBTICK_COMM, comm),
 	LONG_WAIT(SUBTICK_WAIT_NS, wait_ns),
 	LONG_WAIT(SUBTICK_END_NS, end_ns),
-	/* The culprit is the previous task, and the group that ran longest during the wait. */
+	/*
+	 * Culprits of a long wait: the task that ran before the waiting task, and the group that
+	 * ran longest during the wait.
+	 */
 	LONG_WAIT_BY(SUBTICK_CPU, cpu),
 	LONG_WAIT_BY(SUBTICK_PID, prev_pid),
 	LONG_WAIT_BY(SUBTICK_COMM, prev_comm),
@@ -254,7 +260,10 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
-		/* Without named or summed cgroups every cgroup has its own group already. */
+		/*
+		 * If the caller neither names nor sums cgroups, every cgroup has its own group
+		 * anyway.
+		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,
 		.sample_ratio = from->sample_ratio,

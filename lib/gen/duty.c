@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* File on a disk in most installations. The generator only reads this file. */
+/* File that is on a disk in most Linux installations. The generator only reads this file. */
 #define READ_FILE  "/proc/self/exe"
 #define READ_BYTES 4096
 #define READ_TRIES 16
@@ -25,7 +25,8 @@
  * the writer.
  */
 struct shared {
-	uint64_t version; /* even; usage[version / 2 % 2] is complete */
+	/* Version of the usage, always even; usage[version / 2 % 2] is the complete copy. */
+	uint64_t version;
 	struct duty_usage usage[2];
 };
 
@@ -38,8 +39,8 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 }
 
 /*
- * xorshift64 generator. Burns must only be unsynchronized with the tick, so a simple generator is
- * enough.
+ * xorshift64 generator. A simple generator is enough, because the start times must only be
+ * independent of the tick.
  */
 static uint64_t next_random(uint64_t *state)
 {
@@ -92,10 +93,7 @@ static int open_file(struct err *err)
 			       "memory, or has no direct I/O");
 }
 
-/*
- * Main loop of the peer task of DUTY_MESSAGE: computes for the time between two burns, then
- * answers.
- */
+/* Main loop of the peer task of DUTY_MESSAGE: computes until the next burn is due, then answers. */
 static void answer(int fd, int cpu, uint64_t compute_ns)
 {
 	char byte;
@@ -127,7 +125,10 @@ static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 	return pid < 0 ? -1 : pair[0];
 }
 
-/* Blocks until the next burn. Returns the blocked time, or UINT64_MAX if the wait failed. */
+/*
+ * Blocks until the time of the next burn (busy loop). Returns the blocked time, or UINT64_MAX if
+ * the wait failed.
+ */
 static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
 {
 	uint64_t from = clock_mono_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
@@ -183,15 +184,16 @@ static void run(void *memory, void *arg)
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
 		}
 		woke = clock_mono_ns();
-		/* Burn for the full time even after a late wake-up. */
+		/* Run the busy loop for the full time even after a late wake-up. */
 		usage.at_ns = burn_until(woke + burn_ns);
 		usage.burn_ns += usage.at_ns - woke;
 		usage.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		usage.cycles++;
 		publish(shared, &usage);
 		/*
-		 * Skip missed periods instead of catching up. Periods of a locked burn start at its
-		 * phase, so a burn may cross a multiple of the period.
+		 * Skip missed periods instead of running their busy loops late. If the phase is
+		 * fixed, each period starts at this phase, so a busy loop may cross a multiple of
+		 * the period.
 		 */
 		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
 			period = (usage.at_ns - phase_ns) / opts->period_ns;

@@ -34,7 +34,10 @@
 #define FLOOD_PORT 9 /* UDP port of the discard service */
 #define START_NS   (5 * NSEC_PER_SEC)
 
-/* Documentation addresses (RFC 5737): unassigned, and the packets stay inside the namespace. */
+/*
+ * IP addresses that RFC 5737 reserves for documentation. The packets stay inside the network
+ * namespace.
+ */
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
@@ -177,7 +180,7 @@ int veth_create(const char *name, const char *peer, struct veth *ret_veth)
 		return rc;
 	ret_veth->ifindex = if_nametoindex(name);
 	ret_veth->peer_ifindex = if_nametoindex(peer);
-	/* The kernel cannot bring the peer up while it creates the pair. */
+	/* The kernel cannot bring up the peer device in the request that creates the pair. */
 	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK, sizeof(struct ifinfomsg));
 	request.link = (struct ifinfomsg){
 		.ifi_index = ret_veth->peer_ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Child processes that burn, sleep, or mix user and system time. */
+/* Child processes that run busy loops, sleep, or mix user and system time. */
 #include "gen/loads.h"
 
 #include <errno.h>
@@ -152,8 +152,8 @@ static void wait_for(uint32_t *word)
 }
 
 /*
- * Reads all clocks together. Keeps the shortest of three tries, to exclude interrupts and
- * preemption.
+ * Reads all clocks at nearly the same time. Keeps the shortest of three tries, because interrupts
+ * and preemption lengthen a try.
  */
 static void stamp(struct sleep_loop_result *at)
 {
@@ -177,7 +177,10 @@ static void stamp(struct sleep_loop_result *at)
 	}
 }
 
-/* Iterations per clock read. Reading the clock once per batch adds little to the measured time. */
+/*
+ * Number of loop iterations between two clock reads. Reading the clock once per batch adds little
+ * to the measured time.
+ */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {
 	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
@@ -219,7 +222,7 @@ static void sleep_run(void *memory, void *arg)
 		.slack_ns = slack > 0 ? (uint64_t)slack : 0,
 	};
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
-	/* Do not exit: the parent still reads /proc/PID/stat. */
+	/* Do not exit, because the parent still reads /proc/PID/stat of this process. */
 	for (;;)
 		pause();
 }

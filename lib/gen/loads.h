@@ -30,7 +30,7 @@ bool gen_child_alive(const struct gen_child *child);
  * child permanently.
  */
 bool gen_child_on(const struct gen_child *child, int cpu);
-/* Kills and reaps the child. Safe to call twice. */
+/* Kills and reaps the child. May be called twice. */
 void gen_child_stop(struct gen_child *child);
 
 enum cpu_mix_kind {
@@ -41,10 +41,11 @@ enum cpu_mix_kind {
 
 int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
 
-/* Kind of wait between two burns. */
+/* How the task waits between two burns (busy loops). */
 enum duty_wait {
 	DUTY_TIMER,
-	DUTY_READ,    /* reads from disk that bypass the page cache; counted as iowait */
+	/* Waits for reads from disk that bypass the page cache; the kernel counts iowait. */
+	DUTY_READ,
 	DUTY_MESSAGE, /* waits for a message from a task that computes on another core */
 };
 
@@ -52,21 +53,22 @@ struct duty_opts {
 	int cpu;
 	int nice; /* nice value of the task */
 	enum duty_wait wait;
-	int peer_cpu; /* core of the other task of DUTY_MESSAGE */
+	int peer_cpu; /* core of the task that sends the messages of DUTY_MESSAGE */
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
-	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. With a
-	 * period of whole ticks, the phase relative to the tick is then constant. If false, each
-	 * burn starts at a random time within its period.
+	 * Each burn (busy loop) starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC.
+	 * With a period of whole ticks, the phase relative to the tick is then constant. If false,
+	 * each burn (busy loop) starts at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
 };
 
 /*
- * Time that the generator used since its start, by its own clock. The core was busy for burn_ns.
- * The core is idle for less than the sleep time, because idle entry and idle exit take time.
+ * Busy and blocked time of the generator since its start, by the generator's clock. The core was
+ * busy for burn_ns, the time in busy loops. The core is idle for less than the sleep time of the
+ * task, because idle entry and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC at the end of the last burn */
@@ -78,26 +80,32 @@ struct duty_usage {
 
 /* Starts the generator. err->unsupported if reads do not block on this machine. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
-/* Usage up to the end of the last burn. False before the first burn has ended. */
+/*
+ * Gets the usage of the generator up to the end of the last burn (busy loop). False before the
+ * first busy loop has ended.
+ */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/* Requested sleep, or 0 to measure the loop with a system call that fails at once. */
+	/*
+	 * Requested sleep per iteration, or 0 for a system call that fails at once instead of a
+	 * sleep.
+	 */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
 	uint64_t slack_ns; /* timer slack of the process, or 0 for the minimum of 1 ns */
 };
 
-/* Times of the loop by the child's clocks. */
+/* Duration and CPU times of the loop by the child's clocks. */
 struct sleep_loop_result {
 	uint64_t iterations;
 	uint64_t real_ns;
 	uint64_t user_ns; /* getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CLOCK_THREAD_CPUTIME_ID */
-	/* Timer slack in use; the kernel ignores the setting for real-time tasks. */
+	/* Timer slack of the child. The kernel ignores the requested slack for real-time tasks. */
 	uint64_t slack_ns;
 };
 

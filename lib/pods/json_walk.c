@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A strict JSON parser (RFC 8259) that stores only its position. */
+/* A strict JSON parser (RFC 8259) whose only state is the position in the text. */
 #include "pods/json_walk.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static bool eat_plain(struct reader *r)
 	       eat_number(r);
 }
 
-/* Parses the key of the next member and its colon. */
+/* Parses the key of the next object member and the colon after the key. */
 static bool eat_key(struct reader *r)
 {
 	skip_space(r);
@@ -187,7 +187,7 @@ static size_t put_code(uint32_t code, char out[4])
 	return len;
 }
 
-/* Decodes \uNNNN or a surrogate pair and moves @at past it. Returns 0 on error. */
+/* Decodes \uNNNN or a surrogate pair and moves @at to the next character. Returns 0 on error. */
 static uint32_t unescape_code(const char **at, const char *end)
 {
 	int32_t code = hex_four(*at, end), low;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Visits the strings of a JSON text without building a tree, so that it needs no memory. */
+/* Visits the strings of a JSON text without building a tree and without allocating memory. */
 #ifndef SUBTICK_PODS_JSON_WALK_H
 #define SUBTICK_PODS_JSON_WALK_H
 
@@ -10,15 +10,18 @@
 /* Maximum nesting of objects and arrays. */
 #define JSON_WALK_DEPTH 32
 
-/* A string of the text, between its quotes, with its escapes and without NUL. */
+/* A string of the JSON text, without its quotes, with its escapes, and without a NUL at the end. */
 struct json_string {
 	const char *at;
 	size_t len;
 };
 
-/* Position of a value: keys and indexes of the objects and arrays around it, outermost first. */
+/*
+ * Position of a value: the keys and indexes of all objects and arrays that contain the value,
+ * outermost first.
+ */
 struct json_place {
-	struct json_string key[JSON_WALK_DEPTH]; /* .at is NULL for an array */
+	struct json_string key[JSON_WALK_DEPTH]; /* key; .at is NULL in an array */
 	size_t index[JSON_WALK_DEPTH];		 /* index of the member in its array or object */
 	size_t depth;
 };

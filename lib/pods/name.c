@@ -131,7 +131,10 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		if (id && parse_id(id, runtimes[i].runtime, name))
 			return;
 	}
-	/* The cgroupfs drivers of docker and kubelet use an id without prefix and suffix. */
+	/*
+	 * With the cgroupfs drivers of docker and kubelet, the name of a container's cgroup is only
+	 * the id.
+	 */
 	if (strlen(part) == ID_LEN)
 		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
@@ -155,7 +158,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		parse_qos(part, ret_name);
 		memcpy(was, ret_name->pod_uid, sizeof(was));
 		parse_pod(part, ret_name);
-		/* Pods can run inside pods. The last pod of the path counts. */
+		/* Pods can run inside pods. The result is the last pod of the path. */
 		if (strcmp(was, ret_name->pod_uid))
 			ret_name->pod_len = path - start;
 		parse_container(part, parent, ret_name);
@@ -198,7 +201,7 @@ static bool is_hex(struct pod_text text)
 	return consists_of(text, LOWER_HEX);
 }
 
-/* True for bytes of @set that begin and end with a lower-case letter or a digit. */
+/* True if all bytes are in @set, and the first and last byte are a lower-case letter or a digit. */
 static bool is_name(struct pod_text text, size_t most, const char *set)
 {
 	return text.len && text.len <= most && consists_of(text, set) &&
@@ -279,7 +282,7 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 	if (!pod_name_is_pod(part[0]) || !pod_name_is_label(part[1]) ||
 	    !pod_name_is_label(part[2]) || !is_hex(id))
 		return false;
-	/* Only an id in a file name of the maximum length may be truncated. */
+	/* An id can be truncated only if the file name has the maximum length. */
 	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[1],

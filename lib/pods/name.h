@@ -8,9 +8,15 @@
 
 struct cgroup_name {
 	char pod_uid[40]; /* uid with dashes; "" outside a pod */
-	/* Hexadecimal id, or the name of an LXC container or libvirt VM; "" if none. */
+	/*
+	 * Hexadecimal id of the container, or the name of an LXC container or libvirt VM; "" if the
+	 * path has none.
+	 */
 	char container_id[136];
-	/* "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or NULL. */
+	/*
+	 * Name of the runtime: "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or
+	 * NULL.
+	 */
 	const char *runtime;
 	size_t pod_len;		/* length of the pod's cgroup path; 0 outside a pod */
 	/*
@@ -26,7 +32,7 @@ struct cgroup_name {
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /*
  * Copies @len bytes of a cgroup name and decodes the \xNN escapes of systemd. Truncates the copy to
- * @size bytes with NUL.
+ * @size bytes, including the NUL.
  */
 void cgroup_unescape(const char *from, size_t len, char *to, size_t size);
 
@@ -46,8 +52,8 @@ struct pod_name {
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. False for other names. @ret_name
- * points into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. False for file names of another
+ * form. @ret_name points into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
@@ -58,7 +64,10 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name);
  */
 bool pod_name_of_container(const char *name, struct pod_name *ret_name);
 
-/* Rules of Kubernetes for names of namespaces and containers, of pods, for uids and ids. */
+/*
+ * These functions check the rules of Kubernetes for names of namespaces and containers, names of
+ * pods, uids and ids.
+ */
 bool pod_name_is_label(struct pod_text text);
 bool pod_name_is_pod(struct pod_text text);
 bool pod_name_is_uid(struct pod_text text);

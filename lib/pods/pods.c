@@ -16,9 +16,12 @@
 #include "pods/runtime_files.h"
 #include "pods/table.h"
 
-/* Larger files are ignored. A pod with the environment of thousands of services has 2 MB. */
+/*
+ * Maximum size of a file; larger files are ignored. The file of a pod with environment variables
+ * for thousands of services has 2 MB.
+ */
 #define FILE_MAX (4 << 20)
-/* Limit of names per table. A machine has a few hundred containers. */
+/* Maximum number of names in a table. A machine has a few hundred containers. */
 #define MAX_NAMES 65536
 /* Time limit of one refresh, so that the next window ends in time. */
 #define BUDGET_NS (5 * NSEC_PER_MSEC)
@@ -27,7 +30,7 @@
 /* Interval of attempts to open or watch a directory. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
 
-/* Directories of kubelet. Only names and types of their entries matter. */
+/* Directories of kubelet. Only the names and types of the directory entries are used. */
 enum { LOG_PODS, LOG_CONTAINERS, NR_LOGS };
 
 static const struct {
@@ -51,10 +54,10 @@ struct pods {
 	struct watch watch[NR_LOGS];
 	struct pod_table log[NR_LOGS]; /* pods by uid, containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
-	struct runtime_files *files; /* NULL if files come by the channel */
+	struct runtime_files *files; /* NULL if another process sends the files over the channel */
 	int channel;		     /* -1 if closed */
 	bool complete; /* all files that existed at the start were received */
-	bool received; /* a file came by the channel */
+	bool received; /* a file was received over the channel */
 };
 
 static void table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -76,7 +79,10 @@ static void removed(struct runtime *runtime, struct pod_text id)
 {
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
-	/* A pod ends with its sandbox container, which has no name. */
+	/*
+	 * When the sandbox container is removed, the pod has ended. The sandbox container has no
+	 * name.
+	 */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
 				(struct pod_text){names->uid, strlen(names->uid)});
@@ -107,7 +113,7 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 	free(text);
 }
 
-/* Takes one message of the channel. False if no message is left. */
+/* Receives one message from the channel. False if no message is left. */
 static bool receive(struct pods *pods)
 {
 	struct runtime_message message;
@@ -275,7 +281,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
 	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
-	/* A link that contradicts the pod's directory belongs to another container. */
+	/* A link with another pod name than the pod's directory belongs to another container. */
 	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
 				 strcmp(pod->pod, container->pod)))
 		container = NULL;
@@ -288,7 +294,10 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 	}
 }
 
-/* Names of the container @id or, if unknown, of the pod @uid, in files of runtimes, or NULL. */
+/*
+ * Finds the names of container @id in files of runtimes, or, if the container is unknown, the names
+ * of pod @uid. NULL if the container and the pod are unknown.
+ */
 static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
 						  const char *id)
 {
@@ -296,7 +305,10 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && id; i++)
 		found = pod_table_find(&pods->runtime[i].by_id, id);
-	/* A container of another pod than the cgroup's pod is another container. */
+	/*
+	 * If the container's pod is not the pod of the cgroup, the names belong to another
+	 * container.
+	 */
 	if (found && uid && *found->uid && strcmp(found->uid, uid))
 		found = NULL;
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && uid; i++)
@@ -304,7 +316,10 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 	return found;
 }
 
-/* Takes a name of a second source. False if it contradicts the first source. */
+/*
+ * Sets *@name to the name from a second source, if that source has a name. False if the names of
+ * the two sources differ.
+ */
 static bool agree(const char **name, const char *second)
 {
 	if (*second && *name && strcmp(*name, second))

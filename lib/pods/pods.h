@@ -11,14 +11,17 @@ struct pods;
 
 /*
  * Reads the names below @root, a string that must outlive the result. Keeps kubelet's directories
- * open, so that pods_refresh() needs no privileges. Files of runtimes are received by @channel
- * (pods/runtime_files.h) and the channel is closed by pods_close(); with -1 the files are opened
- * here. Missing directories are no error. 0 or -ENOMEM.
+ * open, so that pods_refresh() needs no privileges. Files of runtimes are received over the socket
+ * @channel (pods/runtime_files.h), which pods_close() closes. If @channel is -1, this process opens
+ * the files. Missing directories are no error. 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
 /* Reads changes without blocking. All functions below accept a NULL @pods. */
 void pods_refresh(struct pods *pods);
-/* Opens directories that were missing or are not watched. pods_refresh() does so every 5 s. */
+/*
+ * Opens directories that were missing or are not watched. pods_refresh() calls this function every
+ * 5 s.
+ */
 void pods_retry(struct pods *pods);
 void pods_close(struct pods *pods);
 
@@ -27,12 +30,12 @@ struct pods_names {
 };
 
 /*
- * Finds the names of pod @uid and container @id, each may be NULL. The names are valid until the
- * next refresh. False if no name is known, or if two sources contradict each other.
+ * Finds the names of pod @uid and container @id. Each of the two may be NULL. The names are valid
+ * until the next refresh. False if no name is known, or if two sources contradict each other.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Number of names added so far. While it is unchanged, pods_find() finds no new names. */
+/* Number of names added so far. While this number is unchanged, pods_find() finds no new names. */
 uint64_t pods_news(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

@@ -18,7 +18,10 @@
 
 /* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
-/* Time limit for the file of a new container. A runtime writes it right after the directory. */
+/*
+ * Time limit for the file of a new container. A runtime writes the file right after it creates the
+ * directory.
+ */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
 /* Limit of docker containers that are watched for renames. */
@@ -45,8 +48,8 @@ struct place {
 struct container {
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1];
-	uint64_t since_ns; /* pending: time when its directory appeared */
-	int wd;		   /* followed: inotify watch of its directory */
+	uint64_t since_ns; /* for pending containers: time when the directory appeared */
+	int wd;		   /* for followed containers: inotify watch of the directory */
 };
 
 struct runtime_files {
@@ -54,11 +57,11 @@ struct runtime_files {
 	int inotify; /* -1 if unavailable */
 	uint64_t retry_ns;
 	struct place place[RUNTIME_NR_PLACES];
-	struct container pending[MAX_PENDING]; /* without a complete file yet */
+	struct container pending[MAX_PENDING]; /* containers whose file is not complete yet */
 	size_t nr_pending;
 	struct container followed[MAX_FOLLOWED]; /* watched for renames */
 	size_t nr_followed;
-	runtime_file_fn found; /* callback of the current step */
+	runtime_file_fn found; /* callback of the current call of runtime_files_step() */
 	void *arg;
 };
 
@@ -122,7 +125,7 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* A full table drops its oldest entry, whose file is the least likely to appear. */
+/* If the table is full, drop the oldest entry, because its file is the least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -166,7 +169,10 @@ static int container_open(const struct runtime_files *files, const struct contai
 	return fd;
 }
 
-/* Watches the directory of a docker container, because docker renames containers in its file. */
+/*
+ * Watches the directory of a docker container, because docker changes the file when a container is
+ * renamed.
+ */
 static void follow(struct runtime_files *files, const struct container *container)
 {
 	const char *below = SYS_PATH("%s/%s", places[container->place].path, container->id);
@@ -202,7 +208,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Reports the file of a container. False if there is no complete file yet. */
+/* Reports the file of a container. False if the file is missing or not complete yet. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -299,7 +305,10 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 {
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
-	/* A file appears some milliseconds after its directory. The last entry is the newest. */
+	/*
+	 * A file appears some milliseconds after its directory. The last entry of the table is the
+	 * newest.
+	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
 	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
@@ -363,7 +372,10 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	/* The kernel drops a sent descriptor if too many are open. */
+	/*
+	 * A descriptor may be missing: the kernel drops a sent descriptor if the receiver has too
+	 * many open files.
+	 */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)
 			close(fd);

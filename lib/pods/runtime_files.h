@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds and opens the files of container runtimes, and sends them to another process. */
+/* Finds and opens the files of container runtimes, and sends the open files to another process. */
 #ifndef SUBTICK_PODS_RUNTIME_FILES_H
 #define SUBTICK_PODS_RUNTIME_FILES_H
 
@@ -37,14 +37,22 @@ bool runtime_files_present(const struct runtime_files *files);
 
 /* An open file, which the privileged helper process sends to the exporter. */
 struct runtime_message {
-	unsigned int place; /* RUNTIME_NR_PLACES after all files that existed at the start */
-	char id[RUNTIME_ID_LEN + 1]; /* "" for a list of containers */
-	int fd;			     /* owned by the receiver; -1 if the container was removed */
+	/*
+	 * Directory of the file; RUNTIME_NR_PLACES marks the end of the files that existed at the
+	 * start.
+	 */
+	unsigned int place;
+	char id[RUNTIME_ID_LEN + 1]; /* id of the container; "" for a list of containers */
+	/* Open file, owned by the receiver; -1 if the container was removed. */
+	int fd;
 };
 
 /* Sends a message; blocks while the socket is full. -EPIPE if the receiver closed the socket. */
 int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
-/* -EAGAIN if there is no message, -EPIPE if the sender closed the socket, -EBADMSG. */
+/*
+ * Receives a message. -EAGAIN if there is no message, -EPIPE if the sender closed the socket,
+ * -EBADMSG for an invalid message.
+ */
 int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 
 #endif

@@ -28,7 +28,7 @@ enum field {
 struct names {
 	const struct key *keys;
 	char text[FIELD_NR][FIELD_MAX];
-	int len[FIELD_NR]; /* 0 if missing, negative if invalid */
+	int len[FIELD_NR]; /* length of each field; 0 if missing, negative if invalid */
 };
 
 static void set(struct names *names, enum field field, struct json_string value)
@@ -159,7 +159,7 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 	if (place->index[0] != list->index)
 		list_report(list);
 	list->index = place->index[0];
-	/* A renamed container has its new name first. */
+	/* After a rename, the new name is the first in the list. */
 	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
 	    !place->index[2])
 		set(&list->names, FIELD_NAME, value);
@@ -175,7 +175,10 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
-	/* The whole text is checked first, because containers are reported while it is read. */
+	/*
+	 * Check the whole text first, because the second pass already reports containers while it
+	 * parses the text.
+	 */
 	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)
@@ -199,7 +202,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* A file with the id of another container is ignored. */
+	/* Ignore a file that contains the id of another container. */
 	if (names.len[FIELD_ID] && (names.len[FIELD_ID] != (int)id.len ||
 				    memcmp(names.text[FIELD_ID], id.at, id.len)))
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stores names by key. Each name comes from a file that can be removed and created again. */
+/* Stores names by uid or id. The file of each name can be removed and created again. */
 #include "pods/table.h"
 
 #include <search.h>
@@ -8,7 +8,10 @@
 
 #include "base/array.h"
 
-/* Limit of entries of removed files. At the limit all of them are dropped. */
+/*
+ * Maximum number of entries whose file was removed. Above this limit, all entries of removed files
+ * are dropped.
+ */
 #define MAX_LEFT 4096
 
 struct pod_table_entry {
@@ -16,11 +19,11 @@ struct pod_table_entry {
 	struct pod_table_names names;
 	char *text;   /* key and names, each with its NUL */
 	bool left;    /* the file was removed */
-	bool doubted; /* two files of this key had different names */
+	bool doubted; /* two files with this key had different names */
 	bool cut;
 };
 
-/* Copies key and names. Without memory it returns false and leaves the entry unchanged. */
+/* Copies key and names. If out of memory, returns false and leaves the entry unchanged. */
 static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 		       const struct pod_name *name)
 {
@@ -45,7 +48,7 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 	}
 	entry->key = (struct pod_text){at[0], key.len};
 	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
-	free(old); /* after the copy, because @key may point into it */
+	free(old); /* free after the copy, because @key may point into the old memory */
 	return true;
 }
 

@@ -8,8 +8,9 @@
 #include "pods/name.h"
 
 struct pod_table_names {
-	const char *namespace, *pod; /* "" for a container outside a pod */
-	const char *container;	     /* "" in a table of pods */
+	/* Names of namespace and pod; "" for a container outside a pod. */
+	const char *namespace, *pod;
+	const char *container;	     /* name of the container; "" in a table of pods */
 	const char *image;	     /* "" if unknown */
 	const char *uid;	     /* uid of the pod; "" if unknown */
 };
@@ -19,23 +20,26 @@ struct pod_table_entry;
 struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
-	size_t nr_left; /* entries whose file was removed */
+	size_t nr_left; /* number of entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds; /* calls of pod_table_add() */
-	bool renames; /* a new name of a key replaces the old one */
+	bool renames; /* a new name of a key replaces the old name */
 };
 
 /*
- * Adds @name under @key. Two different names make a key unknown, unless the table renames. Without
- * memory the name stays unknown.
+ * Adds @name under @key. If a key gets two different names, its name becomes unknown, unless
+ * @renames is true. If out of memory, the name stays unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
  * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod
- * are read after its logs were deleted. Keys are never reused.
+ * are read after its logs were deleted. A removed key is never used for another pod or container.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/* Marks the files of all entries as removed. A rescan adds the existing ones again. */
+/*
+ * Marks the files of all entries as removed. A rescan of the directory adds the existing files
+ * again.
+ */
 void pod_table_leave_all(struct pod_table *table);
 /* Names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);

@@ -13,7 +13,10 @@
 /* Longer command lines are truncated. libvirt, Proxmox and Kata put the VM name first. */
 #define CMDLINE_MAX 8192
 
-/* Parses "guest=web,debug-threads=on" or "web,process=x". Two commas are an escaped comma. */
+/*
+ * Parses "guest=web,debug-threads=on" or "web,process=x". Two commas stand for one comma in the
+ * name.
+ */
 static void qemu_name(const char *value, char ret_name[VM_NAME])
 {
 	bool implied = value[strcspn(value, "=,")] != '=';
@@ -56,11 +59,11 @@ static void socket_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
 }
 
-/* Program names. Unless @exact, a version or an architecture may follow. */
+/* Program names. If @exact is false, a version or an architecture may follow the name. */
 static const struct {
 	const char *program;
 	bool exact;
-	const char *option; /* option with the name of the VM */
+	const char *option; /* command-line option whose value is the name of the VM */
 	void (*name)(const char *value, char ret_name[VM_NAME]);
 } hypervisors[] = {
 	{"qemu-system-", false, "name", qemu_name},
@@ -70,7 +73,10 @@ static const struct {
 	{"firecracker", false, "id", id_name},
 };
 
-/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE", else "". */
+/*
+ * Value of the option "-name VALUE", "--name VALUE" or "--name=VALUE", or "" if the option is
+ * missing.
+ */
 static const char *option_value(const char *arg, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -120,7 +126,10 @@ uint32_t vm_vcpu_parse(const char *comm)
 	return UINT32_MAX;
 }
 
-/* Reads the start of a file, because a long command line does not fit. Returns the length. */
+/*
+ * Reads the start of a file, because a long command line does not fit into the buffer. Returns the
+ * length.
+ */
 static size_t read_begin(const char *root, const char *path, char *buf, size_t size)
 {
 	int fd = sys_open(root, path);
@@ -133,7 +142,10 @@ static size_t read_begin(const char *root, const char *path, char *buf, size_t s
 	return len;
 }
 
-/* Copies "web" from "/system.slice/web.service". Leaves the name unchanged for other cgroups. */
+/*
+ * Copies "web" from "/system.slice/web.service". Leaves the name unchanged if the cgroup is not a
+ * service.
+ */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
 {
 	const char *leaf = strrchr(cgroup, '/') ?: "", *suffix = strrchr(leaf, '.');

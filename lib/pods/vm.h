@@ -11,7 +11,8 @@
 
 /* A thread of a hypervisor process. */
 struct vm_thread {
-	char name[VM_NAME]; /* VM name in the command line; any bytes except NUL */
+	/* VM name from the command line, which may contain any bytes except NUL. */
+	char name[VM_NAME];
 	uint32_t vcpu;	    /* UINT32_MAX if the thread is not a vCPU */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared parts of the reports of audit, and the reports of audit precision and audit -- COMMAND. */
+/* Common parts of all audit reports, and the reports of audit precision and audit -- COMMAND. */
 #include "present/audit.h"
 
 #include <errno.h>

@@ -16,7 +16,9 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
-/* Report of the last row only, for formats that print each row when it is complete. */
+/*
+ * Builds a report of the last row only, for formats that print each row when the row is complete.
+ */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
 			    struct err *err);
@@ -26,7 +28,10 @@ int audit_delays_line_report(const struct audit_delays *delays, struct report **
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);
-/* Figures of the paper beside the figures of this machine, from audit ticks and audit delays. */
+/*
+ * Compares the figures of the paper with the figures of this machine, from audit ticks and audit
+ * delays.
+ */
 int audit_paper_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, const struct audit_delays *delays,
 		       struct report **ret_report, struct err *err);
@@ -41,13 +46,13 @@ int audit_command_report(const struct audit_findings *findings,
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Experiment of a row of load levels: a load, or a delay. */
+/* Experiment that a row of load levels belongs to: a load, or a delay. */
 struct audit_modes_of {
 	const char *load; /* NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Load levels per mode, hidden in text. */
+/* Adds the load levels per mode, which the text format hides. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -56,7 +61,7 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Keys and lists of the experiments. */
+/* Tables of the experiments, with their JSON keys. */
 extern const struct table_spec audit_fields_table, audit_precision_table, audit_program_table,
 	audit_program_fields_table, audit_command_modes_table, audit_sets_table,
 	audit_peaks_table, audit_intervals_table, audit_blurred_table,
@@ -69,7 +74,9 @@ const char *audit_seconds(uint64_t ns, char buf[16]);
 /* Creates a report with the fields that all experiments have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns);
-/* Returns @report in @ret_report, or frees @report and sets @err if it is incomplete. */
+/*
+ * Returns @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
+ */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* Text prints each row when it is complete, so text has this table only with --all. */
+/* The text format prints each row when the row is complete, and this table only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -45,7 +45,7 @@ const struct table_spec audit_delays_table =
 	TABLE("delays", "a loop of sleeps: accounted and true CPU time", delay_columns,
 	      .text_hidden = true);
 
-/* Columns of a row in text, with fixed widths that fit a terminal of 80 columns. */
+/* Columns of a row in the text format, with fixed widths that fit a terminal of 80 columns. */
 static const struct column_spec line_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -82,7 +82,10 @@ static size_t nr_finished(const struct audit_delays *d)
 	return nr;
 }
 
-/* Row of the shortest sleep, with the largest or the smallest slack. NULL without a sleep. */
+/*
+ * Row with the shortest sleep and, if several slacks were tried, the largest or the smallest slack.
+ * NULL if no row has a sleep.
+ */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {
 	const struct audit_delay *best = NULL;
@@ -110,7 +113,7 @@ static const char *short_time(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* Notes the effect of the timer slack: a sleep ends late by up to the slack. */
+/* Adds a note about the timer slack: a sleep may end late by up to the slack. */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of audit --paper: published figures beside the figures of this machine. */
+/* Report of audit --paper: compares published figures with the figures of this machine. */
 #include "present/audit.h"
 
 #include <math.h>
@@ -7,12 +7,15 @@
 
 #include "base/clock.h"
 
-/* Loops per delay in the paper. Figures of this machine are scaled to the same number. */
+/*
+ * Number of loop iterations per delay in the paper. Figures of this machine are scaled to this
+ * number of iterations.
+ */
 #define LOOPS 1e7
 
 /*
- * Table 1 of the paper, in seconds. The paper prints "20" for the row between 40 and 60 us, which
- * must be 50.
+ * Table 1 of the paper, in seconds. The paper prints a delay of "20" us in the row between 40 and
+ * 60 us, which must be 50 us.
  */
 static const struct published {
 	uint64_t delay_us;
@@ -69,7 +72,7 @@ static void add_row(struct table *table, const struct audit_delay *delay)
 		.truth = delay->true_each_ns * LOOPS,
 	};
 
-	/* The paper's loops ran with the default slack only. */
+	/* The loops of the paper ran with the kernel's default timer slack only. */
 	for (size_t i = 0; i < ARRAY_SIZE(published); i++)
 		if (delay->slack_ns == AUDIT_DEFAULT_SLACK_NS &&
 		    published[i].delay_us * NSEC_PER_USEC == delay->delay_ns) {
@@ -123,7 +126,10 @@ static const struct audit_delay *find(const struct audit_delays *d, uint64_t del
 	return NULL;
 }
 
-/* Adds a claim with two values: "57.2 us; with a timer slack of 1 ns 8.36 us". */
+/*
+ * Adds a row that compares a claim of the paper with two measured values: "57.2 us; with a timer
+ * slack of 1 ns 8.36 us".
+ */
 static void add_pair(struct table *table, const char *claim, const char *paper, const char *unit,
 		     double with_default, double with_1_ns)
 {

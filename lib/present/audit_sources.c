@@ -58,7 +58,7 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 struct error_row {
 	const char *load, *source;
 	uint64_t window_ns;
-	struct audit_error e; /* null if all windows are void */
+	struct audit_error e; /* null if no window is valid */
 };
 
 static const struct column_spec error_columns[] = {
@@ -83,7 +83,7 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 	for (size_t i = 0; i < nr; i++) {
 		const struct error_row row = {run->name, source, windows_ns[i], errors[i]};
 
-		/* Skip window lengths for which the load was too short. */
+		/* Skip window lengths that exceed the run time of the load. */
 		if (errors[i].windows || errors[i].voids)
 			columns_row(table, &row);
 	}
@@ -108,7 +108,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 
 	if (report->failed)
 		return;
-	/* In a brief run, text shows only the loads. */
+	/* In a brief run, the text format shows only the table of loads. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)
@@ -129,7 +129,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 	}
 }
 
-/* Notes the shown and the true time of the one column that a load tests. */
+/* Adds a note with the shown and the true time in the column of /proc/stat that a load tests. */
 static void say_column(const struct audit_load_run *run, enum audit_mode mode, struct report *report)
 {
 	const struct audit_level *level = &run->levels[mode];

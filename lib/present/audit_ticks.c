@@ -9,7 +9,7 @@
 #include "report/metrics.h"
 
 #define BIN_NS	  100000
-#define NR_BINS	  401 /* up to 40 ms */
+#define NR_BINS	  401 /* the bins cover intervals up to 40 ms */
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 
@@ -68,7 +68,7 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* Set of columns under one load. */
+/* A row for one set of columns of /proc/stat under one load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;
@@ -223,7 +223,10 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 {
 	struct quality_row row = {0};
 
-	/* Sets of one load share their readings. Count the maximum over the sets once per load. */
+	/*
+	 * All sets of columns of a load come from the same readings. Add the maximum over these
+	 * sets once per load.
+	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Verdict of audit from the findings of all experiments, and the list of all tables of audit. */
+/* Formats the verdict of audit from the findings of all experiments; lists all tables of audit. */
 #include "present/audit.h"
 
 #include <errno.h>

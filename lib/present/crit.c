@@ -16,7 +16,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Adds a table. Each metric exists in ns and in cycles; the specification has the metrics in ns. */
+/* Adds a table. Each metric exists in ns and in cycles; @spec has the metrics in ns. */
 static struct table *add_table(const struct crit_engine *engine, const struct table_spec *spec,
 			       const double *percent, unsigned int nr, struct report *report)
 {
@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* Text shows only the spread of the figure that is used to compare runs. */
+/* The text format shows the spread of only one figure, the figure for comparing runs. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -180,7 +180,9 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 	columns_row(table, row);
 }
 
-/* Spread over both off phases, so that a drift during the run widens the range. */
+/*
+ * Spread over the phases before and after tracing, so that a drift during the run widens the range.
+ */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
 	struct crit_spread a = crit_compared(&trace->off_before, op);
@@ -234,7 +236,10 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
-	/* About half of all samples if a pair costs less than a clock step. This is no loss. */
+	/*
+	 * Number of samples below the overhead: about half of all samples if an operation takes
+	 * less than a clock step. These samples are not lost.
+	 */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
@@ -276,7 +281,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Notes which figure is the cost of a pair, with the reason. */
+/* Adds a note that says which figure is the cost of disabling and enabling, with the reason. */
 static void say_believe(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

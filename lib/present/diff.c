@@ -26,9 +26,12 @@ enum kind {
 };
 
 struct figure {
-	const char *key; /* JSON key of the command */
+	const char *key; /* key of the figure in the JSON output of the command */
 	enum kind kind;
-	/* Sums are divided by the length of the window, and are 0 in windows without the row. */
+	/*
+	 * The figure is a sum over the window. Sums are divided by the length of the window, and
+	 * are 0 in windows without this row.
+	 */
 	bool sum;
 };
 
@@ -76,9 +79,9 @@ static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", 
 /* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	const char *names[MAX_NAMES]; /* columns that identify a row; none for runq */
+	const char *names[MAX_NAMES]; /* columns that together identify a row; none for runq */
 	const struct figure *figures;
-	const char *samples; /* name of the independent values of a figure, for notes */
+	const char *samples; /* what counts as one sample of a figure, for notes */
 	/* Each figure is a mean of rounds with the range KEY_low to KEY_high. */
 	bool ranges;
 } subjects[] = {
@@ -98,7 +101,7 @@ struct thing {
 
 struct diff {
 	const struct subject *subject;
-	bool cycles; /* times are in cycles */
+	bool cycles; /* times are in cycles instead of ns */
 	void *by_name; /* tsearch(3) tree of things */
 	struct thing **things;
 	size_t nr_things;
@@ -137,7 +140,7 @@ static void row_name(const struct subject *subject, const struct table *table, s
 	}
 }
 
-/* Finds or adds the thing with that name. NULL if out of memory. */
+/* Finds the thing with this name, or adds a new thing. NULL if out of memory. */
 static struct thing *thing_get(struct diff *diff, char *name)
 {
 	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name), *thing;
@@ -163,7 +166,10 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
-/* Adds the rounds of one run. Ignores a range that does not contain its mean. */
+/*
+ * Adds the mean and the range of the rounds of one run. Ignores a range that does not contain the
+ * mean.
+ */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
 {
@@ -222,7 +228,10 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 	return rc;
 }
 
-/* True if a side was measured with this figure. Otherwise its values are unknown, not 0. */
+/*
+ * True if the file of @side contains this figure. Otherwise the values of this figure are unknown,
+ * not 0.
+ */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
 	for (size_t i = 0; i < diff->nr_things; i++)
@@ -231,7 +240,10 @@ static bool has_figure(const struct diff *diff, int figure, int side)
 	return false;
 }
 
-/* A cgroup without waits has no row in a window. Its sums in this window are 0. */
+/*
+ * A cgroup without waits has no row in a window. The sums of a cgroup without a row are 0 in this
+ * window.
+ */
 static void add_zeros(struct diff *diff, size_t windows, int side)
 {
 	const struct figure *figures = diff->subject->figures;
@@ -298,7 +310,10 @@ const struct table_spec *const diff_tables[] = {
 	&kind_tables[CYCLES], NULL,
 };
 
-/* Changed figures come first, then larger changes. A figure of one side only is the largest. */
+/*
+ * Sorts changed figures first, and larger changes before smaller changes. A figure that only one
+ * file contains counts as the largest change.
+ */
 static int by_change(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
@@ -359,7 +374,7 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	return nr;
 }
 
-/* Number of figures with enough samples on both sides. */
+/* Number of figures with enough samples in both files. */
 static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
@@ -403,7 +418,7 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	/* The counts in the quality of crit are not losses. */
+	/* The counts in the table "quality" of crit are not losses. */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report, "windows of %s have losses: see quality there",
@@ -456,7 +471,7 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 	return 0;
 }
 
-/* Refuses runs of crit with different engines or different work. */
+/* Fails if the field @key, such as the engine of crit, differs between the two files. */
 static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
 {
 	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "report/columns.h"
 
-/* Windows of one saved file. */
+/* All windows that were read from one saved file. */
 struct diff_side {
 	const char *file;
 	struct report **windows;
@@ -19,9 +19,9 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two files, before and after, of one command: load, runq, noise, wake, wake.points or
- * crit. Without @all only changed figures have rows, unless there are too few windows. -EINVAL if
- * the files cannot be compared.
+ * Compares two output files of the same command, before and after a change. Commands are load,
+ * runq, noise, wake, wake.points and crit. Without @all only changed figures have rows, unless the
+ * files have too few windows for a comparison. -EINVAL if the files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

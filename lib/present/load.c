@@ -51,7 +51,7 @@ static const struct column_spec cpu_columns[] = {
 	PLACE(PACKAGE),
 	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
 	CPU(M_BUSY_RATIO, busy_ratio),
-	/* These parts are in the order of the stacked bar. */
+	/* These parts of the load have the order of the stacked bar. */
 	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
 	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
 	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
@@ -65,7 +65,7 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
-	/* The column of a source that this machine lacks has only nulls. */
+	/* The column of a source that this machine lacks contains only null values. */
 #define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
 	SHOWN(COMPARED)
 };
@@ -75,7 +75,10 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 /* Table of --by, with a row for each core, cache, node or package. */
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
-/* Index of the load part in the column of @spec. LOAD_NR_PARTS or more is another column. */
+/*
+ * Index of the load part that the column of @spec shows. LOAD_NR_PARTS or more if the column shows
+ * no load part.
+ */
 static unsigned int part_of(const struct column_spec *spec)
 {
 	size_t first = offsetof(struct cpu_row, part_ratio);
@@ -83,7 +86,10 @@ static unsigned int part_of(const struct column_spec *spec)
 	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-/* Text hides parts that the source cannot measure. With --compare text hides all parts. */
+/*
+ * The text format hides parts of the load that the source cannot measure. With --compare the text
+ * format hides all parts of the load.
+ */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
 {
@@ -147,7 +153,7 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Adds several CPUs as one row, with the topology ids that all of them share. */
+/* Adds several CPUs as one row, with the topology ids that all these CPUs have in common. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {
@@ -270,7 +276,10 @@ static const struct column_spec burst_columns[] = {
 static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
-/* Adds cumulative counts at powers of two, which are exact because they are bucket edges. */
+/*
+ * Adds cumulative counts at powers of two. These counts are exact, because powers of two are bounds
+ * of the histogram buckets.
+ */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {
 	uint64_t sum = 0, total = hist_total(count);

@@ -12,8 +12,8 @@
 #include "report/findings.h"
 
 /*
- * /proc/stat counts in steps of 10 ms. In a window of a second a step is one point, a fifth of what
- * is called wrong; in shorter windows the steps themselves would be the finding.
+ * /proc/stat counts CPU time in steps of 10 ms. In a window of one second, a step is 1 % of the CPU
+ * time. In shorter windows, this rounding alone could look like a wrong figure.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
@@ -33,21 +33,21 @@ static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
 	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
-/* CPUs of which the same can be said. */
+/* CPUs that share one finding: the rule and the kind of work are equal. */
 struct alike {
 	const struct finding_rule *rule;
-	const char *work; /* that takes most of their busy time */
+	const char *work; /* kind of work with most of the busy time of these CPUs, or NULL */
 	struct cpuset cpus;
 	double busy, shown, lost; /* sums of ratios */
 };
 
-/* The parts that are busy time; those after them are not. */
+/* Number of load parts that are busy time. These parts are the first in enum load_part. */
 #define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
 
 static const char *const work_names[NR_BUSY] = {
 	[LOAD_PART_TASK] = "tasks",
 	[LOAD_PART_HARDIRQ] = "interrupts",
-	/* Also those on tasks: the two count as one. */
+	/* Softirq time on idle and softirq time on tasks count as one kind of work. */
 	[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirqs",
 	[LOAD_PART_KSOFTIRQD] = "softirqs in threads",
 	[LOAD_PART_IDLE_LOOP] = "the way into and out of idle states",
@@ -63,7 +63,10 @@ static unsigned int largest_vec(const struct load_vecs *vecs)
 	return most;
 }
 
-/* What takes most of the CPU's busy time; a softirq by its vector, if vectors were measured. */
+/*
+ * Name of the work that takes most of the CPU's busy time. Softirq work has the name of its vector,
+ * if vectors were measured.
+ */
 static const char *main_work(const struct load_window *w, unsigned int cpu)
 {
 	const struct load_cpu_window *c = &w->cpu[cpu];
@@ -83,7 +86,10 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 }
 
 struct grouped {
-	/* By work: two rules, one of them by vector only. By rule: the other two. */
+	/*
+	 * The rules procstat_low and softirq_on_idle can have one entry per kind of work. The other
+	 * rules have one entry.
+	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
 };
@@ -134,7 +140,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	}
 }
 
-/* The task with most time on one of the CPUs; NULL if tasks were not measured. */
+/* The task with the most CPU time on a single CPU of @cpus; NULL if tasks were not measured. */
 static const struct load_task *top_task(const struct load_window *w, const struct cpuset *cpus)
 {
 	const struct load_task *top = NULL;
@@ -146,7 +152,7 @@ static const struct load_task *top_task(const struct load_window *w, const struc
 	return top;
 }
 
-/* "CPU 3 is", "CPUs 2-3 are on average". */
+/* Adds the finding about @alike, which begins with "CPU 3 is" or "CPUs 2-3 are on average". */
 static void say(const struct load_window *w, const struct alike *alike, struct report *report)
 {
 	struct finding f = finding_of(alike->rule, (uint64_t)(alike->lost * (double)report->window_ns));
@@ -186,8 +192,9 @@ static void say(const struct load_window *w, const struct alike *alike, struct r
 }
 
 /*
- * One core had both siblings busy while another had none. Of the window only the sums are known: the
- * overlap of the two states is at least their sum minus the window.
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
+ * total duration of each state in the window is known. Both states overlap for at least the sum of
+ * the two durations minus the length of the window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {
@@ -221,7 +228,7 @@ static void find_shared(const struct load_window *w, struct report *report)
 		     100.0 * (double)f.lost_ns / (double)shared->window_ns, idle->cpu[0]);
 }
 
-/* The pair of different cgroups with most time on one physical core. */
+/* Adds a finding about the two cgroups that shared a physical core for the longest time. */
 static void find_pair(const struct load_window *w, struct report *report)
 {
 	for (size_t i = 0; w->pairs && i < w->nr_pairs; i++) {

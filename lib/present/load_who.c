@@ -18,7 +18,10 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 {
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
-	/* Tasks are read some µs after the end of the window, so the share could exceed 1. */
+	/*
+	 * The CPU times of tasks are read some µs after the end of the window, so the share could
+	 * exceed 1.
+	 */
 	return share > 1.0 ? 1.0 : share;
 }
 
@@ -127,7 +130,10 @@ static void add_lines(const struct load_window *w, struct report *report)
 	}
 }
 
-/* Time of all tasks of @cpu, including steal time, which task times include. */
+/*
+ * CPU time of all tasks on @cpu, including steal time, because the CPU times of tasks include steal
+ * time.
+ */
 static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 {
 	uint64_t ns = 0;
@@ -183,7 +189,8 @@ void load_report_who(const struct load_window *w, struct report *report)
 	const struct {
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
-		const char *unseen, *note; /* what the source cannot see, or the whole note */
+		/* What the source cannot measure, or the text of the whole note. */
+		const char *unseen, *note;
 	} parts[] = {
 		{w->smt, w->cores, add_cores, .unseen = "hyperthread siblings"},
 		{w->cgroups && w->cores, w->pairs, add_pairs,

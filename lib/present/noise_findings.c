@@ -6,7 +6,10 @@
 
 #include "present/overview_rules.h"
 
-/* A delay of a tick and more is no cost of the interrupt itself. */
+/*
+ * Minimum p99 of softirq delays for a finding. Delays of a tick and longer are not caused by the
+ * interrupt itself.
+ */
 #define DELAY_P99_NS 1000000
 
 static const struct finding_rule thread = {"thread_on_core", "kernel_thread", RULE_NOISE,
@@ -27,7 +30,7 @@ static struct finding core_finding(const struct noise_window *w, const struct fi
 	return f;
 }
 
-/* Kworkers have their findings by function. */
+/* Skips kworkers, because other findings name the work functions of kworkers. */
 static void add_threads(const struct noise_window *w, struct report *report)
 {
 	for (size_t i = 0; i < w->nr_sources; i++) {

@@ -58,7 +58,10 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 	}
 }
 
-/* A wrong /proc/stat is a finding. A right one gets a note. */
+/*
+ * Adds a note if the load shown by /proc/stat is right. If the load shown by /proc/stat is wrong,
+ * the report has a finding instead.
+ */
 static void note_load(struct report *report, const struct load_window *w)
 {
 	size_t compared = 0;
@@ -96,7 +99,7 @@ static void note_wake(struct report *report, const struct wake_window *w)
 	}
 }
 
-/* Without a finding, the cgroup with most CPU time shows whether the machine is merely busy. */
+/* Adds a note that there is no finding, and names the cgroup with the most CPU time. */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
 	struct crew crew, busiest = {0};

@@ -8,15 +8,18 @@
 
 extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
 
-/* Adds the findings about groups that wait. Needs the windows of load and of runq with blame. */
+/*
+ * Adds the findings about groups that wait. The overview must have the windows of load and of runq
+ * with blame.
+ */
 void overview_wait_findings(const struct overview_window *window, struct report *report);
 /* Adds all findings of @window to @report. */
 void overview_findings(const struct overview_window *window, struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 /*
- * Report of an available part. @all_in_load: the report of load also has the findings of wake and
- * of the overview, for the live screen. Otherwise each report has the findings about its own
- * figures, and the windows of the other parts add to them.
+ * Builds the report of an available part of the overview. @all_in_load: the report of load also has
+ * the findings of wake and of the overview, for the live screen. Otherwise each report has only the
+ * findings about its own figures. These findings may use windows of the other parts.
  */
 int overview_part_report(const struct overview_window *window, enum overview_part part,
 			 bool all_in_load, struct report **ret_report);

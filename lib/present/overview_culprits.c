@@ -10,14 +10,17 @@
 #define SCHED_DEADLINE 6
 #endif
 
-/* Three steps of nice: a weight of 1024 against 526. */
+/* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
-/* A cgroup that delays another one by more than this share of its own delays is the culprit of both. */
+/*
+ * If the tasks of a cgroup delay each other, but also delay another cgroup by more than this share
+ * of that time, the finding about the other cgroup ranks first.
+ */
 #define DELAYS_OTHER 0.05
 
 /*
- * Lists real-time tasks that use at least a tenth of the real-time CPU time of @crew. The advice
- * does not change the policy of the others.
+ * Filter for real-time tasks that use at least a tenth of the real-time CPU time of @crew. The
+ * recommended command changes the policy of these tasks only.
  */
 static bool is_heavy_realtime(const struct suspect *s, const void *crew)
 {
@@ -30,7 +33,7 @@ static bool is_sched_idle(const struct suspect *s, const void *arg)
 	return s->policy == SCHED_IDLE;
 }
 
-/* True if the task has at most half the weight of the task @top, and another name. */
+/* True if the task has at most half the weight of the task @top, and a different name. */
 static bool is_nicer(const struct suspect *s, const void *arg)
 {
 	const struct suspect *top = arg;
@@ -59,7 +62,10 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 	if (!task)
 		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
-	/* With an ordinary policy a busy task, or a cgroup of it, would still take half of the core. */
+	/*
+	 * Recommend SCHED_IDLE: with SCHED_OTHER a busy task or its cgroup would still take half of
+	 * the core.
+	 */
 	suspects_command(v->o, crew->path, is_heavy_realtime, crew, "chrt -i -p 0", f.command);
 	set_yield(v, crew->path, setting);
 	value = strchr(setting, '=');
@@ -79,7 +85,7 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 
 /* Tasks of the victim that may not use a CPU. */
 struct excluded {
-	uint32_t cpu, tgid; /* tgid 0: of any process */
+	uint32_t cpu, tgid; /* tgid is 0 for tasks of any process */
 };
 
 static bool may_not_use(const struct suspect *s, const void *arg)
@@ -141,7 +147,10 @@ bool say_affinity(const struct victim *v, struct report *report)
 
 	if (!find_excluded(v, &from))
 		return false;
-	/* On the idle CPU the victim would wait for none of the culprits: one finding has all waits. */
+	/*
+	 * On the idle CPU the victim would wait for none of the culprits, so one finding has the
+	 * sum of all waits.
+	 */
 	for (size_t i = 0; i < v->nr_rows; i++)
 		if (is_victim(v, &v->rows[i]) && v->rows[i].culprit.kind == RUNQ_PARTY_GROUP) {
 			struct crew crew;
@@ -174,7 +183,10 @@ bool say_affinity(const struct victim *v, struct report *report)
 	return true;
 }
 
-/* True if tasks that pass @is have at least half of the cgroup's wake-ups: most waits are theirs. */
+/*
+ * True if tasks that pass @is have at least half of the cgroup's wake-ups, and so probably most of
+ * the cgroup's waits.
+ */
 static bool wake_most(const struct victim *v, suspect_filter is, const void *arg)
 {
 	const struct suspects *tasks = &v->o->suspects;
@@ -194,8 +206,8 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
 }
 
 /*
- * Tasks that have a lower priority than @top, or SCHED_IDLE. The figure is that of the whole cgroup:
- * waits are not known by task.
+ * Adds a finding if most waits are of tasks with a lower priority than @top or with SCHED_IDLE. The
+ * finding has the wait time of the whole cgroup, because the wait time of single tasks is unknown.
  */
 static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost,
 			 struct report *report)
@@ -235,8 +247,8 @@ static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost
 }
 
 /*
- * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). Tasks of a cgroup with
- * little load wait for each other because other tasks slow them down.
+ * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If the cgroup has
+ * little load, its tasks wait for each other only because tasks of other cgroups slow them down.
  */
 static double own_load(const struct overview_window *o, const struct crew *crew)
 {
@@ -263,14 +275,17 @@ void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, stru
 	}
 	if (say_priority(v, wait_ns, lost, report))
 		return;
-	/* SCHED_IDLE means to wait for every other task, and most of this waiting is theirs. */
+	/*
+	 * Tasks with SCHED_IDLE are meant to wait for all other tasks, so their waits give no
+	 * finding.
+	 */
 	if (crew->top && crew->top->policy == SCHED_IDLE)
 		return;
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
-	/* One command that uses most of the time stands out only if there are others beside it. */
+	/* Name the busiest command only if the cgroup has tasks with other names too. */
 	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
 	    !(v->process && has_name(v->process, crew->top->name)) &&
 	    (double)crew->top_ns > RULE_MOST * (double)crew->ns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names the causes of an overview window, group by group. docs/methods/findings.md has the rules. */
+/* Finds the causes of waits, group by group. docs/methods/findings.md describes the rules. */
 #include "present/overview.h"
 
 #include <math.h>
@@ -10,14 +10,20 @@
 #include "present/overview_rules.h"
 #include "present/runq.h"
 
-/* Weight of waits of short-lived processes, which begin with one, and of the task that starts them. */
+/*
+ * Minimum factor for the wait time of short-lived processes and their parent. Each new process
+ * begins with a wait.
+ */
 #define FORKED 0.1
-/* Waits with a shorter p99 are the cost of a switch, not a delay. */
+/* Minimum p99 of waits for a finding. Shorter waits are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
-/* No idle state takes longer to leave. */
+/* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 100000000
 
-/* Wake-ups of a cgroup's tasks that are not CPU-bound; INFINITY if cgroups of tasks are unknown. */
+/*
+ * Number of wake-ups of the tasks in a cgroup that are not CPU-bound; INFINITY if the cgroups of
+ * tasks are unknown.
+ */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
 	double wakeups = 0.0;
@@ -32,9 +38,10 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 }
 
 /*
- * Splits the victim's waits for cores: waits from wake-ups, and waits after a preemption of tasks
- * that sleep. runq books the rest of a wait after a migration as a wait from a wake-up, and the
- * balancer migrates CPU-bound tasks all the time. So the number of wake-ups is an upper bound.
+ * Splits the victim's wait time into waits after wake-ups and waits after preemptions of tasks that
+ * are not CPU-bound. runq counts a wait that continues after a migration as a wait after a wake-up,
+ * and the load balancer often migrates CPU-bound tasks. So the number of wake-ups limits the number
+ * of waits after wake-ups.
  */
 static void split_waits(struct victim *v)
 {
@@ -57,7 +64,7 @@ static void split_waits(struct victim *v)
 	if (!(all > 0.0))
 		return;
 	v->rested = sleepers / all * (1.0 - v->delayed);
-	/* A longer list is cut. */
+	/* The list of tasks has at most SUSPECTS_LIVE entries, so a full list may be incomplete. */
 	if (tasks->nr >= SUSPECTS_LIVE)
 		wakeups = wakeups_of(v->o, v->group->party.group->cgroup_id);
 	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
@@ -65,7 +72,10 @@ static void split_waits(struct victim *v)
 		v->delayed *= bound / woken;
 }
 
-/* Finds the process of the root with most wake-ups, and its share of the root's waits. */
+/*
+ * Finds the process in the root cgroup with the most wake-ups, and the share of this process in the
+ * root's waits.
+ */
 static void name_process(struct victim *v)
 {
 	const struct suspects *tasks = &v->o->suspects;
@@ -77,7 +87,7 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Kernel threads serve no requests. */
+		/* Skip kernel threads, because they serve no requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group))
 			continue;
 		for (size_t j = i; j < tasks->nr; j++)
@@ -89,7 +99,10 @@ static void name_process(struct victim *v)
 	}
 	if (!v->process)
 		return;
-	/* Waits after preemptions begin with no wake-up. */
+	/*
+	 * Waits after preemptions have no wake-up, so the number of waits can exceed the number of
+	 * wake-ups.
+	 */
 	if (all < v->group->count)
 		all = v->group->count;
 	v->process_share = (double)most / (double)all;
@@ -131,7 +144,7 @@ static bool is_below(const char *path, const char *top, size_t len)
 	return !strncmp(path, top, len) && (path[len] == '/' || !path[len]);
 }
 
-/* The cgroup other than the victim that uses most of the quota; "" if the victim does. */
+/* Path of the cgroup that uses most of the quota; "" if this cgroup is the victim. */
 static const char *quota_user(const struct victim *v, size_t len, double *ret_share)
 {
 	const struct suspects *tasks = &v->o->suspects;
@@ -156,7 +169,7 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	return *ret_share > RULE_MOST ? user : "";
 }
 
-/* True if another group waits for the same quota, whose tasks sleep. */
+/* True if another group, whose tasks are not CPU-bound, waits for the same quota. */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
 	const struct runq_window *w = v->o->runq;
@@ -175,7 +188,10 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 	return false;
 }
 
-/* The quota above the victim that throttled longest; NULL if there is none. */
+/*
+ * Of the victim's cgroup and its ancestors, the cgroup whose quota throttled tasks longest; NULL if
+ * no quota is set.
+ */
 static const struct settings_level *quota_level(const struct victim *v)
 {
 	const struct settings_level *found = NULL;
@@ -208,7 +224,10 @@ static void say_quota(const struct victim *v, struct report *report)
 		return;
 	}
 	user = quota_user(v, level->len, &share);
-	/* A group that uses up a quota and never sleeps is the culprit of the others. */
+	/*
+	 * A CPU-bound group that uses up the quota is the culprit for other groups below this
+	 * quota.
+	 */
 	if (!*user && v->delayed + v->rested < RULE_MOST &&
 	    quota_delays_other(v, level->len, report))
 		return;
@@ -223,7 +242,7 @@ static void say_quota(const struct victim *v, struct report *report)
 		     v->name, f.culprit, cpus, cpus == 1.0 ? "" : "s", rate, 100.0 * f.share, by);
 }
 
-/* The idle state from which timers of any core came latest in sum; NULL: unknown. */
+/* The idle state with the largest sum of wake latencies on one core; NULL if unknown. */
 static const struct wake_state *slowest_state(const struct overview_window *o)
 {
 	const struct wake_state *most = NULL;
@@ -241,7 +260,10 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 	const struct wake_state *state = slowest_state(v->o);
 	char rate[48];
 
-	/* One long wait is half of it: no idle exit, but perhaps a core that a hypervisor stopped. */
+	/*
+	 * Skip if a single wait is more than half of the sum and longer than any idle exit. The
+	 * hypervisor may have stopped the core.
+	 */
 	if (!findings_due(report, RULE(IDLE_EXIT), lost) ||
 	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
 		return;
@@ -255,8 +277,8 @@ static void say_idle_exit(const struct victim *v, struct report *report)
 }
 
 /*
- * Longest delay that the victim's cgroup causes another one. A cgroup that also delays itself has more
- * tasks than CPUs, and the other one suffers from that without its own doing.
+ * Longest wait time that the victim's cgroup causes in another cgroup. If the victim's cgroup has
+ * more tasks than CPUs, its tasks delay each other and also tasks of other cgroups.
  */
 static uint64_t caused_ns(const struct victim *v)
 {
@@ -283,7 +305,7 @@ static uint64_t caused_ns(const struct victim *v)
 	return most;
 }
 
-/* Adds findings about the rows of blame, by the kind of culprit. */
+/* Adds findings about the victim's waits, by the kind of culprit. */
 static void say_waits(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0;
@@ -323,7 +345,7 @@ static const struct suspect *first_starved(const struct overview_window *o, cons
 	return NULL;
 }
 
-/* True if a quota makes the cgroup wait. */
+/* True if a quota causes more than half of the cgroup's wait time. */
 static bool is_throttled(const struct overview_window *o, const char *path)
 {
 	for (size_t i = 0; i < o->runq->nr_groups; i++) {
@@ -336,7 +358,10 @@ static bool is_throttled(const struct overview_window *o, const char *path)
 	return false;
 }
 
-/* True if the starved task or a cgroup of it has a lower priority or weight than the default. */
+/*
+ * True if the starved task has a lower priority than the default, or one of the task's cgroups has
+ * a lower weight than the default.
+ */
 static bool is_meant_to_wait(const struct overview_window *o, const struct suspect *s)
 {
 	const struct settings *settings = settings_of(o, s->cgroup);
@@ -349,7 +374,10 @@ static bool is_meant_to_wait(const struct overview_window *o, const struct suspe
 	return light;
 }
 
-/* True if waits of the cgroup have no finding, because its starved task has one. */
+/*
+ * True if the finding about a starved task of the cgroup replaces the finding about the cgroup's
+ * waits.
+ */
 static bool is_replaced(const struct victim *v)
 {
 	const struct suspect *s = first_starved(v->o, v->path);
@@ -368,7 +396,7 @@ static bool has_finding(const struct report *report, const char *victim)
 	return false;
 }
 
-/* @taken: part of the waits that interrupts account for. */
+/* @taken: share of the wait time that interrupts caused. */
 static void say_victim(const struct overview_window *o, const struct runq_group_window *group,
 		       double taken, struct report *report)
 {
@@ -383,8 +411,9 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 }
 
 /*
- * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so a task
- * that never runs has no waits there. The culprit is the task with most time on the same CPU.
+ * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so the
+ * figures of runq lack a task that never runs. The culprit is the task with the most time on the
+ * CPU of the starved task.
  */
 static void say_starved(const struct overview_window *o, const struct suspect *s,
 			struct report *report)

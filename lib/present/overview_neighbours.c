@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings about other cgroups that had the core, with the setting that makes them yield. */
+/* Findings about cgroups that ran on the core while the victim waited, with settings that help. */
 #include "present/overview_rules.h"
 
 #include <sched.h>
@@ -9,19 +9,25 @@
 
 #include "base/array.h"
 
-/* Culprits of one victim; the remaining ones have shorter waits behind them. */
+/* Maximum number of rivals of one victim. */
 #define RIVALS 32
 
-/* Cgroups that compete with the victim's as one: a culprit, or culprits below one cgroup. */
+/*
+ * A competitor of the victim's cgroup: a single culprit, or all culprits below one common cgroup.
+ */
 struct rival {
-	const struct runq_party *party; /* culprit with most waits behind it */
+	const struct runq_party *party; /* culprit with the longest wait time of the victim */
 	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
 	size_t nr;  /* culprits */
-	uint64_t wait_ns; /* waits of the victim behind ordinary tasks of the culprits */
+	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
+	uint64_t wait_ns;
 	struct crew crew;
 };
 
-/* Length of the path of the level of @path just below the deepest common ancestor with @other. */
+/*
+ * Returns the length of the path of a cgroup: the ancestor of @path that is a child of the deepest
+ * common ancestor of @path and @other.
+ */
 static size_t level_below_common(const char *path, const char *other)
 {
 	size_t i = 0, common = 0;
@@ -34,7 +40,10 @@ static size_t level_below_common(const char *path, const char *other)
 	return common + 1 + strcspn(path + common + 1, "/");
 }
 
-/* Length of the part of @path that competes with @other, or 0 if @path is an ancestor of @other. */
+/*
+ * Length of the path of the ancestor of @path that competes with @other for CPU time, or 0 if @path
+ * is an ancestor of @other.
+ */
 static size_t rival_len(const char *path, const char *other)
 {
 	size_t len = strlen(path);
@@ -62,15 +71,16 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 	if (level && level->idle == 0)
 		finding_format(setting, FINDING_TEXT, "%s%.*s/cpu.idle=1", o->mounts.cpu,
 			       (int)level->len, culprit);
-	/* The kernel refuses a weight for a cgroup with cpu.idle. */
+	/* The kernel refuses to set the weight of a cgroup whose cpu.idle is 1. */
 	else if (level && level->idle < 0 && level->weight > 2)
 		finding_format(setting, FINDING_TEXT, "%s%.*s/%s", o->mounts.cpu, (int)level->len,
 			       culprit, o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
 }
 
 /*
- * A command that moves the parent of the root's short-lived processes into a new cgroup that yields
- * to all others. Measured with Linux 6.12: SCHED_IDLE for the parent left half of the waiting.
+ * Formats a command that moves the parent of short-lived processes from the root cgroup into a new
+ * cgroup with the lowest weight. SCHED_IDLE for the parent removes only half of the wait time
+ * (measured with Linux 6.12).
  */
 static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
 {
@@ -116,13 +126,13 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 		     by, v->who, wait_text(v, report, &f, rate, sizeof(rate)));
 }
 
-/* True if all tasks of the crew have exited: the cgroup was made for them. */
+/* True if all tasks of the crew have exited. Their cgroup probably existed only for these tasks. */
 static bool is_gone(const struct crew *crew)
 {
 	return crew->exited && !crew->top;
 }
 
-/* True if the culprit @path, whose tasks are @crew, counts in the row of @r. */
+/* True if the culprit @path, whose tasks are @crew, is part of the rival @r. */
 static bool counts_in(const struct rival *r, const char *path, size_t len, const struct crew *crew)
 {
 	const char *other = runq_party_path(r->party);
@@ -160,7 +170,10 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 		rivals[j].nr++;
 		rivals[j].wait_ns += wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
 		crew_add(&rivals[j].crew, &crew);
-		/* New cgroups for each process need not be below one cgroup. */
+		/*
+		 * If each process gets a new cgroup, these cgroups may lack a common ancestor below
+		 * the root.
+		 */
 		if (rivals[j].len != len || strncmp(runq_party_path(rivals[j].party), path, len)) {
 			rivals[j].len = 0;
 			rivals[j].crew.path = "/";
@@ -170,7 +183,7 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 	return nr;
 }
 
-/* True if the first cgroup makes the other one wait. */
+/* True if cgroup @one makes cgroup @other wait. */
 static bool delays(const struct victim *v, const struct runq_group *one,
 		   const struct runq_group *other)
 {
@@ -181,8 +194,9 @@ static bool delays(const struct victim *v, const struct runq_group *one,
 }
 
 /*
- * True if the culprit uses less than a quarter of the victim's CPU time, or less than four fifths if
- * both make each other wait: the victim takes more from it.
+ * True if the culprit uses less than a quarter of the victim's CPU time, or less than four fifths
+ * if both cgroups make each other wait. The victim then delays the culprit more than the culprit
+ * delays the victim.
  */
 static bool is_modest(const struct victim *v, const struct rival *r, const struct crew *crew)
 {
@@ -193,7 +207,7 @@ static bool is_modest(const struct victim *v, const struct rival *r, const struc
 		(5 * ns < 4 * own_ns && delays(v, v->group->party.group, r->party->group)));
 }
 
-/* True if the rival already yields to all others. */
+/* True if the rival already has the lowest priority, by cpu.idle or SCHED_IDLE. */
 static bool yields(const struct victim *v, const struct rival *r)
 {
 	const struct settings_level *level = rival_level(v->o, runq_party_path(r->party), v->path);
@@ -202,15 +216,18 @@ static bool yields(const struct victim *v, const struct rival *r)
 }
 
 /*
- * True if the culprit uses at least half as much CPU time again as the victim. Otherwise the waits of
- * the victim after preemptions are its share of the core.
+ * True if the culprit uses more than 1.5 times the CPU time of the victim. Otherwise the victim's
+ * waits after preemptions are normal, because victim and culprit share the core fairly.
  */
 static bool takes_more(const struct victim *v, const struct crew *crew)
 {
 	return 2 * (crew->ns + crew->exited_ns) > 3 * crew_ns(&v->crew);
 }
 
-/* Name of a rival for a sentence: its cgroup, or the cgroup above all of its culprits. */
+/*
+ * Formats the name of a rival for a sentence: the cgroup of the culprit, or the common cgroup of
+ * several culprits.
+ */
 static void name_rival(const struct victim *v, const struct rival *r, char name[FINDING_NAME])
 {
 	const char *path = runq_party_path(r->party);
@@ -225,7 +242,10 @@ static void name_rival(const struct victim *v, const struct rival *r, char name[
 		finding_format(name, FINDING_NAME, "%zu cgroups such as %s", r->nr, path);
 }
 
-/* One command that makes all rivals yield; "" if a path needs quotes, or the text is too long. */
+/*
+ * Formats one command that lowers the priority of all rivals; "" if a path needs quotes, or the
+ * text is too long.
+ */
 static void yield_all(const struct victim *v, const struct rival *rivals, size_t nr,
 		      char command[FINDING_TEXT])
 {
@@ -247,7 +267,10 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
 		       file);
 }
 
-/* Text about the weights of victim and rival, if the rival's weight is at least twice the victim's. */
+/*
+ * Formats a text about the weights of victim and rival, if the rival's weight is at least twice the
+ * victim's weight.
+ */
 static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
 {
 	const struct settings_level *own = rival_level(v->o, v->path, path);
@@ -261,7 +284,7 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 	return buf;
 }
 
-/* Advice for one rival, if no setting makes it yield. */
+/* Adds advice about one rival if no cgroup setting can lower the priority of this rival. */
 static void advise(const struct victim *v, const struct rival *r, struct finding *f)
 {
 	const char *path = runq_party_path(r->party);
@@ -270,13 +293,19 @@ static void advise(const struct victim *v, const struct rival *r, struct finding
 	if (yields(v, r))
 		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
 			  "taskset or cpuset.cpus, or run less of it";
-	/* Tasks of an ancestor compete one by one, and have no weight but their priority. */
+	/*
+	 * Each task in an ancestor of the victim's cgroup competes by itself: its weight depends
+	 * only on its own priority.
+	 */
 	else if (top && top->policy == SCHED_OTHER &&
 		 (double)r->crew.top_ns >= RULE_MOST / 2 * (double)(r->crew.ns + r->crew.exited_ns))
 		suspects_command(v->o, path, has_name, top->name, "chrt -i -p 0", f->command);
 }
 
-/* Adds one finding about @nr rivals; if there are several, a setting makes each of them yield. */
+/*
+ * Adds one finding about @nr rivals. If @nr is above 1, each rival has a setting that lowers its
+ * priority.
+ */
 static void say_rivals(const struct victim *v, const struct rival *rivals, size_t nr,
 		       struct report *report)
 {
@@ -328,7 +357,7 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 		     heavier_text(v, path, heavier, sizeof(heavier)));
 }
 
-/* Adds one finding if cpu.idle of the victim's cgroup is 1. True if it is. */
+/* Adds one finding if cpu.idle of the victim's cgroup is 1. Returns true if cpu.idle is 1. */
 static bool say_victim_idle(const struct victim *v, const struct rival *rivals, size_t nr,
 			    struct report *report)
 {
@@ -352,7 +381,7 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 	return true;
 }
 
-/* True if a setting of its cgroup makes the rival yield. */
+/* True if a setting of the rival's cgroup can lower the rival's priority. */
 static bool can_yield(const struct victim *v, const struct rival *r)
 {
 	char setting[FINDING_TEXT];
@@ -361,7 +390,10 @@ static bool can_yield(const struct victim *v, const struct rival *r)
 	return setting[0] && !is_short_lived(v->o, &r->crew);
 }
 
-/* True if the rival takes the place of the first one if only that one yields. */
+/*
+ * True if rival @r would delay the victim instead, if only the priority of rival @first were
+ * lowered.
+ */
 static bool replaces(const struct victim *v, const struct rival *r, const struct rival *first)
 {
 	if (!can_yield(v, r) || !can_yield(v, first))
@@ -370,7 +402,7 @@ static bool replaces(const struct victim *v, const struct rival *r, const struct
 	       (2 * r->crew.ns >= first->crew.ns && is_cpu_bound(r->crew.ns, r->crew.sleeps));
 }
 
-/* True if the busiest tasks of both may use the same CPU. */
+/* True if the busiest tasks of @one and @other may use the same CPU. */
 static bool share_cpu(const struct crew *one, const struct crew *other)
 {
 	unsigned int cpu;
@@ -382,7 +414,7 @@ static bool share_cpu(const struct crew *one, const struct crew *other)
 	return false;
 }
 
-/* Adds CPU-bound cgroups that the victim did not wait for: they ran on other CPUs by chance. */
+/* Adds CPU-bound cgroups that could delay the victim, but ran on other CPUs by chance. */
 static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], size_t nr)
 {
 	const struct runq_window *w = v->o->runq;
@@ -393,7 +425,10 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 		const char *path = runq_party_path(party);
 		size_t j = 0;
 
-		/* Cgroups that share a CPU wait for it. Groups with most waits come first. */
+		/*
+		 * Groups are sorted by wait time, longest first. A group with little wait time
+		 * shares no CPU with the victim.
+		 */
 		if ((double)w->groups[i].sum_ns < RULE_WAITS * (double)w->window_ns)
 			break;
 		r.len = rival_len(path, v->path);
@@ -410,8 +445,8 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 }
 
 /*
- * Cgroups that the victim waits for at least half as long as for the first are named together: if
- * only one of them yields, the others take its place.
+ * One finding names all cgroups that cause at least half as much wait time as the first cgroup: if
+ * the priority of only one cgroup were lowered, the others would still delay the victim.
  */
 void say_neighbours(const struct victim *v, struct report *report)
 {

@@ -7,7 +7,9 @@
 
 #include "present/runq.h"
 
-/* A source on all cores where it takes at least RULE_NOISE of the time. */
+/*
+ * A noise source, summed over all cores on which the source takes at least RULE_NOISE of the time.
+ */
 struct spread {
 	const struct noise_source *worst;
 	uint64_t ns, count;
@@ -20,7 +22,10 @@ static bool is_due(const struct noise_window *w, const struct noise_source *s)
 	       (double)s->ns >= RULE_NOISE * (double)w->window_ns;
 }
 
-/* False if the source is not due, or an earlier row is the same source on another core. */
+/*
+ * Sums the source of @row over all cores. False if the source takes too little time, or an earlier
+ * row has the same source.
+ */
 static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
 {
 	const struct noise_source *first = &w->sources[row];
@@ -54,7 +59,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* The task with most sleeps on a CPU; NULL if unknown. */
+/* The task that went to sleep most often on a CPU; NULL if unknown. */
 static const struct suspect *sleeper_on(const struct overview_window *o, uint32_t cpu)
 {
 	const struct suspect *most = NULL;
@@ -79,7 +84,10 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 	return top;
 }
 
-/* Names the core, the function and the task behind the IPIs; false if they are no IPIs. */
+/*
+ * Names the sending core, the function and the task that caused the IPIs; false for other
+ * interrupts.
+ */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)
 {
@@ -87,7 +95,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	const struct noise_sender *call = top_sender(&o->noise->calls, all->worst->cpu);
 	const struct suspect *task;
 
-	/* Interrupts that nobody sent are no IPIs. */
+	/* An interrupt without a recorded sender is not an IPI. */
 	if (all->worst->kind != NOISE_KIND_VECTOR || !from || from->count < all->worst->count / 2)
 		return false;
 	task = suspects_busiest(&o->suspects, from->from_cpu);
@@ -104,7 +112,7 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	return true;
 }
 
-/* The task that a timer wakes, if it leaves the core as often as the timer fires. */
+/* Names the task that a timer wakes, if the task sleeps as often as the timer fires. */
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {
@@ -125,7 +133,7 @@ static double busy_ns(const struct load_window *w, uint32_t cpu)
 	return busy > 0.0 ? busy : (double)w->window_ns;
 }
 
-/* Setting that moves a device's interrupt to the cores that it does not take now. */
+/* Sets the affinity of a device's interrupt to the cores that the interrupt does not load now. */
 static void move_line(const struct overview_window *o, const struct spread *all, struct finding *f)
 {
 	const struct noise_window *w = o->noise;
@@ -197,7 +205,9 @@ double say_noise(const struct overview_window *o, struct report *report)
 	return taken;
 }
 
-/* Kernel threads that do the same: "kworker/u8:1-loop0" and "kworker/u8:3-loop0", "ksoftirqd/0". */
+/*
+ * True if two kernel threads do the same work, like "kworker/u8:1-loop0" and "kworker/u8:3-loop0".
+ */
 static bool same_work(const struct suspect *a, const struct suspect *b)
 {
 	const char *of_a = strpbrk(a->name, "-+"), *of_b = strpbrk(b->name, "-+");
@@ -207,7 +217,9 @@ static bool same_work(const struct suspect *a, const struct suspect *b)
 	return !strncmp(a->name, b->name, strcspn(a->name, "/") + 1);
 }
 
-/* The softirq vector that waited longest in sum for ksoftirqd of a CPU; NULL if unknown. */
+/*
+ * Name of the softirq vector with the longest total wait for ksoftirqd on a CPU; NULL if unknown.
+ */
 static const char *delayed_vector(const struct noise_window *w, uint32_t cpu)
 {
 	const struct noise_delay *most = NULL;
@@ -218,7 +230,7 @@ static const char *delayed_vector(const struct noise_window *w, uint32_t cpu)
 	return most ? load_vec_name(most->vec) : NULL;
 }
 
-/* The function of workqueues with most time on all cores; NULL if unknown. */
+/* The workqueue function with the most CPU time, summed over all cores; NULL if unknown. */
 static const struct noise_function *top_function(const struct noise_window *w, uint64_t *ret_ns)
 {
 	const struct noise_function *most = NULL;
@@ -237,7 +249,10 @@ static const struct noise_function *top_function(const struct noise_window *w, u
 	return most;
 }
 
-/* What kernel threads did, with the thread or the kind of threads that used most time. */
+/*
+ * Adds a finding about kernel threads. The culprit is the thread or the kind of threads with the
+ * most CPU time.
+ */
 static void say_threads(const struct victim *v, const struct suspect *top, double ns, double all,
 			struct finding *f, struct report *report)
 {
@@ -256,7 +271,10 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	} else if (!strncmp(top->name, "migration/", 10)) {
 		f->rule = RULE(STOP_MACHINE);
 	} else if (!strncmp(top->name, "kworker/", 8)) {
-		/* Any worker of its pool may execute the next work: no priority of one helps. */
+		/*
+		 * Changing the priority of one worker does not help, because any worker of the pool
+		 * may execute the next work item.
+		 */
 		f->next = "find out what queues this work: subtick trace";
 	} else if (top->nice < 19) {
 		finding_set(f->command, "renice -n 19 -p %u", top->pid);

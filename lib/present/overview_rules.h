@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules that turn an overview window into findings. Pure: no file is read. */
+/* Rules that turn an overview window into findings. The rules read no files. */
 #ifndef SUBTICK_PRESENT_OVERVIEW_RULES_H
 #define SUBTICK_PRESENT_OVERVIEW_RULES_H
 
@@ -9,11 +9,14 @@
 #define RULE_WAITS 0.01 /* 10 ms of waiting per second, by all tasks of a group */
 #define RULE_NOISE 0.05 /* of a core */
 #define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
-#define RULE_MOST  0.5	/* share from which a task stands for its cgroup */
-/* A culprit with a smaller share of the victim's waiting is not named: ending it would not help. */
+#define RULE_MOST  0.5	/* minimum share of a sum that counts as most of the sum */
+/*
+ * Minimum share of the victim's wait time for naming a culprit. Stopping a smaller culprit would
+ * not help.
+ */
 #define RULE_SHARE 0.05
 
-/* Weight of waits that a setting asks for (SCHED_IDLE, cpu.idle) or that a cgroup causes itself. */
+/* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of victim or culprit. */
 #define RULE_LIGHT 0.1
 
 enum overview_rule {
@@ -39,27 +42,28 @@ enum overview_rule {
 extern const struct finding_rule overview_rules[];
 #define RULE(name) (&overview_rules[RULE_##name])
 
-/* Tasks of one cgroup, or of several that are judged together. */
+/* Tasks of one cgroup, or of several cgroups that get one finding together. */
 struct crew {
 	const char *path;
 	const struct suspect *top; /* ordinary task with most CPU time, or NULL if none is known */
-	/* Most CPU time with a real-time or deadline policy, or NULL. */
+	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
-	const struct suspect *exited; /* processes of one name that exited, or NULL */
+	const struct suspect *exited; /* processes that exited, all with the same name, or NULL */
 	/*
-	 * Task that started all of them, or NULL. It is in the same cgroup, unless the cgroup has no
-	 * live task. @parents counts changes of the task, whose name stays the same.
+	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of these
+	 * processes, unless that cgroup has no live task. @parents counts parents with different
+	 * PIDs and the same name.
 	 */
 	const struct suspect *parent;
 	unsigned int parents;
-	/* CPU time of live, exited and real-time tasks, and of subtick. */
+	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
-	uint64_t top_ns, top_count; /* of all tasks with the name of @top */
-	uint64_t sleeps;	    /* of the live tasks */
-	uint64_t exited_count;	    /* of all processes with the name of @exited */
+	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
+	uint64_t sleeps;	    /* number of sleeps of the live tasks */
+	uint64_t exited_count;	    /* number of exited processes with the name of @exited */
 };
 
-/* A group that waits. */
+/* A group of tasks that waits for CPU time. */
 struct victim {
 	const struct overview_window *o;
 	const struct runq_group_window *group;
@@ -67,31 +71,44 @@ struct victim {
 	const char *name, *path;
 	char buf[32];
 	/*
-	 * Subject of sentences: the name of the cgroup. The root is no service. There it is the
-	 * process with most wake-ups: "make (PID 7 in /)".
+	 * Subject of the sentence in a finding: the name of the cgroup. For the root cgroup, the
+	 * subject is the process with the most wake-ups: "make (PID 7 in /)".
 	 */
 	char who[FINDING_NAME];
-	const struct suspect *process; /* that process; NULL for other cgroups */
-	double process_share;	       /* share of the root's waits; 1.0 for other cgroups */
-	const struct suspect *starved; /* the only victim: a task that never ran in the window */
-	/* Shares of its waits for cores: from wake-ups, and after preemptions of tasks that sleep. */
+	const struct suspect *process; /* root cgroup only: process with the most wake-ups */
+	/* Share of the root's waits that @process has; 1.0 for other cgroups. */
+	double process_share;
+	const struct suspect *starved; /* task that never ran in the window, or NULL */
+	/*
+	 * Shares of the victim's wait time: waits after wake-ups, and waits after preemptions of
+	 * tasks that are not CPU-bound.
+	 */
 	double delayed, rested;
-	double weight; /* share of the waits that is neither due to interrupts nor of other processes */
-	const struct runq_blame *rows; /* waits by culprit, also of other victims */
+	/*
+	 * Share of the wait time that is neither caused by interrupts nor spent by other processes.
+	 */
+	double weight;
+	/* Wait time per pair of victim and culprit, for all victims. */
+	const struct runq_blame *rows;
 	size_t nr_rows;
 	struct crew crew;
 };
 
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
-/* Finding of @rule about the victim. Without a figure of its own the cause has no p99. */
+/*
+ * Returns a finding of @rule about the victim. The finding has a p99 only if one cause makes up
+ * almost all waits.
+ */
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
 const struct settings *settings_of(const struct overview_window *o, const char *path);
 /* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
 const struct settings_level *level_of(const struct overview_window *o, const char *path,
 				      size_t len);
-/* The task with most CPU time in a cgroup that passes the filter, or NULL. */
+/*
+ * Of the tasks in cgroup @path that pass the filter @is, the task with the most CPU time, or NULL.
+ */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
 void crew_of(const struct overview_window *o, const struct runq_group *group,
@@ -101,67 +118,89 @@ void crew_add(struct crew *crew, const struct crew *other);
 bool is_short_lived(const struct overview_window *o, const struct crew *crew);
 /*
  * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
- * 8; do chrt -i -p 0 $p; done". "" if there is none, or more than 32.
+ * 8; do chrt -i -p 0 $p; done". @command is "" if no task or more than 32 tasks pass.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
-/* The s of "CPUs" after a number with two digits. */
+/* Plural ending of "CPU" after @cpus, which is printed with two digits. */
 static inline const char *cpus_plural(double cpus)
 {
 	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
 }
-/* "; 4 tasks named burner use 1.9 CPUs", or "". */
+/* Formats the CPU use of the busiest tasks: "; 4 tasks named burner use 1.9 CPUs", or "". */
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size);
-/* "402 ms per second, 80 % of its waiting (p99 3.1 ms)"; without the p99 if there are more causes. */
+/*
+ * Formats wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". Omits the p99 if the
+ * waits have several causes.
+ */
 const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
 		      char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
-/* True if a task that ran for @ns slept so rarely that its waits are its share of the core. */
+/*
+ * True if a task that ran for @ns slept so rarely that it counts as CPU-bound. Waits of a CPU-bound
+ * task are no delay: the task shares the core with others.
+ */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
-/* True if the suspect is a task of the group, or stands for exited ones. */
+/* True if @s is a live task of the group, or the sum of the group's exited processes. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
-/* CPU time of all tasks of a cgroup but subtick. */
+/* CPU time of all tasks of a cgroup, except the tasks of subtick. */
 static inline uint64_t crew_ns(const struct crew *crew)
 {
 	return crew->ns + crew->exited_ns + crew->realtime_ns;
 }
-/* Part of @wait_ns behind tasks of the crew that used @ns of CPU time. */
+/* Part of @wait_ns caused by tasks that used @ns of the crew's CPU time. */
 uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns);
 /* True if the row has waits of the victim. */
 bool is_victim(const struct victim *v, const struct runq_blame *row);
-/* Without tasks and without a setting: the overview measures the tasks and names them. */
+/*
+ * Recommends "subtick --once", which names the tasks, if tasks were not measured and @f has neither
+ * a setting nor a command.
+ */
 void ask_overview(const struct victim *v, struct finding *f);
-/* True if "PATH=VALUE" is not empty and a shell reads it as one word without quotes. */
+/*
+ * True if the text "PATH=VALUE" is not empty and a shell reads the text as one word without quotes.
+ */
 bool setting_is_plain(const char *setting);
 
-/* Adds a finding if the victim waits while a CPU is idle that it may not use. True if it does. */
+/*
+ * Adds a finding if the victim waits while a CPU that the victim may not use is idle. Returns true
+ * if a finding was added.
+ */
 bool say_affinity(const struct victim *v, struct report *report);
 /*
- * Add a finding about @wait_ns of waits behind real-time tasks, and behind tasks of the same cgroup.
- * @caused_ns: longest delay that this cgroup causes another one.
+ * Both functions add a finding about the wait time @wait_ns, caused by real-time tasks or by tasks
+ * of the victim's own cgroup. @caused_ns: longest wait time that the victim's cgroup causes in
+ * another cgroup.
  */
 void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
 		  struct report *report);
 void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report);
-/* Adds a finding about processes of the crew that exited. @of is the name of their cgroup. */
+/*
+ * Adds a finding about exited processes of the crew as the culprits. @of is the name of the cgroup
+ * of these processes.
+ */
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
-/* Adds findings about waits behind ordinary tasks of other cgroups. */
+/* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
 void say_neighbours(const struct victim *v, struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report);
-/* Formats the setting that makes @culprit yield to the victim: cpu.idle, the lowest weight, or "". */
+/*
+ * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
+ * weight, or "".
+ */
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
  * Adds findings for interrupts, softirqs and IPIs; NULL for @report adds none. A task that waits
- * behind another task also waits for the interrupts on top of that task. Returns the share of all
- * wake-up waits that interrupts account for, from 0 to 1. Without @o->runq only @o->noise is read.
+ * for a running task also waits for the interrupts that delay the running task. Returns the share
+ * of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is NULL, the
+ * function reads only @o->noise.
  */
 double say_noise(const struct overview_window *o, struct report *report);
-/* The cgroup that lost most time to sources of a class; "" if none. */
+/* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 
 #endif

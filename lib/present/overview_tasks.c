@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of rules; tasks and settings of an overview window by cgroup; commands for tasks. */
+/* Lists all rules, finds the tasks and settings of a cgroup, and formats commands for tasks. */
 #include "present/overview_rules.h"
 
 #include <math.h>
@@ -13,14 +13,14 @@
 #define SCHED_DEADLINE 6
 #endif
 
-/* Exits per second and at least, from which processes are called short-lived. */
+/* Minimum number of exits, per second and in the window, for calling processes short-lived. */
 #define SHORT_LIVED_HZ 5.0
 #define SHORT_LIVED    10
 #define COMMAND_TASKS  32
-/* A task that runs longer between two sleeps is CPU-bound: its waits are its share of the core. */
+/* A task that runs longer than this time between two sleeps counts as CPU-bound. */
 #define CPU_BOUND_NS 2e8
 
-/* All rules of the overview. docs/methods/findings.md explains what each compares. */
+/* All rules of the overview. docs/methods/findings.md explains which figures each rule compares. */
 const struct finding_rule overview_rules[] = {
 	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
 	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
@@ -98,7 +98,10 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 	finding_set(f.victim, "%s", v->path);
 	f.share = fmin(1.0, (double)wait_ns / (double)v->group->sum_ns);
 	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
-	/* sched_ext schedulers respect the CPUs that a task may use, and nothing else. */
+	/*
+	 * sched_ext schedulers must respect the affinity of a task, but may ignore all other
+	 * settings.
+	 */
 	if (ext->name[0] && !ext->partial && strcmp(rule->cause, "affinity"))
 		finding_set(f.only_if,
 			    "the sched_ext scheduler %s decides: weights, quotas and policies have "
@@ -151,7 +154,10 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 
 		if (!s->pid || s->kthread || strcmp(s->cgroup, path) || !is(s, arg))
 			continue;
-		/* A command for a part of the tasks mends nothing. */
+		/*
+		 * Give no command for more tasks: a command for only a part of the tasks would not
+		 * help.
+		 */
 		if (nr++ == COMMAND_TASKS)
 			return;
 		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%u", nr > 1 ? " " : "",
@@ -230,7 +236,10 @@ bool is_short_lived(const struct overview_window *o, const struct crew *crew)
 {
 	double seconds = (double)o->load->window_ns / 1e9;
 
-	/* If live tasks used more, these are the culprits. */
+	/*
+	 * If live tasks used more CPU time than the exited processes, the live tasks are the
+	 * culprits.
+	 */
 	return crew->exited_count >= SHORT_LIVED && crew->exited_ns > crew->ns &&
 	       (double)crew->exited_count >= SHORT_LIVED_HZ * seconds;
 }

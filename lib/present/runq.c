@@ -31,7 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	WITH_WAITS_SEEN = 1 << 9, /* condition of fields, not of columns */
+	WITH_WAITS_SEEN = 1 << 9, /* condition of fields at the top of the report, not of columns */
 	PER_VM = 1 << 11,
 };
 
@@ -40,7 +40,7 @@ enum {
 #define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES)
 
 static const struct column_spec group_columns[] = {
-	/* A row of many pods has no cgroup. */
+	/* A row that sums many pods has no single cgroup. */
 	GROUP(M_QOS, who.qos, .when = PER_QOS),
 	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
 	GROUP(M_CPU, who.cpu, .when = PER_CPU),
@@ -55,7 +55,7 @@ static const struct column_spec group_columns[] = {
 	GROUP(M_CONTAINER_ID, who.container_id, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_RUNTIME, who.runtime, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_ENDED, ended, .when = OF_CGROUPS, DATA_ONLY),
-	/* Text shows the names of pods instead of cgroup paths. */
+	/* The text format shows the names of pods instead of cgroup paths. */
 	GROUP(M_SHOWN, names.shown, .when = WITH_NAMES),
 	GROUP(M_NAMESPACE, names.namespace, .when = WITH_NAMES, DATA_ONLY),
 	GROUP(M_POD, names.pod, .when = WITH_NAMES, DATA_ONLY),
@@ -152,7 +152,10 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	return table;
 }
 
-/* Counts at the boundaries of le. A last row without boundary has the longer waits. */
+/*
+ * Number of waits up to each boundary of the option le. If some waits exceed the last boundary, a
+ * last row without a boundary counts these waits.
+ */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
 {
@@ -199,7 +202,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->names.namespace = row->cgroup;
-	/* (other) and cgroups without a name have no further columns. */
+	/* The row "(other)" and cgroups without a name have no figures in the other columns. */
 	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
 		row->who = *who;
 		if (who->sum && !who->cgroup_id)
@@ -258,7 +261,7 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	struct table *table = columns_table(report, &blame_table, w->has_names ? WITH_NAMES : 0);
 	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	/* Text shows names instead of paths. JSON has the paths of the groups. */
+	/* The text format shows names instead of cgroup paths. JSON has the paths of the groups. */
 	if (table)
 		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_blame; i++) {
@@ -300,7 +303,10 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 	struct quality_row row = {
 		.schedstat_ratio = w->schedstat_ratio,
 		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
-		/* Without the fine histogram the error is the distance of two boundaries. */
+		/*
+		 * Without the fine histogram the error is unknown, because the error depends on the
+		 * distance of two boundaries.
+		 */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,
 		.kernel_bytes = w->kernel_bytes,
@@ -319,7 +325,10 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/* Explains a wait that is longer than the window: a wait is counted when it ends. */
+/*
+ * Adds a note if a wait is longer than the window, which is possible because a wait is counted when
+ * the wait ends.
+ */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;
@@ -530,7 +539,9 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	report = report_begin(w, clock_unix_ns(), 0, 0);
 	if (!report)
 		return -ENOMEM;
-	/* In text the waits are one table, without fields in between. */
+	/*
+	 * The text format has one table of all long waits, without other fields between the rows.
+	 */
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		report->fields->cols[i].data_only = true;
 	table = columns_table(report, &waits_table, 0);

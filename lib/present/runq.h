@@ -8,25 +8,34 @@
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
-/* @all are the windows measured together with @window, or NULL. Some findings need them. */
+/* @all are the windows measured together with @window, or NULL. Some findings use these windows. */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
 /* Report of window->long_waits only. *ret_report is NULL without long waits. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window to @report. @groups adds findings about single groups. */
+/*
+ * Adds the findings of @window to @report. If @groups is true, also adds findings about single
+ * groups.
+ */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
-/* Time of the group's waits with a known cause that began with a wake-up. */
+/* Wait time of the group after wake-ups, counting only waits with a known cause. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
-/* Waits of the group for idle cores, except those of an idle state that has its own finding. */
+/*
+ * Time that the group waited for idle cores to wake up. Excludes idle states that have a separate
+ * finding.
+ */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
-/* p99 of the group if @wait_ns, the time of one cause, is almost all of its wait time; else NAN. */
+/*
+ * p99 of the group's waits if @wait_ns, the wait time of one cause, is almost all of the group's
+ * wait time; else NAN.
+ */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);
-/* Adds a note if 10 % or more of the waiting of a group has no known cause. */
+/* Adds a note if 10 % or more of a group's wait time has no known cause. */
 void runq_note_unknown(const struct runq_window *window, struct report *report);
 /* Adds the name of the sched_ext scheduler, if any, and notes about its effect on the figures. */
 extern const struct table_spec runq_scheduler_table;
@@ -44,12 +53,12 @@ void runq_report_advice(const struct runq_window *window, struct report *report)
 
 /* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds losses of the avoidable time, and a note if its bounds differ. */
+/* Adds loss counters of the avoidable wait time, and a note if its lower and upper bound differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 /* Adds the pressure table. */
 void runq_report_pressure(const struct runq_window *window, struct report *report);
-/* Adds notes with the reason of missing PSI figures. */
+/* Adds notes that say why pressure stall (PSI) figures are missing. */
 void runq_report_pressure_notes(const struct runq_window *window, struct report *report);
 
 #endif

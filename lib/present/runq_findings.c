@@ -9,13 +9,16 @@
 #include "present/load.h"
 #include "report/findings.h"
 
-/* 10 ms of waiting per second, by all tasks of a group together. */
+/* Minimum wait time for a finding: 10 ms per second, summed over all tasks of a group. */
 #define LEAST 0.01
 
-/* Share of the group's waiting from which its p99 is the p99 of the cause. */
+/*
+ * If one cause has at least this share of a group's wait time, the group's p99 is shown for this
+ * cause.
+ */
 #define ONE_CAUSE 0.9
 
-/* Share of the waiting from which waits without a known cause are explained. */
+/* Minimum share of waits without a known cause for a note with the reason. */
 #define UNKNOWN_LEAST 0.1
 
 #define WHICH "subtick --once: names the tasks, and a setting that helps"
@@ -32,10 +35,13 @@ static const struct finding_rule steal = {"steal", "hypervisor", LEAST, STEAL_NE
 static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait for each other: %s%s"
-/* Without causes only the waiting is known. */
+/* Used if the causes of waits were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
-/* Wall time in which tasks of a cgroup waited, by the cause of the largest part. */
+/*
+ * Rules for the wall time in which tasks of a cgroup waited, by the cause of the largest part of
+ * this time.
+ */
 static const struct {
 	struct finding_rule rule;
 	const char *to;
@@ -73,7 +79,7 @@ double runq_p99(const struct runq_window *w, const struct runq_group_window *gro
 	return NAN;
 }
 
-/* " (p99 57.1 ms)", or "" if no p99 was requested or other causes share in it. */
+/* Formats " (p99 57.1 ms)", or "" if no p99 was requested or the waits have several causes. */
 static const char *p99_of(const struct runq_window *w, const struct runq_group_window *group,
 			  uint64_t wait_ns, char *buf, size_t size)
 {
@@ -116,7 +122,10 @@ static struct finding group_finding(const struct runq_window *w,
 	return f;
 }
 
-/* Adds the sentence @fmt about waits of one cause: group, rate and p99 are its arguments. */
+/*
+ * Adds a finding about waits of one cause. The group, the rate and the p99 are the arguments of the
+ * format @fmt.
+ */
 #define SAY(rule, ns, fmt, ...)                                                              \
 	do {                                                                                 \
 		struct finding f = group_finding(w, group, rule, ns);                        \
@@ -133,7 +142,10 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	char rate[48], p99[32], buf[32];
 	const char *name;
 
-	/* The sum is the largest of all; most groups end here. */
+	/*
+	 * The sum over all causes is at least as large as each cause, so most groups need no
+	 * further check.
+	 */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
@@ -144,7 +156,7 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	if (is_known(w, RUNQ_THROTTLED))
 		SAY(&quota, cause[RUNQ_THROTTLED],
 		    "%s waits for its CPU quota: %s, %.0f %% of its waiting%s", 100.0 * f.share);
-	/* Blame names who had the core. */
+	/* With --blame, say_pair() names the tasks that ran on the core. */
 	if (!w->has_blame) {
 		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
@@ -164,7 +176,10 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 	return NULL;
 }
 
-/* Rows of blame also have waits of tasks that lost the core: a share of the core, not a delay. */
+/*
+ * Rows of blame include waits of preempted tasks, which are no delay if tasks share the core
+ * fairly.
+ */
 static void say_pair(const struct runq_window *w, const struct runq_blame *blame,
 		     struct report *report)
 {
@@ -218,7 +233,10 @@ static double percent_of(const struct report *report, uint64_t ns)
 	return 100.0 * (double)ns / (double)report->window_ns;
 }
 
-/* Only the innermost cgroups: their ancestors wait whenever they do. */
+/*
+ * Adds no finding about a cgroup if its descendants wait long enough for a finding: a cgroup waits
+ * whenever one of its descendants waits.
+ */
 static void say_pressure(const struct runq_window *w, const struct runq_pressed *row,
 			 struct report *report)
 {
@@ -261,7 +279,9 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 	}
 }
 
-/* /proc/stat has totals only, so the part of the steal in which tasks waited is unknown. */
+/*
+ * /proc/stat shows only the total steal time, so it is unknown how much of this time tasks waited.
+ */
 static void say_steal(const struct runq_window *w, struct report *report)
 {
 	struct finding f = finding_of(&steal, w->steal_ns);
@@ -306,7 +326,7 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	say_steal(w, report);
-	/* A core has no waits of its own. */
+	/* If each row is a core, no row names tasks that wait. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	for (size_t i = 0; groups && i < w->nr_groups; i++)

@@ -48,7 +48,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
-/* Sums the waits of all groups for cores to leave the idle state of @like. */
+/* Sums the time that all groups waited for cores to leave the idle state of @like. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {
@@ -64,8 +64,9 @@ static struct runq_idle_state sum_state(const struct runq_window *w,
 }
 
 /*
- * Names the latency limit that avoids the longest waits. cpuidle enters no state whose exit latency
- * is above the limit. The limit is in whole us, so it cannot exclude a state below 1 us.
+ * Adds a note with the latency limit that avoids the idle state with the longest waits. cpuidle
+ * enters no state whose exit latency is above the limit. The limit is in whole us, so a limit
+ * cannot exclude an idle state with an exit latency below 1 us.
  */
 void runq_report_advice(const struct runq_window *w, struct report *report)
 {
@@ -91,10 +92,12 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 		(unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1));
 }
 
-/* Threshold of the findings: wait time of a group per time of the window. */
+/* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/* Distance of the two bounds, relative to the upper bound, that needs a note. */
+/*
+ * Minimum distance of the two bounds of the avoidable time for a note, relative to the upper bound.
+ */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {
@@ -216,7 +219,7 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 	struct table *table =
 		columns_table(report, &runq_pressure_table, w->has_names ? WITH_NAMES : 0);
 
-	/* Text shows names instead of paths. */
+	/* The text format shows names instead of cgroup paths. */
 	if (table)
 		table->cols[0].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_pressed; i++) {

@@ -52,7 +52,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* The ratios of an empty window are NaN, which is null. */
+		/* The ratios of an empty window are NaN, which the output shows as null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -242,7 +242,7 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 	}
 }
 
-/* Conditions of the event's fields. */
+/* Conditions for showing the fields of the event. */
 enum {
 	ANY_EVENT = 1,
 	OF_PERCENTILE = 2,
@@ -254,7 +254,7 @@ struct event_row {
 	struct trace_window w;
 };
 
-/* Text has these fields in a sentence, see trace_ended(). */
+/* The text format shows these fields in a sentence, see trace_ended(). */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {

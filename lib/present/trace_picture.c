@@ -17,7 +17,7 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
 		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
 
-		/* Include a slice that crosses the end of the range. */
+		/* Also include a slice that begins in the range and ends after the range. */
 		end += end < w->cpu[cpu].nr_slices &&
 		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
 		nr += end - trace_slice_at(&w->cpu[cpu], range->from_ns);

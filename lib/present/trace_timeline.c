@@ -30,7 +30,7 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/* State bits that ftrace shows. Higher bits are modifiers, such as TASK_NOLOAD. */
+/* Bits of the task state that ftrace shows. Higher bits are modifiers, such as TASK_NOLOAD. */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;
@@ -76,7 +76,7 @@ static void add_waking(const struct trace_window *w, uint32_t cpu, const struct 
 	fill(w, cpu, edge, event);
 	event->kind = TIMELINE_WAKING;
 	event->held = false;
-	/* TRACE_WAKES: the task was on this CPU before. */
+	/* CPU on which the task was before the wake-up. */
 	event->arg = cpu;
 }
 
@@ -103,7 +103,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* A hold is part of the wait that ends with the next edge. */
+		/* An edge TRACE_HOLD is part of the wait that the next edge ends. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

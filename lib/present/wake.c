@@ -128,7 +128,7 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/* Hides columns in text that have only null values. */
+/* Hides columns that have only null values in the text format. */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;

@@ -10,7 +10,10 @@
 #include "base/cpuset.h"
 #include "report/findings.h"
 
-/* Minimum share of a core's time: 10 ms per second. A quiet core has at most 0.1 ms. */
+/*
+ * Minimum wake latency for a finding: 10 ms in sum per second on one core. A quiet core has at most
+ * 0.1 ms per second.
+ */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a median. */
 #define LEAST_COUNT 20
@@ -30,7 +33,10 @@ struct alike {
 	uint64_t lost_ns;
 };
 
-/* True if wake-ups from this state delayed the timers of a core for much of the window. */
+/*
+ * True if the wake-ups from this idle state delayed timers of a core by a large share of the window
+ * in sum.
+ */
 static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->source == WAKE_PASSIVE && s->index &&
@@ -39,7 +45,7 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 
 /*
  * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only
- * if most wake-ups exceed it.
+ * if most wake-ups take longer than claimed.
  */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
@@ -48,7 +54,10 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 	       s->summary.median_ns - (double)w->uncertainty_ns > (double)s->claimed_ns;
 }
 
-/* False if @row does not pass the filter, or an earlier row of the same state did. */
+/*
+ * Sums the idle state of @row over all cores. False if @row does not pass the filter, or an earlier
+ * row of the same state passes the filter.
+ */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)
 {
@@ -100,7 +109,7 @@ void wake_findings(const struct wake_window *w, struct report *report)
 		add_findings(w, i, report);
 }
 
-/* Equation 9 subtracts the DMA read time from the latency, if the time is known. */
+/* The DMA read time (equation 9) is subtracted from the latency, if the time is known. */
 static void note_dma(const struct wake_card *card, struct report *report)
 {
 	if (card->software || card->dma_given)
@@ -180,7 +189,7 @@ static void note_machine(const struct wake_window *w, struct report *report)
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
-/* True if an earlier row has the same state and verdict: one note for all cores. */
+/* True if an earlier row has the same state and verdict, so that one note covers all cores. */
 static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
 {
 	for (size_t i = 0; i < row; i++)

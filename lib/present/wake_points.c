@@ -10,7 +10,7 @@
 
 #include "stats/hist.h"
 
-/* One point. A missing timestamp is null. */
+/* One point. The output shows a missing timestamp as null. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -52,7 +52,10 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* Forced state or preference of a round. Every round with a valid point has a row in w->states. */
+/*
+ * Name of the forced idle state or energy preference of a round. Every round with a valid point has
+ * a row in w->states.
+ */
 static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int round, bool preference)
 {
@@ -150,11 +153,11 @@ static const struct column_spec le_columns[] = {
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* Selects the points of one curve. */
+/* Filter that selects the points of one curve. */
 struct curve {
-	const struct wake_cpu *cpu; /* NULL for all cores */
-	const char *state;	    /* NULL for all idle states */
-	enum wake_source source;    /* WAKE_NR_SOURCES for all sources */
+	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
+	const char *state;	    /* idle state of the points, or NULL for all idle states */
+	enum wake_source source;    /* source of the points, or WAKE_NR_SOURCES for all sources */
 };
 
 static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,
@@ -205,8 +208,8 @@ static bool is_first(const struct wake_window *w, size_t row)
 }
 
 /*
- * Adds one distribution per idle state with --each-state, else one per core if there are few cores
- * and one source, else one per source.
+ * Adds one distribution of latencies per idle state with --each-state. Otherwise adds one per core
+ * if there are few cores and a single source, or one per source.
  */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
@@ -228,7 +231,7 @@ static void add_distributions(const struct wake_window *w, struct report *report
 	}
 }
 
-/* One of five values of a forced idle state: minimum, quartiles, maximum. */
+/* One value in the box plot of a forced idle state: minimum, a quartile or maximum. */
 struct box_row {
 	uint32_t index;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the experiments of audit: time limits, the tick, the accounting regime. */
+/* Functions of all audit experiments: time limits, search for the tick, accounting regime. */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "measure/audit/modes.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* interval for checking for signals */
-#define TRIES	  3 /* attempts to find the tick */
+#define TRIES	  3 /* maximum number of attempts to find the tick */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
@@ -62,7 +62,10 @@ static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counte
 		rc = audit_core_read(core, &now, err);
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
-		/* The read was delayed, by other tasks or because /proc/stat is very long. */
+		/*
+		 * The read of /proc/stat was delayed, by other tasks or because the file is very
+		 * long.
+		 */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
 			counter_edges_feed(&edge_sets[i], now.ticks, PROCSTAT_NR_COLS,
@@ -113,7 +116,10 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns changed too rarely";
-	/* Compare wall-clock times, because the reader's CPU time is itself an audited figure. */
+	/*
+	 * Compare wall-clock times: the CPU time of the reader may be wrong, because audit tests
+	 * the kernel's CPU times.
+	 */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
@@ -138,14 +144,20 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
-	/* Fit again with the kernel's rounded period, which differs for rates such as 300 Hz. */
+	/*
+	 * Compute the coherence again with the kernel's rounded tick period, which differs from
+	 * 1/HZ for rates such as 300 Hz.
+	 */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }
 
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
-	/* The coherence needs many increments: 32 random times have about 0.18. */
+	/*
+	 * The coherence is reliable only with many increments: 32 random times have a coherence of
+	 * about 0.18.
+	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
 		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
@@ -158,7 +170,9 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 	struct gen_child user = {0}, system = {0};
 	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
-	/* On a single core the reader itself is the load, in user mode and in system mode. */
+	/*
+	 * On a machine with one core, the reader itself is the load in user mode and system mode.
+	 */
 	bool alone = audit_other_cpu(cpu) < 0;
 	int rc;
 
@@ -202,7 +216,7 @@ int audit_other_cpu(unsigned int cpu)
 
 void audit_judge_worst(struct audit_findings *f, double error, uint64_t window_ns, const char *load)
 {
-	/* Windows of about one second count as AUDIT_FAIL_WINDOW_NS. */
+	/* Accept windows that are up to 10 % shorter than AUDIT_FAIL_WINDOW_NS. */
 	if (isnan(error) || window_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
 	    (f->worst_known && error <= f->worst_error))
 		return;
@@ -243,9 +257,9 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * Without a tick in the increments, a phase that hides a task and a large error, the kernel
-	 * measures at each context switch. One of the three alone can have another cause, such as a
-	 * slow reader or other tasks on the core.
+	 * The kernel measures CPU time at each context switch if three conditions hold: no tick is
+	 * visible in the increments, no phase hides a task, and the error is small. A single
+	 * condition can have another cause, such as a slow reader or other tasks on the core.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
@@ -290,7 +304,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* Without a tick, only the unit of the figures limits the precision. */
+	/* If the figures do not change on the tick, only their unit limits the precision. */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

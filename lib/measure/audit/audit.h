@@ -16,10 +16,10 @@ struct audit_delays;
 
 struct audit_opts {
 	unsigned int cpu;   /* core that is loaded and audited */
-	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default */
+	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
 	bool brief;	    /* run with fewer points and shorter windows */
 
-	const uint64_t *delays_ns; /* NULL for the delays of the paper */
+	const uint64_t *delays_ns; /* requested delays, or NULL for the delays of the paper */
 	size_t nr_delays;
 	const uint64_t *slacks_ns; /* timer slacks, each tried with every delay, or NULL for 1 ns */
 	size_t nr_slacks;
@@ -28,8 +28,9 @@ struct audit_opts {
 	size_t nr_earlier;
 
 	double duty;	    /* busy share of the duty-cycle loads */
-	uint64_t period_ns; /* 0 for one tick */
-	bool phase_given;   /* run only the load AUDIT_LOCKED, at phase_ns */
+	uint64_t period_ns; /* period of the loads, or 0 for one tick */
+	/* Run only the load AUDIT_LOCKED, with each burn at phase_ns after the tick. */
+	bool phase_given;
 	uint64_t phase_ns;
 	double share;	/* share of the core that the hidden task uses */
 	uint32_t loads; /* one bit per enum audit_load, or 0 for all */
@@ -40,12 +41,12 @@ struct audit_opts {
 
 /* Loads of audit sources. */
 enum audit_load {
-	AUDIT_RANDOM, /* runs first: in a brief run only the first load has long windows */
+	AUDIT_RANDOM, /* runs first, because only the first load of a brief run has long windows */
 	AUDIT_SWEPT,
-	AUDIT_LOCKED, /* each burn begins at the phase of the tick given by --phase */
+	AUDIT_LOCKED, /* each burn (busy loop) begins at the phase of the tick given by --phase */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
-	AUDIT_NICE,    /* like AUDIT_RANDOM, by a task with a nice value */
+	AUDIT_NICE,    /* like AUDIT_RANDOM, but the task has a nice value */
 	AUDIT_IOWAIT,  /* the task waits for reads of a disk */
 	AUDIT_MESSAGE, /* the task waits for messages of a task on another core */
 	AUDIT_SOFTIRQ,
@@ -60,16 +61,22 @@ enum audit_load {
 struct audit_env {
 	/*
 	 * Waits until CLOCK_MONOTONIC @until_ns. Returns true if the experiment must stop and
-	 * report the results so far.
+	 * report the results that it has.
 	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
-	/* Called when the last row of @delays is complete. Returning false ends the experiment. */
+	/*
+	 * Callback that is called when the last row of @delays is complete. Returning false ends
+	 * the experiment.
+	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
 };
 
-/* Findings for the verdict. Each experiment fills a part. */
+/*
+ * Findings of the experiments, from which the verdict is derived. Each experiment sets some of the
+ * members.
+ */
 struct audit_findings {
 	const char *source; /* reference source for the errors, or NULL before the first error */
 	unsigned int user_hz;
@@ -77,7 +84,7 @@ struct audit_findings {
 	const char *tick_unclear; /* reason why the search for a tick failed, or NULL */
 	unsigned int hz;
 	uint64_t tick_ns;
-	bool phase_known; /* false if HZ was given */
+	bool phase_known; /* phase of the tick was measured; false if the user gave HZ */
 	double tick_phase_ns;
 	double busy_coherence; /* coherence of the columns user and system with the tick */
 	bool irq_known;
@@ -86,9 +93,9 @@ struct audit_findings {
 	bool softirq_known;
 	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
 
-	bool hide_tried; /* all phases were tried */
-	bool hide_phase; /* a phase hid the task during the search */
-	bool hide_found; /* this phase also hid the task during the whole load */
+	bool hide_tried; /* all phases of the tick were tried in the search */
+	bool hide_phase; /* a phase of the tick hid the task from /proc/stat during the search */
+	bool hide_found; /* the phase of the search also hid the task during the whole load */
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
@@ -98,36 +105,48 @@ struct audit_findings {
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
-	bool good_disturbed; /* other tasks used the core, so there is no estimate */
+	/* Other tasks used the core, so the minimum window length is not estimated. */
+	bool good_disturbed;
 	bool good_known;
-	/* Shortest windows with an error of 1 % and 0.1 %, or 0 if no window is long enough. */
+	/*
+	 * Shortest windows with errors of at most 1 % and at most 0.1 %, or 0 if no window is long
+	 * enough.
+	 */
 	uint64_t good_1_ns, good_01_ns;
-	uint64_t good_from_ns; /* longest window used for the estimate */
+	/* Longest window that was used for the estimate of the minimum window length. */
+	uint64_t good_from_ns;
 	/* Root mean square of the errors in windows of good_from_ns. */
 	double good_error;
 };
 
-/* Windows for the worst error. In shorter windows the unit of the figures dominates the error. */
+/*
+ * Minimum window length for the worst error. In shorter windows the unit of the figures dominates
+ * the error.
+ */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence of columns that change only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of a tick. On a machine with 250 Hz and five tasks per core, 500 and 750 Hz
- * have a coherence of up to 0.87. On a quiet machine the tick has a coherence of 0.99.
+ * Minimum coherence of a frequency that is accepted as the tick. On a machine with a tick of 250 Hz
+ * and five tasks per core, the wrong frequencies 500 and 750 Hz have a coherence of up to 0.87. On
+ * a quiet machine the tick has a coherence of 0.99.
  */
 #define AUDIT_SURE_TICK 0.9
-/* Maximum share of the core for other tasks. With more, a load counts as disturbed. */
+/*
+ * Maximum share of the core that other tasks may use during a load. Above this share, the load
+ * counts as disturbed.
+ */
 #define AUDIT_OTHERS_MAX 0.15
-/* Maximum error of columns that the kernel does not sample by the tick. */
+/* Columns with a larger error cannot be measured at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * End time of the next part of an experiment. The part gets @share of the time until @end_ns
- * (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns is left: the
- * caller must omit the part.
+ * End time of the next part of an experiment. This part of the experiment gets @share of the time
+ * until @end_ns (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns
+ * is left. The caller must then omit this part of the experiment.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
-/* Sets @err for a part that was omitted for lack of time. */
+/* Sets @err to say that a part of the experiment was omitted for lack of time. */
 int audit_no_time(struct err *err);
 
 enum audit_regime {
@@ -141,11 +160,11 @@ enum audit_regime {
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
 
-/* audit precision: minimum window length for a precision on this kernel. */
+/* Result of audit precision: minimum window lengths for several precisions on this kernel. */
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was given and not measured */
+	bool given; /* HZ was given by the user and not measured */
 	struct precision rule;
 	uint64_t window_ns;
 };
@@ -179,32 +198,38 @@ struct audit_watch {
 
 /*
  * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns and adds each reading to
- * @edge_sets. @urgent raises the reader to nice −20 if permitted; set it only if the load runs on
- * another core than the reader.
+ * @edge_sets. @urgent raises the reader's priority to nice −20 if permitted. Set @urgent only if
+ * the load does not run on the reader's core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
 		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
 		struct err *err);
 
-/* Finds the tick in the increments of the busy columns under a load of several modes. */
+/*
+ * Finds the tick in the increments of the busy columns of /proc/stat, under a load in user and
+ * system mode.
+ */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		      const struct audit_watch *watch);
 /* Computes the coherence of the irq columns with the tick under a load of interrupts. */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /*
- * Measures the tick unless it is known. The search takes at most a quarter of @budget_ns, or 0 for
- * no limit.
+ * Measures the tick unless the tick is already known. The search takes at most a quarter of
+ * @budget_ns; 0 means no limit.
  */
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
 		    struct audit_findings *findings, struct err *err);
 
-/* Updates the worst error, in windows of AUDIT_FAIL_WINDOW_NS and longer. NaN is ignored. */
+/*
+ * Updates the worst error of /proc/stat. Ignores windows shorter than AUDIT_FAIL_WINDOW_NS. NaN is
+ * ignored.
+ */
 void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
 		       const char *load);
 
 /* Returns an allowed core other than @cpu, or -1. */
 int audit_other_cpu(unsigned int cpu);
-/* Sets @err for a load that could not stay on its core. */
+/* Sets @err to say that a load could not stay on its core. */
 int audit_no_load(struct err *err, unsigned int cpu);
 
 #endif

@@ -22,7 +22,9 @@
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
-/* Limits of the polling interval, which is a hundredth of the command's run time so far. */
+/*
+ * Minimum and maximum of the polling interval, which is 1 % of the time that the command has run.
+ */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 
@@ -40,9 +42,13 @@ struct run {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct edge edges[2]; /* at the start and at the end */
+	struct edge edges[2]; /* readings at the start and at the end of the command */
 	pid_t pid;
-	int fd; /* socket to the child, which waits for a byte and returns its errno */
+	/*
+	 * Socket to the child process. The child waits for a byte before execve() and sends errno
+	 * if execve() fails.
+	 */
+	int fd;
 	uint64_t unit_ns;
 };
 
@@ -67,7 +73,9 @@ child_main(const struct audit_command_opts *opts, int fd)
 	char go;
 	int rc;
 
-	/* The command must find the same signal dispositions as without subtick. */
+	/*
+	 * The command must start with the signal dispositions that it would have without subtick.
+	 */
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
 	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
@@ -75,7 +83,7 @@ child_main(const struct audit_command_opts *opts, int fd)
 	affinity_set(0, &opts->cpus);
 	if (opts->out_to_err)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* End of file means that the parent failed. */
+	/* End of file on the socket means that the parent failed. */
 	if (read(fd, &go, 1) != 1)
 		_exit(127);
 	execvp(opts->argv[0], opts->argv);
@@ -93,7 +101,10 @@ static int start(struct run *r, struct err *err)
 		r->pid = fork();
 		rc = r->pid < 0 ? -errno : 0;
 		if (!r->pid) {
-			/* The child sees end of file only if it does not hold the parent's end. */
+			/*
+			 * Close the parent's end in the child; otherwise the child would never see
+			 * end of file.
+			 */
 			close(pair[0]);
 			child_main(r->opts, pair[1]);
 		}
@@ -112,7 +123,10 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/* Starts the command. execve() closes the socket, or the child returns the error of execve(). */
+/*
+ * Starts the command. execve() closes the socket. If execve() fails, the child sends the error over
+ * the socket.
+ */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
@@ -210,7 +224,10 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/* The task clock includes interrupts, but the time of tasks does not. */
+	/*
+	 * The task clock of the command includes interrupts, but the CPU time of all tasks does
+	 * not.
+	 */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;
@@ -240,7 +257,7 @@ static int measure(struct run *r, struct err *err)
 	uint64_t begin_ns;
 	int rc;
 
-	/* Open the counters before the start, so that the first instruction counts. */
+	/* Open the counters before the command starts, so that its first instruction is counted. */
 	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
 	rc = read_edge(r, &r->edges[0], err);
 	begin_ns = clock_mono_ns();

@@ -19,20 +19,22 @@ struct audit_command_opts {
 	sigset_t blocked, ignored;
 };
 
-/* A missing figure is UINT64_MAX or NaN. */
+/* A figure that could not be measured is UINT64_MAX or NaN. */
 struct audit_command {
 	char text[256]; /* the command line, possibly cut off */
 	char cpus[64];
 	int status; /* exit status from wait4() */
 	uint64_t window_ns;
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
-	uint64_t task_clock_ns;			   /* true time, including descendants */
+	/* True CPU time of the command, including its child processes. */
+	uint64_t task_clock_ns;
 	uint64_t true_user_ns, true_system_ns;	   /* task clock, split by cycles of the PMU */
-	uint64_t others_ns;   /* time of other tasks on these CPUs */
-	double rusage_factor; /* accounted ÷ true time */
+	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
+	double rusage_factor; /* accounted CPU time ÷ true CPU time */
 	double user_error;    /* accounted minus true user time, as a share of the true time */
-	struct audit_level levels[AUDIT_NR_MODES]; /* load levels over all these CPUs */
-	const char *truth; /* source of the true busy time of these CPUs, or NULL */
+	/* Load levels, summed over the CPUs of the command. */
+	struct audit_level levels[AUDIT_NR_MODES];
+	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */
 	struct err no_truth, no_clock;
 	bool no_pmu;
 	struct load_losses losses;
@@ -48,7 +50,7 @@ void audit_command_inherit(struct audit_command_opts *opts);
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);
-/* Computes the derived figures. */
+/* Computes the figures that are derived from the readings. */
 void audit_command_derive(struct audit_command *command);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loops of audit delays, reads all clocks before and after, and computes the rows. */
+/* Runs a loop of sleeps for each delay, reads all clocks before and after, computes the rows. */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -23,20 +23,20 @@
 #define SETTLE_NS (30 * NSEC_PER_MSEC)
 #define POLL_NS	  (5 * NSEC_PER_MSEC)
 #define LEAST_NS  (2 * SETTLE_NS)
-#define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time for loading the BPF programs */
+#define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time reserved for loading the BPF programs */
 
 /* The delays of the paper's table. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
 
-/* NaN for 0 and for unknown values. */
+/* Converts @value to a double. Returns NaN for 0 and for unknown values. */
 static double or_nan(uint64_t value)
 {
 	return value && value != UINT64_MAX ? (double)value : NAN;
 }
 
-/* CPU time of the loop from source bpf if measured, else from the thread clock. */
+/* CPU time of the loop, from source bpf if that time was measured, else from the thread clock. */
 static uint64_t true_ns(const struct audit_delay *row)
 {
 	return row->bpf_loop_ns == UINT64_MAX ? row->thread_ns : row->bpf_loop_ns;
@@ -99,7 +99,8 @@ struct edge {
 	struct procstat_cpu cpu;
 	struct pidstat pid;
 	struct load_sample bpf;
-	uint64_t loop_ns; /* CPU time since the previous edge by source bpf, or UINT64_MAX */
+	/* CPU time of the loop since the previous reading by source bpf, or UINT64_MAX. */
+	uint64_t loop_ns;
 };
 
 /* Figures of the loop, and readings of the machine before and after the loop. */
@@ -117,7 +118,10 @@ struct delays {
 	struct audit_core core;
 	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
-	bool by_task; /* thread clocks may lack interrupts: measure the CPU time of each task */
+	/*
+	 * Source bpf measures the CPU time of each task, because thread clocks may lack interrupts.
+	 */
+	bool by_task;
 };
 
 static uint64_t read_loop(struct delays *d, pid_t pid)
@@ -181,7 +185,7 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 		goto out;
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
-		/* Poll rarely and on another core, which does not affect the figures. */
+		/* Poll rarely and on another core, so that polling does not affect the figures. */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;
 			sleep_loop_halt(&loop);
@@ -208,7 +212,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-/* Reads the true busy time of the core, which includes other tasks like /proc/stat. */
+/* Reads the true busy time of the core. Like /proc/stat, this time includes other tasks. */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;
@@ -252,7 +256,7 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Row of the earlier run with this delay and slack, or NULL. If the same delay was requested
+ * Row of the resumed run that has this delay and slack, or NULL. If the same delay was requested
  * several times, each earlier row is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
@@ -274,7 +278,7 @@ static const struct audit_delay *find_earlier(const struct delays *d, uint64_t d
 	return NULL;
 }
 
-/* Appends a complete row and reports it to the caller. */
+/* Appends a complete row and reports the row to the caller. */
 static void add_row(struct delays *d, const struct audit_delay *row)
 {
 	struct audit_delays *result = d->result;
@@ -359,7 +363,7 @@ static int delays_open(struct delays *d, struct err *err)
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-/* Run time of the next of @left rows, or 0 if no time is left. */
+/* Run time of the next row if @left rows remain, or 0 if no time is left. */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -370,8 +374,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures all rows. The slacks of a delay run one after another, so that a slow drift of the
- * machine affects them equally.
+ * Measures all rows. All slacks of one delay are measured one after another, so that a slow drift
+ * of the machine affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

@@ -8,27 +8,29 @@
 #include "measure/load/source.h"
 
 /*
- * Readings of one delay, and figures that audit_delay_derive() computes from them. A missing figure
- * is UINT64_MAX or NaN.
+ * Readings for one delay, and figures that audit_delay_derive() computes from these readings. A
+ * figure that could not be measured is UINT64_MAX or NaN.
  */
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
 	bool complete; /* false if Ctrl-C ended the loop early */
-	bool resumed;  /* measured by the earlier run */
+	bool resumed;  /* the row was measured by the run that this run resumes */
 	uint64_t real_ns;
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
-	uint64_t thread_ns; /* thread clock of the loop; see audit_delay_irqs_off() */
-	/* True times of the core, including other tasks. */
+	/* CPU time of the loop by its thread clock; see audit_delay_irqs_off(). */
+	uint64_t thread_ns;
+	/* True task time and true busy time of the core, including other tasks. */
 	uint64_t bpf_task_ns, bpf_busy_ns;
-	/* True time of the loop, measured if the thread clock may lack interrupts. */
+	/* True CPU time of the loop. Measured only if the thread clock may lack interrupts. */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
 	/* Derived figures. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	double user_times, system_times; /* factor relative to the loop without a delay */
+	/* CPU time as a multiple of the CPU time of the loop without a delay. */
+	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
 	double error;			 /* error of /proc/stat as a share of the run time */
@@ -44,13 +46,14 @@ struct audit_delays {
 	uint64_t asked_each_ns;
 	char machine[192]; /* machine and kernel, which must not change when a run is resumed */
 	size_t nr_slack_ignored; /* number of delays whose timer slack the kernel ignored */
-	size_t nr_disturbed;	 /* number of delays that other tasks disturbed */
+	/* Number of delays during which other tasks used much of the core. */
+	size_t nr_disturbed;
 	const char *truth;	 /* source of the core's true busy time, or NULL */
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
 	struct load_losses losses;
 	bool complete;	   /* all requested delays were measured */
 	bool stopped;	   /* stopped by Ctrl-C */
-	bool out_of_time;  /* the budget ended before the last delay */
+	bool out_of_time;  /* the time budget ended before the last delay was measured */
 	struct err failed; /* error that ended the experiment early, or code 0 */
 	uint64_t window_ns;
 };
@@ -69,9 +72,9 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* Fills the members that describe the request, such as nr_asked and machine. */
+/* Sets the members that describe the request, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
-/* @ret_delays has the complete rows also on failure. Always call audit_delays_free(). */
+/* @ret_delays contains the complete rows even after a failure. Always call audit_delays_free(). */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

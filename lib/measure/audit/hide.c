@@ -49,7 +49,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* If other tasks used much of the core, the figures do not describe our task. */
+	/* A probe is invalid if other tasks used much of the core. */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;

@@ -13,7 +13,11 @@
 static const struct {
 	const char *name;
 	uint32_t cols;	/* columns of /proc/stat */
-	uint32_t parts; /* parts of the true time, or 0 if only a sum of modes is known */
+	/*
+	 * Load parts that form the true time of the mode, or 0 if only the sum of several modes is
+	 * known.
+	 */
+	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {
 #define COL(name)  (1u << PROCSTAT_##name)
 #define PART(name) (1u << LOAD_PART_##name)
@@ -38,7 +42,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for the modes that do not overlap and together are the whole time. */
+/* True for a mode of the set that covers the whole time without overlaps. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
@@ -52,7 +56,7 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 		uint64_t ticks = 0;
 
 		for (int i = 0; i < PROCSTAT_NR_COLS; i++)
-			/* The column iowait may go backwards. */
+			/* The column iowait of /proc/stat may decrease. */
 			if (modes[mode].cols >> i & 1 && to->ticks[i] > from->ticks[i])
 				ticks += to->ticks[i] - from->ticks[i];
 		levels[mode] = (struct audit_level){ticks * unit_ns, NONE, NAN, NAN, NAN};
@@ -66,7 +70,9 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		uint64_t ns = 0;
 		bool any = false;
 
-		/* A part that the source lacks on this kernel, such as polling, is 0. */
+		/*
+		 * A load part that the source cannot measure on this kernel, such as polling, is 0.
+		 */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
 				ns += window->part_ns[i];
@@ -83,7 +89,7 @@ void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 
 	if (tasks == NONE)
 		return;
-	/* The timestamps of the task include interrupts during the task. */
+	/* The task's timestamps include interrupts that occurred while the task ran. */
 	if (burn_ns > tasks)
 		burn_ns = tasks;
 	levels[mode].true_ns = burn_ns;
@@ -96,7 +102,7 @@ void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDI
 
 	if (idle == NONE)
 		return;
-	/* The timestamps of the task include interrupts while it was blocked. */
+	/* The task's timestamps include interrupts that occurred while the task was blocked. */
 	if (blocked_ns > idle)
 		blocked_ns = idle;
 	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;
@@ -111,7 +117,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 		if (!is_disjoint(mode))
 			continue;
 		shown += (double)levels[mode].shown_ns;
-		/* The true steal time is unknown if the hypervisor does not report it. */
+		/* The true steal time is unknown if the hypervisor does not report steal time. */
 		if (levels[mode].true_ns != NONE)
 			truth += (double)levels[mode].true_ns;
 		else if (mode != AUDIT_MODE_STEAL)

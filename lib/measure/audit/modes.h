@@ -10,36 +10,49 @@ enum audit_mode {
 	AUDIT_MODE_USER,
 	AUDIT_MODE_NICE,
 	AUDIT_MODE_SYSTEM,
-	AUDIT_MODE_TASKS, /* sum of user, nice and system, which the reference cannot separate */
+	/* Sum of user, nice and system time, which the reference source cannot separate. */
+	AUDIT_MODE_TASKS,
 	AUDIT_MODE_IRQ,
-	AUDIT_MODE_SOFTIRQ, /* including ksoftirqd, as in the kernel's column */
+	/* Softirq time including ksoftirqd, like the column softirq of /proc/stat. */
+	AUDIT_MODE_SOFTIRQ,
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
 	AUDIT_MODE_IOWAIT,
-	/* Idle and iowait, including the idle loop and polling, as in the kernel's columns. */
+	/*
+	 * Sum of idle and iowait time, including the idle loop and polling, like the columns of
+	 * /proc/stat.
+	 */
 	AUDIT_MODE_ALL_IDLE,
 	AUDIT_NR_MODES,
 };
 
-/* Time in one mode. UINT64_MAX and NaN mean unknown. */
+/*
+ * Time that a core spent in one mode. The values UINT64_MAX and NaN mean that the time is unknown.
+ */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
-	/* Derived: share of the sum of all modes, the paper's definition of a load level. */
+	/* Load level as the paper defines it: share of the sum of all modes. */
 	double shown, truth, error;
 };
 
 const char *audit_mode_name(enum audit_mode mode);
 
-/* Fills the shown time from the columns of two readings. */
+/* Computes the shown time of each mode from two readings of /proc/stat. */
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
-/* Fills the true time of the modes that consist of @parts. Other modes stay unknown. */
+/*
+ * Sets the true time of each mode whose load parts are all in @parts. The true time of other modes
+ * stays unknown.
+ */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
-/* Splits the true time of a load that recorded its time in @mode, user or nice. */
+/*
+ * Splits the true task time into @mode (user or nice) and system, for a load that recorded its time
+ * in @mode.
+ */
 void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 			   struct audit_level levels[AUDIT_NR_MODES]);
-/* Splits the true idle time of a load that recorded its blocked time in I/O. */
+/* Splits the true idle time into idle and iowait, for a load that recorded its blocked time. */
 void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
@@ -52,7 +65,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* Safe after a failed open, and twice. */
+/* May be called after a failed open, and twice. */
 void audit_core_close(struct audit_core *core);
 
 #endif

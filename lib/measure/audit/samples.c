@@ -146,7 +146,7 @@ const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 100000
 
 const uint64_t audit_fine_ns[AUDIT_NR_FINE] = {1000000, 2000000, 5000000};
 
-/* Computes errors[source][window] of each source except the first. */
+/* Computes errors[source][window] of each source except the first, which is the reference. */
 static int sum_errors(const struct audit_samples *samples, const uint64_t *windows_ns, size_t nr,
 		      uint64_t step_ns, struct audit_error *errors)
 {
@@ -189,7 +189,7 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/* The generator does not record the user time of other tasks. */
+	/* Skip a disturbed load, because the user time of other tasks is unknown. */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
 				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
@@ -251,7 +251,10 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 {
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
-	/* Both figures include other tasks, so the columns must lack most of the hidden task. */
+	/*
+	 * The true load and /proc/stat both include other tasks. The task is hidden if /proc/stat
+	 * lacks at least half of its load.
+	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;
 	f->hidden_shown = run->columns.busy_ratio;

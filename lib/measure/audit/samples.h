@@ -14,10 +14,12 @@
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	size_t nr, room;			  /* number of samples per source; 0 drops all */
+	/* Number of stored samples per source; set to 0 to drop all samples. */
+	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* one sample of all CPUs */
-	struct load_sample *begin;   /* sample of all CPUs by the first source, at the start */
+	/* Sample of all CPUs by the first source, taken at the start of the load. */
+	struct load_sample *begin;
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
@@ -25,30 +27,33 @@ struct audit_samples {
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
-/* Adds a sample of every source, unless @room samples are kept already. */
+/* Adds a sample of every source. Does nothing if the array already has @room samples. */
 void audit_samples_add(struct audit_samples *samples);
-/* Window of source @at between two samples. */
+/* Computes the window of source @at between the samples @from and @to. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
 			  struct load_cpu_window *ret_window);
 
 /* Begins a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Load average of one minute, and the result of the kernel's formula for the true load of all cores
- * since audit_samples_begin(). NaN if unknown. The kernel also counts tasks that wait for a core
- * and samples only every 5 s.
+ * Gets the kernel's load average of one minute, and the value that the kernel's formula gives for
+ * the true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load average
+ * also counts tasks that wait for a core, and is updated only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
 struct audit_error {
 	size_t windows, voids;
-	double true_ratio, shown_ratio; /* means over the windows */
-	double bias;			/* mean of shown minus true */
-	double median, p99, max;	/* of the absolute error; NaN without windows */
+	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
+	double bias;			/* mean error: shown minus true load */
+	double median, p99, max;	/* figures of the absolute error; NaN without windows */
 	double rms;
 };
 
-/* Errors of source @at over all windows of @steps samples. A window begins at each sample. */
+/*
+ * Computes the errors of source @at over all windows that span @steps samples. Each sample is the
+ * start of a window.
+ */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);
 
@@ -57,7 +62,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Windows shorter than 10 ms, which have separate samples. */
+/* Sampling interval and number of windows shorter than 10 ms. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 
@@ -67,7 +72,7 @@ enum audit_run_state {
 	AUDIT_NOT_WANTED,
 	AUDIT_NOT_TRIED, /* reason in @why */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
-	AUDIT_TOO_SHORT, /* stopped before the second sample */
+	AUDIT_TOO_SHORT, /* the load was stopped before the second sample */
 	AUDIT_MEASURED,
 };
 
@@ -75,22 +80,23 @@ struct audit_load_run {
 	const char *name;
 	enum audit_run_state state;
 	struct err why;
-	uint64_t period_ns; /* 0 if not periodic */
+	uint64_t period_ns; /* period of the load, or 0 if the load is not periodic */
 	bool phase_known;
 	uint64_t phase_ns;
 	bool recorded;	/* the generator recorded its CPU time */
-	bool strayed;	/* hotplug moved the load to another core */
+	bool strayed;	/* CPU hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;
-	double wait_ratio;     /* share of time blocked in reads or for messages */
-	enum audit_mode burns; /* mode of the burns: user or nice */
-	bool waits_for_io;     /* the idle part of wait_ratio is iowait */
+	/* Share of time in which the task was blocked by reads or messages. */
+	double wait_ratio;
+	enum audit_mode burns; /* mode of the busy loops: user or nice */
+	bool waits_for_io;     /* the kernel counts idle time during the waits as iowait */
 	double loadavg, true_loadavg;
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
 	bool levels_known;
-	struct procstat_cpu from, to; /* columns at start and end */
+	struct procstat_cpu from, to; /* columns of /proc/stat at start and end */
 	struct audit_level levels[AUDIT_NR_MODES];
 	/* Errors by source, except the first, and by window length. */
 	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS];
@@ -105,8 +111,8 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 		       unsigned int user_hz);
 
 /*
- * Estimates the minimum window length for accurate columns under a load that is not synchronous
- * with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
+ * Estimates the minimum window length for accurate figures of /proc/stat, under a load that is not
+ * synchronous with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);

@@ -20,10 +20,11 @@
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
 #define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum time of a load */
-#define LONGEST_NS  (120 * NSEC_PER_SEC) /* maximum, because all samples are kept in memory */
+/* Maximum run time of a load, because all samples are kept in memory. */
+#define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
-/* Loads that need the search for a phase first. */
+/* Loads that can run only after the search for a phase that hides a task. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
 /* Time for measuring the load of other tasks before the first load. */
@@ -78,8 +79,9 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period of whole ticks is synchronous with the tick. Fractions approximate the golden
-	 * ratio worst of all numbers, so this period is the least synchronous.
+	 * A period of whole ticks is synchronous with the tick. The golden ratio is the number that
+	 * fractions approximate worst, so a period of this many ticks is least synchronous with the
+	 * tick.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
@@ -94,7 +96,7 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 	}
 }
 
-/* Sampling time of a load. */
+/* Returns the sampling time of a load. */
 static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
 	uint64_t now = clock_mono_ns(), left;
@@ -105,7 +107,7 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Samples the short windows, before sample_run() and in the same memory. */
+/* Takes the samples for the short windows. Runs before sample_run() and uses the same memory. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
@@ -116,7 +118,7 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/* Wait a whole step from now, so that no window is too short. */
+		/* Wait a whole step after a late sample too, so that no window is too short. */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
@@ -141,7 +143,7 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
-/* Derives the findings of a run, unless the load left its core. */
+/* Derives findings from the run of one load, unless CPU hotplug moved the load to another core. */
 static int judge_run(struct sources *s, enum audit_load load, const struct audit_load_run *run)
 {
 	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
@@ -224,7 +226,7 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	/* Without packets the core is idle, and every source is right. */
+	/* Skip the load if the packets could not be sent: on an idle core every source is right. */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
@@ -249,7 +251,7 @@ static bool search_wanted(const struct sources *s)
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* True if the user requested only loads that need the search for a phase. */
+/* True if all requested loads depend on the search for a phase. */
 static bool only_searched(const struct sources *s)
 {
 	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
@@ -280,7 +282,10 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/* Fails early if the requested search is impossible on a busy core or within the budget. */
+/*
+ * Fails early if the requested search for a phase is impossible, because the core is busy or the
+ * time budget is too short.
+ */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);

@@ -13,15 +13,18 @@ struct audit_hide {
 	struct phase_probe probes[AUDIT_PROBES];
 	bool enough; /* most probes are valid, so the result is conclusive */
 	bool hidden, exposed;
-	/* Phases with the smallest and the largest visible share. */
+	/*
+	 * Phases of the tick at which /proc/stat shows the smallest and the largest share of the
+	 * task.
+	 */
 	uint64_t hidden_phase_ns, exposed_phase_ns;
 	bool stopped;
 };
 
 /*
- * Runs a burn of @share of every @period_ns at several phases of the tick, and finds the phases
- * with the smallest and the largest share in /proc/stat. Repeats a probe that other tasks
- * disturbed, at most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
+ * phases at which /proc/stat shows the smallest and the largest share of the task. If other tasks
+ * disturbed a probe, repeats the probe at most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
@@ -29,13 +32,17 @@ int audit_hide_search(struct audit_samples *samples, double share, uint64_t peri
 
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];
-	const char *names[SOURCE_SET_MAX]; /* names of the sources; the first is the reference */
+	/* Names of the sources of load; the first source is the reference. */
+	const char *names[SOURCE_SET_MAX];
 	unsigned int nr_sources;
-	/* Why a better reference is unavailable; code 0 if this reference is the best. */
+	/*
+	 * Reason why a better reference source is unavailable; code 0 if the reference is the best
+	 * source.
+	 */
 	struct err passed_over;
 	struct load_losses losses;
 	bool hide_searched;
-	bool hide_too_long;  /* the budget is too short for the search */
+	bool hide_too_long;  /* the time budget is too short for the search for a phase */
 	double others_ratio; /* share of the core used by other tasks before the first load */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
@@ -43,7 +50,7 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* @ret_sources is too large for the stack. */
+/* Do not put *@ret_sources on the stack, because the struct is too large. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

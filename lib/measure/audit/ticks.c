@@ -10,7 +10,9 @@
 #include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-/* Time for TICK_FIT_MIN_INCREMENTS changes of a column with a unit of 1/100 s, plus a tenth. */
+/*
+ * Time in which a column with a unit of 1/100 s changes TICK_FIT_MIN_INCREMENTS times, plus 10 %.
+ */
 #define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",
@@ -32,7 +34,10 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-/* Starts one or two processes. The first process shows whether the load stayed on its core. */
+/*
+ * Starts the one or two processes of a load. The CPU of the first process shows whether the load
+ * stayed on its core.
+ */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
 {
@@ -56,7 +61,7 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	return rc;
 }
 
-/* Runs one load. All sets of columns of the load share the same readings. */
+/* Runs one load. All sets of columns of this load are computed from the same readings. */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
@@ -107,7 +112,10 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
-		/* Packets need privileges and a second core, idle time needs a second core. */
+		/*
+		 * Skip a load that cannot run: sending packets requires privileges and a second
+		 * core, and the load with idle time requires a second core.
+		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {
 			t->skipped[load] = why;

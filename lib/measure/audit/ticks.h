@@ -6,13 +6,16 @@
 #include "measure/audit/audit.h"
 
 enum audit_ticks_load {
-	AUDIT_TICKS_TWO_MODES, /* mixed user and system time */
+	AUDIT_TICKS_TWO_MODES, /* load that mixes user and system time */
 	AUDIT_TICKS_WITH_IDLE,
 	AUDIT_TICKS_SOFTIRQS,
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Pairs of load and watched columns. The paper has the first two pairs. */
+/*
+ * Pairs of a load and the columns of /proc/stat that are watched during this load. The paper
+ * contains only the first two pairs.
+ */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,
@@ -25,14 +28,14 @@ enum audit_ticks_set {
 struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
-	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why a load did not run */
+	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
 	bool alone; /* single core: the reader runs on the audited core and is itself the load */
 	bool stopped;
 	uint64_t window_ns;
 };
 
 enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set);
-/* Call audit_ticks_free() also on failure. */
+/* The caller must call audit_ticks_free(), even after a failure. */
 int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		struct audit_findings *findings, struct audit_ticks *ret_ticks, struct err *err);
 void audit_ticks_free(struct audit_ticks *ticks);

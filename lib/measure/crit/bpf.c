@@ -24,12 +24,13 @@
 
 struct crit_bpf_engine {
 	struct crit_engine engine;
-	struct crit_bpf *skel; /* NULL between two rounds */
+	struct crit_bpf *skel; /* BPF skeleton; NULL between two rounds */
 	const struct crit_slot *slots;
-	struct sys_bpf_view view; /* mapping of the slots */
+	struct sys_bpf_view view; /* memory mapping of the slots, one per CPU */
 	struct cpuset cpus;
 	unsigned int nr_cpus;
-	int prog_fd[CRIT_NR_OPS]; /* -1 if the operation has no program */
+	/* File descriptor of the operation's BPF program, or -1 without a program. */
+	int prog_fd[CRIT_NR_OPS];
 };
 
 /* Thread that samples one CPU in a round. */
@@ -37,9 +38,10 @@ struct crit_worker {
 	struct bpf_round *round;
 	pthread_t thread;
 	unsigned int index;
-	struct crit_cpu *cpu;	 /* result: figures of this CPU */
-	u64 *value[CRIT_NR_OPS]; /* nr_samples each, part of the round's arrays */
-	u64 *empty, *clock;	 /* overheads of single pairs */
+	struct crit_cpu *cpu;	 /* figures of this CPU, set by the thread */
+	/* Samples of each operation, nr_samples long, part of the round's arrays. */
+	u64 *value[CRIT_NR_OPS];
+	u64 *empty, *clock;	 /* overheads of single measurements, to be subtracted */
 	u64 *batch_pair, *batch_empty;
 	double clock_ns;
 	double call_ns;
@@ -53,8 +55,8 @@ struct bpf_round {
 	const struct crit_opts *opts;
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
-	u64 *scratch; /* memory for the overheads of all CPUs */
-	/* Start and end of the threads. */
+	u64 *scratch; /* memory for the overheads of the measurement on all CPUs */
+	/* Members for starting all threads together and waiting for their end. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int ready, ended;
@@ -108,8 +110,9 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out)
 }
 
 /*
- * Refuses a run that needs more than half of the available memory, as the module does. A later
- * check is impossible, because the kernel allocates the pages only when samples are written.
+ * Refuses a run that would use more than half of the available memory. The kernel module has the
+ * same limit. The memory must be checked before the run, because the kernel allocates the pages
+ * only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -118,7 +121,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* Memory of the overheads, per sample. */
+	/* Memory for the overheads of the measurement, in bytes per sample. */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -142,7 +145,10 @@ static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
-	/* CPU hotplug moves a pinned thread to another CPU, which makes its samples invalid. */
+	/*
+	 * CPU hotplug moves a pinned thread to another CPU. The samples of this thread are then
+	 * invalid.
+	 */
 	return args.cpu == w->cpu->cpu ? 0 : -EXDEV;
 }
 
@@ -189,7 +195,7 @@ static int collect(struct crit_worker *w, enum crit_op op)
 	return 0;
 }
 
-/* Samples every operation. Sorts only after all operations of this CPU were sampled. */
+/* Samples every operation. Sort only after all operations of this CPU were sampled. */
 static int sample(struct crit_worker *w)
 {
 	size_t nr = w->round->opts->nr_samples;
@@ -231,7 +237,9 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Runs all threads between their start and their end. The caller holds round->lock. */
+/*
+ * Starts all threads together and waits until all threads have ended. The caller holds round->lock.
+ */
 static void run_threads(struct bpf_round *round, unsigned int nr)
 {
 	const struct crit_opts *opts = round->opts;
@@ -245,8 +253,8 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
 	/*
-	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support it and
-	 * reports false races.
+	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support this
+	 * function and reports false races.
 	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
@@ -431,9 +439,10 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * Loads the programs again for each round, so that the spread includes the effect of code
- * placement. The figures depend on the addresses of the compiled programs: on 6.18 arm64, the batch
- * of irq_save was 0.74, 0.94 or 1.14 ns after different loads, and within 0.1 ns while loaded.
+ * Loads the BPF programs again for each round, so that the spread of the rounds includes the effect
+ * of the address of the code. The figures depend on the addresses of the compiled programs. On
+ * Linux 6.18 (arm64), the batch mean of irq_save was 0.74, 0.94 or 1.14 ns each time the programs
+ * were loaded. Until the next load, the batch mean varied by less than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

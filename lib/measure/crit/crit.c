@@ -36,7 +36,7 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* Suggest the module on a kernel without kfuncs or BTF. */
+	/* Suggest the kernel module if the kernel lacks the kfuncs or BTF. */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -119,7 +119,8 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 #define GROUP "preemptirq"
 
 /*
- * State of CONFIG_X as text. The state is a guess if the kernel configuration is not readable.
+ * State of the kernel option CONFIG_X as text. The state is a guess if the kernel configuration is
+ * not readable.
  */
 static const char *option_state(const char *symbol)
 {
@@ -140,7 +141,10 @@ static int no_events(struct err *err)
 			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
 }
 
-/* Without tracefs the kernel configuration may show that mounting it does not help. */
+/*
+ * Finds tracefs. If tracefs is not mounted, the error says whether this kernel has the events at
+ * all.
+ */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {
 	int rc = tracefs_root(root, size, err);
@@ -184,7 +188,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* After a stop, report the complete rounds. */
+	/* After the user stopped the run, report the complete rounds. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

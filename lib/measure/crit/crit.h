@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cost of disabling and enabling interrupts and preemption, in rounds of a benchmark. */
+/* Measures the cost of disabling and enabling interrupts and preemption, in several rounds. */
 #ifndef SUBTICK_MEASURE_CRIT_H
 #define SUBTICK_MEASURE_CRIT_H
 
@@ -13,8 +13,8 @@ struct crit_result {
 };
 
 /*
- * Opens the engine opts->engine. "auto" or NULL prefers the module over bpf. If both fail, @err has
- * both reasons.
+ * Opens the engine opts->engine. "auto" or NULL prefers the module over bpf. If both engines fail,
+ * @err has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 /* Closes the engine, which may be NULL. @err is set if a setting could not be restored. */
@@ -28,7 +28,7 @@ int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const cha
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* Spread over the rounds of the double at @offset of struct crit_round. */
+/* Computes the spread over all rounds of a member of struct crit_round, the double at @offset. */
 struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
 #define CRIT_FIGURE(result, id, member) \
 	crit_figure(result, offsetof(struct crit_round, op[id].member))
@@ -45,9 +45,10 @@ struct crit_trace {
 };
 
 /*
- * Measures with the preemptirq events off, on and off again. Enables the events in a separate trace
- * instance. A guard process removes the instance even if subtick is killed. err->unsupported if the
- * kernel lacks the events, -EBUSY if another process has enabled the events.
+ * Measures with the preemptirq trace events off, then on, then off again. Enables the events in a
+ * separate trace instance. A guard process removes the instance even if subtick is killed.
+ * err->unsupported if the kernel lacks the events, -EBUSY if another process has enabled the
+ * events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the engines of crit: names of the operations, figures over all CPUs. */
+/* Functions for all engines of crit: names of the operations, figures over all CPUs. */
 #include "measure/crit/engine.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "kmod/tracerbench/stats.h"
 
-/* Operations. The module has a directory with the same name for each operation. */
+/* Operations. For each operation, the kernel module has a directory of this name in debugfs. */
 enum crit_op {
 	CRIT_IRQ,
 	CRIT_PREEMPT,
@@ -23,7 +23,7 @@ extern const char *const crit_op_names[CRIT_NR_OPS];
 
 #define CRIT_MAX_PERCENTILES 16
 #define CRIT_MAX_ROUNDS	     1000
-#define CRIT_PERCENT	     1000 /* percentiles are in 0.001 % */
+#define CRIT_PERCENT	     1000 /* unit of percentiles: 0.001 % */
 
 struct crit_opts {
 	const char *engine; /* "auto" or NULL, "module", "bpf" */
@@ -34,7 +34,9 @@ struct crit_opts {
 	struct cpuset cpus;  /* CPUs to measure; empty for all online CPUs */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
-	/* Optional callbacks. Called between and during rounds, on the caller's thread. */
+	/*
+	 * Optional callbacks, which are called between and during rounds on the caller's thread.
+	 */
 	bool (*stopped)(void);
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
@@ -45,7 +47,7 @@ struct crit_figures {
 	double average;
 	double max;
 	double max_avg;
-	double batch; /* mean cost of a pair in a batch */
+	double batch; /* mean cost of one disable and enable in a batch */
 	double percentile[CRIT_MAX_PERCENTILES];
 };
 
@@ -61,8 +63,8 @@ struct crit_round {
 	unsigned int nr_cpus;
 	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
 	double clock_ns;	 /* cost of two clock reads, or NaN if unavailable */
-	double call_ns;		 /* cost of two empty calls */
-	int percentile_cpu;	 /* CPU of the percentiles, or negative for all CPUs */
+	double call_ns;		 /* cost of two calls of an empty function */
+	int percentile_cpu;	 /* CPU whose percentiles are reported, or negative for all CPUs */
 };
 
 struct crit_engine;
@@ -71,7 +73,7 @@ struct crit_engine_ops {
 	const char *name;
 	const char *unit; /* "ns" or "cycles" */
 	const char *what; /* description of the engine in one line */
-	uint32_t ops;	  /* bit per crit_op that the engine supports */
+	uint32_t ops;	  /* bit mask of enum crit_op: operations that the engine supports */
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 	/*
 	 * Runs one benchmark and fills @round, which the caller has cleared. Returns -ECANCELED
@@ -87,7 +89,7 @@ struct crit_engine_ops {
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
-/* First member of each engine's own struct. */
+/* This struct is the first member of each engine's private struct. */
 struct crit_engine {
 	const struct crit_engine_ops *ops;
 };

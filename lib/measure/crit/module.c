@@ -24,7 +24,7 @@ struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
-	unsigned int nr_cpus; /* number of CPUs in the previous rounds */
+	unsigned int nr_cpus; /* number of CPUs in each previous round */
 	uint64_t before[NR_SETTINGS]; /* original settings */
 };
 
@@ -60,8 +60,8 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 }
 
 /*
- * Reads the percentiles. Older modules have only whole percentiles; fractional percentiles are then
- * unavailable.
+ * Reads the percentiles. Older versions of the kernel module have only whole percentiles, so
+ * fractional percentiles are unavailable.
  */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -86,8 +86,8 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 }
 
 /*
- * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the module computes
- * it over all CPUs.
+ * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the kernel module
+ * computes max_avg over all CPUs.
  */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -112,7 +112,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
-	/* Older modules lack this file. */
+	/* Older versions of the kernel module lack this file. */
 	if (!module_has(PER_CPU))
 		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
@@ -173,7 +173,9 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	/* The module always loads all CPUs, so --cpu needs an explicit --engine module. */
+	/*
+	 * The kernel module always loads all CPUs, so --cpu is accepted only with --engine module.
+	 */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
 				       "it always measures all online CPUs");

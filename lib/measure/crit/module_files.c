@@ -51,7 +51,10 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EINTR);
-	/* The terminal sends Ctrl-C to the whole process group, but only the parent handles it. */
+	/*
+	 * The terminal sends SIGINT to the whole process group, but only the parent must handle the
+	 * signal.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0)

@@ -13,9 +13,10 @@
 
 int module_set(const char *file, uint64_t value, struct err *err);
 /*
- * Starts a run by writing to a file, from a separate process. The write blocks in the kernel until
- * the run is complete, and only killing the writer ends the run early. @cpu: CPU of the writer, or
- * negative for any CPU. Returns -ECANCELED without setting @err if opts->stopped() returned true.
+ * Starts a benchmark of the kernel module: a separate process writes to a debugfs file. The write
+ * blocks in the kernel until the benchmark is complete. Only killing the writer ends the benchmark
+ * early. @cpu: CPU of the writer, or negative for any CPU. Returns -ECANCELED without setting @err
+ * if opts->stopped() returned true.
  */
 int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
 		   struct err *err);
@@ -24,8 +25,8 @@ bool module_has(const char *file);
 
 /*
  * Parses the text of a file per_cpu, with lines "cpu median average max", into operation @op of
- * @cpus. If *@nr is 0, sets the CPUs and their number; later operations must have the same CPUs.
- * Returns 0, -EINVAL for invalid text, or -ENOMEM.
+ * @cpus. If *@nr is 0, sets the CPUs and their number. Each later operation must have the same
+ * CPUs. Returns 0, -EINVAL for invalid text, or -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 /* Reads and parses the file per_cpu of an operation. @err must not be NULL. */

@@ -16,7 +16,8 @@
 #include "host/file.h"
 
 /*
- * Upper bits of kernel data addresses. Edges of a trace store only the lower bits of an address.
+ * Bits that all kernel data addresses have in common. Edges of a trace store only the lower bits of
+ * an address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
@@ -30,7 +31,10 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
-		/* The check fails if two cores wrote the entry, or a task was being renamed. */
+		/*
+		 * Skip an invalid entry: two cores wrote the entry at the same time, or the task
+		 * was being renamed.
+		 */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
 		name->comm[sizeof(name->comm) - 1] = '\0';

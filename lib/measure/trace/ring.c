@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the rings of abi/trace.h. */
+/* Reads the rings into which the trace programs write edges (abi/trace.h). */
 #include "measure/trace/ring.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Number of edges written since the start. */
+/* Number of edges that the core has written to its ring since the start. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
@@ -22,7 +22,7 @@ static uint64_t see_head(const struct trace_reader *r)
 
 /*
  * Converts an edge from the BPF format to the trace format. False if the edge is older than the
- * start.
+ * start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
@@ -32,13 +32,15 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
 	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-	/* The BPF programs do not set the field of these edges. */
+	/* The BPF programs do not set the field "what" of these kinds of edges. */
 	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
 	return ns <= STAMP_NS / 2;
 }
 
-/* Makes room for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM. */
+/*
+ * Enlarges the array for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM.
+ */
 static int make_room(struct trace_core *core, size_t more)
 {
 	size_t room = 1, need = core->nr_edges + more;
@@ -62,7 +64,10 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	struct trace_core *core = &r->core;
 
 	r->lost += lost;
-	/* Edges that were lost before the first edge are not a gap: the trace starts later. */
+	/*
+	 * Edges that were lost before the first kept edge are not a gap, because the trace then
+	 * starts later.
+	 */
 	if (!core->nr_edges) {
 		r->cut = true;
 		return 0;
@@ -72,7 +77,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Copies the edges [from, to). False if some of the edges were overwritten meanwhile. */
+/* Copies the edges [from, to). False if some of the edges were overwritten during the copy. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
@@ -83,7 +88,10 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	return last || from + r->mask >= see_head(r);
 }
 
-/* Appends the valid edges among the next @nr edges. The first may be older than the start. */
+/*
+ * Appends the valid edges among the next @nr edges. The first edge may be older than the start of
+ * the recording.
+ */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
 	struct trace_edge *from = r->core.edges + r->core.nr_edges;
@@ -172,7 +180,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc || !last ? rc : take_nested(reader);
 }
 
-/* First edge in [@from, @to) that contains the current task. */
+/* Finds the first edge in [@from, @to) that contains the current task. */
 static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -228,7 +236,7 @@ static void fill_wakeups(struct trace_reader *reader)
 	fill_current(core, from, core->nr_edges, current);
 }
 
-/* Sets the start of the covered time, and the first current task. */
+/* Sets the start of the time that the trace covers, and the task that was running then. */
 static void fill_begin(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -241,7 +249,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* Prefer an edge over the task iterator, which ran after the start. */
+	/* An edge is more reliable than the task iterator, which ran after the start. */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the edges from the ring of a core, also while that core writes new edges. */
+/* Reads the edges from the ring of a core, even while the core writes new edges. */
 #ifndef SUBTICK_MEASURE_TRACE_RING_H
 #define SUBTICK_MEASURE_TRACE_RING_H
 
@@ -9,26 +9,28 @@
 
 struct trace_reader {
 	const struct trace_ring *ring;
-	uint64_t mask;	      /* number of edges in the ring, minus one */
-	uint64_t start_ns;    /* CLOCK_MONOTONIC; older edges are dropped */
+	uint64_t mask;	      /* size of the ring in edges, minus one */
+	/* Start of the recording (CLOCK_MONOTONIC); older edges are dropped. */
+	uint64_t start_ns;
 	uint64_t next;	      /* number of the next edge to read */
-	/* Write position at the last read; all edges before it are complete. */
+	/* Write position at the previous read; all edges before this position are complete. */
 	uint64_t seen_head;
 	uint64_t max_edges;   /* maximum number of edges to keep; later edges are counted as lost */
 	uint64_t lost;	      /* edges that were overwritten or not kept */
-	bool cut;	      /* the oldest edges were overwritten */
+	/* The oldest edges of the ring were overwritten before they were read. */
+	bool cut;
 	struct trace_core core;
 };
 
 /*
  * Reads the edges that were written before the previous call. With @last, the core has stopped
- * writing: reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
+ * writing, so the function reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Call after the last read. Computes the covered time up to @to_ns, the first current task, and the
- * current task at each wake-up.
+ * Call this function after the last read of the ring. Computes the time that the trace of the core
+ * covers up to @to_ns, the task that was running first, and the running task at each wake-up.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

@@ -34,22 +34,23 @@
 #define KEEP_EDGES  (4ULL << 20)
 /*
  * Read interval of the rings. A ring of 65,536 edges wraps around in 20 ms at 3 million edges per
- * second, more than any core produces. With an event the BPF programs freeze the rings, and LOOK_NS
- * is the poll interval.
+ * second, more than any core produces. After an event, the BPF programs stop writing to the rings.
+ * LOOK_NS is the interval for checking whether an event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
-/* Wait time for running BPF programs to end, also on a preempted virtual CPU. */
+/* Maximum wait for running BPF programs to end, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* Offset of the rings, the last member of .bss. */
+/* Offset of the rings in the section .bss; the rings are its last member. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
 struct trace {
 	struct trace_opts opts;
 	struct trace_bpf *skel;
-	struct sys_bpf_view view; /* mapping of the tasks and the rings */
+	/* Memory mapping of the BPF section with the tasks and the rings. */
+	struct sys_bpf_view view;
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint32_t ring_edges;
@@ -101,7 +102,7 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return rc;
 }
 
-/* Checks for frequency events: they need the kernel's tracepoint and a cpufreq driver. */
+/* Frequency changes can be recorded only if the kernel has the tracepoint and a cpufreq driver. */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -122,7 +123,7 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* The tick function was renamed in 6.9. */
+/* The tick function was renamed in Linux 6.9. */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -143,14 +144,14 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 	return 0;
 }
 
-/* True if the kernel has all fields that the fast path of the programs needs. */
+/* True if the kernel has all struct fields that the fast path of the BPF programs reads. */
 static bool has_all(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
 	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
 }
 
-/* Enables the optional programs. */
+/* Enables the optional BPF programs that the options request. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
@@ -245,8 +246,8 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 }
 
 /*
- * Loads the programs. Older kernels, such as 5.10, limit an array to 4 MiB, so the rings are
- * smaller there.
+ * Loads the programs. Older kernels, such as 5.10, limit a BPF array to 4 MiB, so the rings are
+ * smaller on these kernels.
  */
 static int load_programs(struct trace *t, struct err *err)
 {
@@ -334,7 +335,10 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/* Start all rings before taking the start time. The readers drop older edges. */
+	/*
+	 * Start all rings before taking the start time. The readers of the rings drop edges that
+	 * are older than the start time.
+	 */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -409,8 +413,8 @@ static void settle(void)
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
 	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI. The command is
-	 * unavailable with nohz_full.
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI.
+	 * MEMBARRIER_CMD_GLOBAL is unavailable with nohz_full.
 	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
@@ -433,7 +437,9 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/* Two cores may have raised an event at the same time. Use the earlier event. */
+	/*
+	 * Two cores may have raised an event at the same time. Use the event with the earlier time.
+	 */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 
@@ -453,7 +459,10 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	uint64_t end;
 	int rc;
 
-	/* All rings end at the same time, even if a core had no edge for seconds. */
+	/*
+	 * The covered time of all cores ends at the same time, even if a core had no edge for
+	 * seconds.
+	 */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
 	if (!end)
 		end = clock_mono_ns();

@@ -13,31 +13,34 @@
 struct trace_opts {
 	struct cpuset cpus; /* CPUs to record; empty for all possible CPUs */
 	enum trace_event on;
-	uint64_t on_ns;	      /* minimum length of a wait or an interrupt for the event */
+	uint64_t on_ns;	      /* minimum length of a wait or an interrupt that triggers the event */
 	/*
-	 * TRACE_EVENT_PERCENTILE: cgroup, share of its waits above the percentile in ppm, and
-	 * length of the sliding window in ns.
+	 * For TRACE_EVENT_PERCENTILE: the cgroup, the share of its waits above the percentile in
+	 * ppm, and the length of the sliding window in ns.
 	 */
 	const char *on_cgroup;
 	uint32_t above_ppm;
 	uint64_t over_ns;
 	uint64_t after_ns;    /* maximum recording time after the event */
-	bool frequency;	      /* record also changes of CPU frequencies */
-	bool tick;	      /* record also which timer interrupts are ticks */
-	/* Edges per core, rounded up to a power of two, or 0 for the default size. */
+	bool frequency;	      /* also record changes of CPU frequencies */
+	bool tick;	      /* also record which timer interrupts are ticks */
+	/*
+	 * Number of edges in the ring of each core, rounded up to a power of two, or 0 for the
+	 * default size.
+	 */
 	uint32_t ring_edges;
 };
 
 struct trace;
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err);
-/* Starts the recording. All programs are attached already. */
+/* Starts the recording. All BPF programs must be attached already. */
 void trace_start(struct trace *trace);
-/* Interval for calls of trace_poll(). */
+/* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * Without an event, reads the edges from the rings before they are overwritten. @ret_done: the
- * event has happened, and the time after the event was recorded.
+ * If no event was requested, reads the edges from the rings before the edges are overwritten. Sets
+ * *@ret_done if the event has occurred and the time after the event was recorded.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

@@ -83,7 +83,9 @@ struct filler {
 	int rc;
 };
 
-/* True for kernel threads that run softirq work, by the same names as the BPF programs of load. */
+/*
+ * True for kernel threads that run softirq work. The BPF programs of load compare the same names.
+ */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
 	const struct trace_task *name = trace_name(((struct filler *)arg)->w, pid);
@@ -101,7 +103,10 @@ static void on_slice(void *arg, const struct trace_slice *slice)
 		f->rc = -ENOMEM;
 }
 
-/* Draws the picture of a core: each cell shows the part with the most time in its interval. */
+/*
+ * Draws the picture of a core. Each cell stands for an interval and shows the load part with the
+ * most time.
+ */
 static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 {
 	uint64_t span = w->to_ns - w->from_ns;
@@ -139,8 +144,8 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 #define MAX_RIVALS 64
 
 /*
- * Adds run time of a task to the chain of a wait. Tasks beyond the size of the array are not
- * counted.
+ * Adds the run time of a task to the list of tasks that ran during a wait. If the list is full,
+ * further tasks are not counted.
  */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
@@ -225,7 +230,7 @@ static int sum_by_wait(const void *a, const void *b)
 
 /*
  * Sums run time and wait time per task. Makes one entry per slice and per wait, then sorts and
- * merges the entries.
+ * merges the entries by task.
  */
 static int sum_tasks(struct trace_window *w)
 {

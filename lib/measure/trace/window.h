@@ -14,7 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * A core of the trace. Each cell of the picture shows the part with the most time in its interval.
+ * One core in the trace. Each cell of the picture stands for an interval and shows the load part
+ * with the most time.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -25,10 +26,10 @@ struct trace_cpu {
 	char line[TRACE_LINE_LEN + 1];
 };
 
-/* Sums of a task over the trace. */
+/* Sums of one task's times over the trace. */
 struct trace_task_sum {
 	uint32_t pid;
-	uint64_t run_ns;   /* without the time of interrupts and softirqs */
+	uint64_t run_ns;   /* run time without interrupts and softirqs */
 	uint64_t waits, wait_ns, max_ns;
 	uint64_t avoidable_ns; /* sum over the waits whose avoidable time is known */
 };
@@ -51,7 +52,7 @@ struct trace_losses {
 };
 
 struct trace_window {
-	uint64_t time_unix_ns; /* end of the trace */
+	uint64_t time_unix_ns; /* time at the end of the trace */
 	uint64_t start_mono_ns; /* CLOCK_MONOTONIC at time 0 of all edges */
 	uint64_t from_ns, to_ns; /* time range that all cores together cover */
 	struct cpuset cpus;
@@ -78,8 +79,8 @@ struct trace_window {
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * TRACE_EVENT_PERCENTILE: cgroup, number of its waits in the window before the event,
-	 * number of long waits, and length of the window.
+	 * For TRACE_EVENT_PERCENTILE: the cgroup, the number of its waits in the window before the
+	 * event, the number of long waits among these waits, and the length of the window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -101,7 +102,9 @@ const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_
 /* Name of the interrupt or softirq of an enter edge, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
-/* Causes of a wait: the task that ran longest meanwhile, interrupts, softirqs and idle exit. */
+/*
+ * Causes of a wait: the task that ran longest during the wait, interrupts, softirqs and idle exit.
+ */
 struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
@@ -132,9 +135,10 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
- * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If they differ,
- * the allowed CPUs become unknown, because the time of the change was not recorded. Stores masks
- * that are longer than struct trace_task::allowed in @w->masks. 0 or -ENOMEM.
+ * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If the recorded
+ * and the current CPUs differ, the allowed CPUs become unknown, because the time of the change was
+ * not recorded. Stores masks that are longer than struct trace_task::allowed in @w->masks. 0 or
+ * -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
 /* Looks up the names of all interrupts in the edges. @root as in host/file.h. 0 or -ENOMEM. */

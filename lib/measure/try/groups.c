@@ -117,7 +117,7 @@ static struct try_group *find_other(struct try_groups *g, const char *path)
 	return NULL;
 }
 
-/* Adds the waits of a row to the watched cgroups that contain it. */
+/* Adds the waits of a row to each watched cgroup that contains the row's cgroup. */
 static int add_watched(struct try_groups *g, const struct runq_group_window *row, bool *ret_watched)
 {
 	*ret_watched = false;
@@ -203,7 +203,10 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/* Update existing groups first: groups added below have no CPU time at the start. */
+	/*
+	 * Update existing groups first, because the CPU time at the start of the round is unknown
+	 * for new groups.
+	 */
 	for (size_t i = 0; i < g->nr; i++) {
 		struct try_group *group = &g->groups[i];
 		uint64_t now = read_usage(g, group->path);
@@ -224,8 +227,8 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 }
 
 /*
- * Compares each original round with the next original round. Drift cancels except for the drift of
- * one round.
+ * Compares each round with the original setting with the next round with the original setting. A
+ * drift of the machine cancels out, except for the drift during one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
@@ -235,7 +238,7 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
-			/* Alternate the order of the two rounds. */
+			/* Swap the two rounds in every second pair, so that a drift cancels out. */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);
 }

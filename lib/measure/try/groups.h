@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Figures of cgroups per round: the watched cgroups and all other cgroups that wait or run. */
+/* Figures of cgroups per round: watched cgroups, and other cgroups that wait or run. */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 
@@ -27,24 +27,29 @@ enum try_figure {
 
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
-/* Other cgroups: rounds with fewer waits or less CPU time per second give no figure. */
+/*
+ * For cgroups that are not watched: a round with fewer waits or less CPU time per second gives no
+ * figure.
+ */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
-/* Other cgroups: smaller changes are not reported. */
+/* For cgroups that are not watched: smaller changes are not reported. */
 #define TRY_OTHER_RATIO 0.01
 
 struct try_group {
 	char *path;
 	bool watched; /* figures include all descendants; false for a single cgroup */
-	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS]; /* by pair; NAN if unknown */
+	/* Figures of each pair of rounds; NAN if unknown. */
+	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* waits */
-	/* Watched cgroups only: sum over all rounds. */
+	/* For watched cgroups only: wait time by cause, summed over all rounds. */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	struct paired control[TRY_NR_FIGURES]; /* comparison of original rounds with each other */
+	/* Differences between rounds with the original setting. */
+	struct paired control[TRY_NR_FIGURES];
 	/* CPU time of the cgroup at the start of the round. */
 	uint64_t usage_ns;
-	/* Waits of the current round; watched cgroups only. */
+	/* Waits in the current round, for watched cgroups only. */
 	struct runq_group_window round;
 };
 
@@ -59,15 +64,17 @@ struct try_blame {
 };
 
 struct try_groups {
-	char mount[PATH_MAX];	    /* mount point of the hierarchy of the groups' paths */
-	char usage_mount[PATH_MAX]; /* mount point for CPU time, or "" if CPU time is unavailable */
+	/* Mount point of the cgroup hierarchy that contains the groups. */
+	char mount[PATH_MAX];
+	/* Mount point of the hierarchy with CPU times, or "" if CPU times are unavailable. */
+	char usage_mount[PATH_MAX];
 	bool usage_v2;		    /* read cpu.stat of v2; false for cpuacct.usage of v1 */
 	struct try_group *groups;   /* watched cgroups first */
 	size_t nr, nr_watched;
 	bool full; /* more than TRY_MAX_GROUPS cgroups were seen */
 	struct try_blame *blame;
 	size_t nr_blame;
-	uint64_t time_ns[TRY_NR_ARMS]; /* length of all rounds */
+	uint64_t time_ns[TRY_NR_ARMS]; /* total length of all rounds */
 };
 
 /* Finds the cgroups @watch in hierarchy @hierarchy. */
@@ -81,8 +88,8 @@ int try_groups_end(struct try_groups *groups, const struct runq_window *window, 
 		   enum try_arm arm, struct err *err);
 /*
  * Computes effect and control of each group from @nr_pairs pairs. Confidence intervals of watched
- * groups have a level of 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of
- * experiments all of them contain their true values.
+ * groups have a level of 95 %. Confidence intervals of other groups are simultaneous (Bonferroni):
+ * in 95 % of experiments all these intervals contain their true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

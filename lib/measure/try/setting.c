@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the file of a setting, or the reason why the machine lacks it. */
+/* Finds the file of a setting, or the reason why the machine lacks this file. */
 #include "measure/try/setting.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "host/cgroup.h"
 #include "host/file.h"
 
-/* Allowed files outside cgroups, as patterns for fnmatch() with FNM_PATHNAME. */
+/* Files outside cgroups that a setting may change, as patterns for fnmatch() with FNM_PATHNAME. */
 static const char *const machine_files[] = {
 	"/proc/irq/[0-9]*/smp_affinity",
 	"/proc/irq/[0-9]*/smp_affinity_list",
@@ -20,7 +20,7 @@ static const char *const machine_files[] = {
 	NULL,
 };
 
-/* Files that exist in one cgroup version, and their counterparts in the other version. */
+/* Files that exist in only one cgroup version, and their counterparts in the other version. */
 static const struct {
 	const char *v1, *v2;
 } counterparts[] = {
@@ -50,7 +50,7 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/* True if the file @path exists at @mount. *@ret_dir is true if its cgroup exists. */
+/* True if the file @path exists at @mount. *@ret_dir is true if the cgroup of this file exists. */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {

@@ -9,7 +9,7 @@
 #include "host/journal.h"
 
 struct try_setting {
-	char name[PATH_MAX]; /* as the user wrote it, without the value */
+	char name[PATH_MAX]; /* the setting as the user wrote it, without the value */
 	char path[PATH_MAX]; /* the file */
 	char value[JOURNAL_VALUE];
 	/* Original and changed contents of the file, set by journal_trial(). */
@@ -18,9 +18,9 @@ struct try_setting {
 
 /*
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
- * "/batch/cpu.weight", or an absolute path of such a file, of an interrupt's affinity, of a CPU's
- * latency limit (pm_qos_resume_latency_us) or of an idle state's disable file. Refuses a file that
- * the machine lacks, with the reason. @root as in host/file.h.
+ * "/batch/cpu.weight". An absolute path can also be the file of an interrupt's affinity, of a CPU's
+ * latency limit (pm_qos_resume_latency_us), or the file "disable" of an idle state. Fails with the
+ * reason if the machine lacks the file. @root as in host/file.h.
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err);

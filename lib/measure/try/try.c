@@ -22,9 +22,10 @@ struct try_run {
 	const struct try_opts *opts;
 	struct journal journal;
 	bool journal_open;
-	struct guard guard; /* runs command a if subtick is killed */
+	/* Process that runs the command of the original state if subtick is killed. */
+	struct guard guard;
 	struct meter *runq;
-	enum try_arm arm; /* settings that are in effect */
+	enum try_arm arm; /* settings that are now in effect: original or changed */
 	uint64_t deadline_ns;
 	struct try_window window;
 };
@@ -37,8 +38,8 @@ static pid_t command_start(const char *command)
 	if (pid)
 		return pid;
 	/*
-	 * A separate session keeps Ctrl-C away from the command. Background processes of the
-	 * command run until command a ends them.
+	 * In a separate session the command gets no SIGINT from Ctrl-C. Background processes of the
+	 * command run until the command of the original state ends them.
 	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
@@ -59,7 +60,10 @@ static int command_status(const char *command, int status, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* Runs the command of the original state and waits for its end, also in the guard process. */
+/*
+ * Runs the command of the original state and waits for its end. The guard process also calls this
+ * function.
+ */
 static int command_restore(const void *arg)
 {
 	const struct try_opts *opts = arg;
@@ -117,7 +121,9 @@ static int check_settings(struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Applies the settings in the order of the command line, or restores them in reverse order. */
+/*
+ * Applies the settings in the order of the command line, or restores the settings in reverse order.
+ */
 static int apply_settings(struct try_run *t, enum try_arm arm, struct err *err)
 {
 	size_t nr = t->opts->nr_settings;
@@ -143,8 +149,8 @@ static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 }
 
 /*
- * Waits for @ns and handles events of runq meanwhile: new cgroups need slots. -EINTR if the user
- * stopped the run.
+ * Waits for @ns. Meanwhile handles events of runq, which must assign a slot to each new cgroup.
+ * -EINTR if the user stopped the run.
  */
 static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 {
@@ -174,7 +180,10 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 		     try_groups_end(groups, runq_window(t->runq), pair, arm, err);
 }
 
-/* Fails after the first pair if a watched cgroup never waited: an effect would be invisible. */
+/*
+ * Fails after the first pair of rounds if a watched cgroup never waited, because no effect could be
+ * measured.
+ */
 static int check_waits(const struct try_run *t, struct err *err)
 {
 	for (size_t i = 0; i < t->window.groups.nr_watched; i++) {
@@ -189,7 +198,7 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Random order of a pair by splitmix64, which gives the same order on every machine. */
+/* Random order of the two rounds of a pair. splitmix64 gives the same order on every machine. */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
@@ -305,7 +314,10 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 	if (!t)
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
-	/* Guards are forks of this process. Start the guards before opening files. */
+	/*
+	 * Guard processes are forks of this process and inherit its open files. So start the guards
+	 * before opening files.
+	 */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;
 	for (size_t i = 0; i < opts->nr_settings && !rc; i++) {

@@ -14,7 +14,7 @@
 #define TRY_MAX_SETTINGS 16
 
 struct try_opts {
-	struct try_setting *settings; /* journal_trial() sets the members was and now */
+	struct try_setting *settings; /* settings; journal_trial() sets their members was and now */
 	size_t nr_settings;
 	/*
 	 * Shell commands that create the original and the changed state; used instead of settings.
@@ -22,7 +22,7 @@ struct try_opts {
 	const char *a, *b;
 	const char *const *watch; /* paths of watched cgroups */
 	size_t nr_watch;
-	uint32_t rounds; /* number of pairs, PAIRED_MIN to PAIRED_MAX */
+	uint32_t rounds; /* number of pairs of rounds, PAIRED_MIN to PAIRED_MAX */
 	uint64_t each_ns, settle_ns, budget_ns;
 	uint64_t seed; /* seed of the random order of rounds */
 	/*
@@ -30,39 +30,42 @@ struct try_opts {
 	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
-	void (*progress)(unsigned int done, unsigned int total); /* counts rounds; may be NULL */
+	/* Progress in rounds; may be NULL. */
+	void (*progress)(unsigned int done, unsigned int total);
 };
 
 struct try_window {
 	uint64_t time_unix_ns, window_ns;
 	struct try_groups groups;
-	unsigned int nr_pairs;		/* number of complete pairs */
-	enum try_arm first[PAIRED_MAX]; /* first arm of each pair */
+	unsigned int nr_pairs;		/* number of complete pairs of rounds */
+	/* Setting of the first round of each pair: original or changed. */
+	enum try_arm first[PAIRED_MAX];
 	/* Reason of an early end, or code 0 if the run is complete. */
 	struct err ended;
-	bool stopped;			/* stopped by the user */
+	bool stopped;			/* the user stopped the run */
 	bool restored;			/* every setting has its original value */
 	/* Setting that another program changed and that was not restored, or NULL. */
 	const struct try_setting *foreign;
-	const struct runq_window *runq; /* source and losses of the last round */
+	/* Window of runq in the last round, for its source and losses. */
+	const struct runq_window *runq;
 };
 
 struct try_run;
 
 /*
- * Checks the options. -EINVAL with the reason in @err if the experiment is incomplete or exceeds
- * the budget.
+ * Checks the options. -EINVAL with the reason in @err if options are missing or the experiment
+ * would exceed the time budget.
  */
 int try_opts_check(const struct try_opts *opts, struct err *err);
 /*
- * Checks the options, the settings and the cgroups. Each setting is changed only briefly to read it
- * back. -EBUSY if another subtick process has changed settings on this machine. @opts must outlive
- * the run.
+ * Checks the options, the settings and the cgroups. Each setting is changed only briefly, to check
+ * that the new value can be read back. -EBUSY if another subtick process has changed settings on
+ * this machine. @opts must outlive the run.
  */
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
 /*
- * Runs all rounds, then restores the settings. Fails only if no round could be measured; otherwise
- * window.ended has the reason for an early end.
+ * Runs all rounds, then restores the settings. Fails only if no round could be measured. Otherwise
+ * window.ended has the reason if the run ended early.
  */
 int try_measure(struct try_run *run, struct err *err);
 /* Result of the run, valid until try_close(). */

@@ -13,7 +13,7 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/* First package state that counts as sleep: in PC2 caches and memory are still powered. */
+/* First package C-state that counts as sleep. In PC2, caches and memory are still powered. */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -51,7 +51,10 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 
 int cstate_number(const char *driver, const char *name, const char *desc)
 {
-	/* Number by the upper half of the MWAIT hint, for the Intel families Core and Xeon. */
+	/*
+	 * C-state number for each value of the upper four bits of the MWAIT hint, on Intel Core and
+	 * Xeon.
+	 */
 	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
 	const char *hint = strstr(desc, "MWAIT 0x");
 	unsigned long value;
@@ -59,7 +62,10 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/* The firmware chooses the numbers in ACPI names. The processor defines the MWAIT hint. */
+	/*
+	 * The firmware chooses the numbers in ACPI names. The MWAIT hint in the description is
+	 * reliable, because the processor defines it.
+	 */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -67,9 +73,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available counters on the CPU itself. Since Linux 6.12 reading them there sends no IPI.
- * Before 6.12 a hyperthread may send an IPI to its sibling, and before 6.7 the package counters are
- * on one CPU of the die (docs/methods/wake.md).
+ * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading the
+ * counters on this CPU sends no IPI. Before 6.12, reading may send an IPI to the sibling
+ * hyperthread. Before 6.7, the package counters are on one CPU of the die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -105,7 +111,10 @@ int cstate_counter(const struct cstate_set *set, int number)
 			continue;
 		if (set->number[i] == number)
 			return i;
-		/* The deepest counter of a core also counts in deeper states, such as C7 in C8. */
+		/*
+		 * The counter of the deepest C-state also counts in deeper states, such as the C7
+		 * counter in C8.
+		 */
 		if (number > 7 && set->number[i] >= 6)
 			deepest = i;
 	}
@@ -157,7 +166,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	return 0;
 }
 
-/* Reads all counters. After a failure the counters are not read again. */
+/* Reads all counters. After a read error the counters are not read again. */
 static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
 		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
 {

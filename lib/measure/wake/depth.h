@@ -16,7 +16,7 @@
 
 /*
  * Lists the counters of the PMU cstate_core ("C1", "C6", …) or cstate_pkg ("PC2", "PC6", …).
- * Returns their number, or 0 without the PMU.
+ * Returns the number of counters, or 0 without the PMU.
  */
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
@@ -26,7 +26,10 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
-/* Open counters of one CPU. A counter counts cycles of the cycle clock in its C-state. */
+/*
+ * Open counters of one CPU. Each counter counts the cycles that a core or package spent in one
+ * C-state.
+ */
 struct cstate_set {
 	int nr;
 	int number[CSTATE_COUNTERS];
@@ -41,14 +44,15 @@ int cstate_counter(const struct cstate_set *set, int number);
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
-	bool opened, broken; /* broken: reading a counter failed */
+	bool opened, broken; /* broken is true if reading a counter failed */
 	struct cstate_set hw;
 	struct cpuidle_watch idle;
 	int counter_of[CPUIDLE_MAX_STATES];   /* index in hw for each idle state, or -1 */
-	bool package_can[CPUIDLE_MAX_STATES]; /* a core in this state lets its package sleep */
+	/* The package can sleep while a core is in this idle state. */
+	bool package_can[CPUIDLE_MAX_STATES];
 	double ns_per_cycle;
 	uint64_t last[CSTATE_COUNTERS];
-	uint64_t sum[CSTATE_COUNTERS]; /* cycles in all sweeps */
+	uint64_t sum[CSTATE_COUNTERS]; /* sum of each counter over all sweeps, in cycles */
 	struct cpuidle_count idle_last[CPUIDLE_MAX_STATES];
 
 	/* Time per point and column: [point × nr_columns]. */
@@ -59,14 +63,14 @@ struct wake_depth {
 };
 
 /*
- * Opens the counters at the first call, and reads them. Call on the measured core. 0 or -ENOMEM; a
- * machine without counters has no columns.
+ * Opens the counters at the first call, and reads the counters at every call. Call this function on
+ * the measured core. 0 or -ENOMEM; a machine without counters has no columns.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
 /*
  * Stores the increments of the counters since the previous point, and sets the members entered and
- * package of @point. Call on the measured core after each point.
+ * package of @point. Call this function on the measured core after each point.
  */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);

@@ -15,11 +15,14 @@
 
 #define PACKETS	    64
 #define LEAST	    16 /* minimum number of timestamps for a spread */
-#define HOPELESS    8  /* give up if the first packets all have no timestamp */
+#define HOPELESS    8  /* give up if none of the first packets has a timestamp */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-/* Time from launch to transmit timestamp. Both are in the card's clock, without conversion. */
+/*
+ * Time from launch to transmit timestamp. The launch time and the timestamp are in the card's
+ * clock, so no conversion is necessary.
+ */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -29,7 +32,7 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 
 	if (nr <= 0)
 		return nr ? nr : -EIO;
-	/* Drop late timestamps of earlier packets. */
+	/* Drop timestamps of earlier packets that arrive late. */
 	while (!txstamp_wait(fd, 0, &stamp))
 		;
 	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
@@ -39,7 +42,7 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/* Outside this range, the timestamp is of another packet or the clock was set. */
+	/* Outside this range, the timestamp belongs to another packet, or the clock was set. */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
@@ -92,7 +95,10 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* Disable timestamps during the points: their interrupts would wake the measured core. */
+	/*
+	 * Disable transmit timestamps during the points, because their interrupts would wake the
+	 * measured core.
+	 */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

@@ -10,7 +10,7 @@
 
 struct journal;
 
-/* DMA time of equation 9, by the card's clock; nr is 0 if unknown. */
+/* DMA time (equation 9), measured by the card's clock; nr is 0 if the time is unknown. */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
 	size_t nr;
@@ -25,9 +25,9 @@ struct wake_dma_card {
 };
 
 /*
- * Sends packets with launch times and reads the card's transmit timestamps. The calling core keeps
- * the package awake. Without timestamps, returns 0 with the reason in ret_dma->unknown. @journal
- * restores the timestamp setting of the card if subtick is killed.
+ * Sends packets with launch times and reads the card's transmit timestamps. The package cannot
+ * sleep meanwhile, because the calling core is busy. Without timestamps, returns 0 with the reason
+ * in ret_dma->unknown. @journal restores the timestamp setting of the card if subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

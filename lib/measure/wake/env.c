@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads names, claimed latencies and counters of idle states, and settings that limit them. */
+/* Reads names, claimed latencies and counters of idle states, and limits of the idle states. */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -124,7 +124,7 @@ uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned i
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
-	/* A polling state has an exit latency of 0 in sysfs, which is not a claim. */
+	/* The exit latency of a polling state is unknown: sysfs shows 0 for all polling states. */
 	return (int)state < c->nr && !c->states[state].polls ? c->states[state].latency_ns
 							      : CPUIDLE_UNKNOWN;
 }

@@ -16,7 +16,7 @@ struct wake_cpu_env {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	struct cpuidle_watch watch;
 	struct cpuidle_count before[CPUIDLE_MAX_STATES], after[CPUIDLE_MAX_STATES];
-	bool counted; /* the counters @after are valid */
+	bool counted; /* the counters in @after are valid */
 };
 
 struct wake_machine {
@@ -39,7 +39,10 @@ struct wake_env {
 /* @nr_cpus: number of possible CPUs. @measured: CPUs whose counters are read. */
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
-/* Begins a window: reuses the counters from the end of the previous window, or reads them. */
+/*
+ * Begins a window. The counters at the start are those from the end of the previous window, if
+ * available; otherwise reads the counters.
+ */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);
 void wake_env_close(struct wake_env *env);

@@ -31,7 +31,10 @@ static int by_median(const void *a, const void *b)
 	return CMP(x->summary.median_ns, y->summary.median_ns);
 }
 
-/* Adds the stages sorted by median, the order in which a typical wake-up reaches them. */
+/*
+ * Adds the stages of a wake-up, sorted by median: a typical wake-up reaches the stages in this
+ * order.
+ */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
 {
@@ -76,7 +79,10 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 	free(scratch);
 }
 
-/* Adds a pair for each state and round that sources timer and remote both measured. */
+/*
+ * Adds a comparison of the sources timer and remote for each idle state and round that both sources
+ * measured.
+ */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
@@ -160,7 +166,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Counters that the source does not have are unknown. */
+/* Clears the window. Loss counters that a source lacks are unknown. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -206,7 +212,10 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/* WAKE_UNKNOWN is larger than all other values, so one unknown core makes both unknown. */
+	/*
+	 * WAKE_UNKNOWN is larger than all other values, so one core with an unknown value makes the
+	 * maximum unknown.
+	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)

@@ -19,17 +19,20 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
-/* Add the idle states of one core. @uncertainty_ns: maximum error of the core's latencies. */
+/*
+ * Both functions add rows for the idle states of one core. @uncertainty_ns: maximum error of the
+ * core's latencies.
+ */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* Adds one row per forced idle state over all cores. No rows without forced states. */
+/* Adds one row per forced idle state over all cores. Adds no rows if no states were forced. */
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 
-/* Adds the deepest idle state of each core that fits the latency budget, if there is a budget. */
+/* If a latency budget was given, adds the deepest idle state of each core that fits the budget. */
 void wake_budgets(struct wake_window *window, const struct wake_env *env);
 
 #endif

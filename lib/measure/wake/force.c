@@ -140,7 +140,7 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
 		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
-			/* "default" is an alias of another value. */
+			/* Skip "default", because it is an alias of another value. */
 			if (strcmp(word, "default"))
 				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
 		return nr;
@@ -234,7 +234,10 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
-		/* A CPU of another type may lack this state. It keeps all its states. */
+		/*
+		 * A CPU of another type may lack the idle state of this round. All idle states of a
+		 * CPU without this state stay enabled.
+		 */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
 		if (rounds->file && !rc)

@@ -27,22 +27,26 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 #define WAKE_MAX_PREFERENCES 8
 
 /*
- * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. A last
- * round has the original settings.
+ * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. The last
+ * round runs with the original settings.
  */
 struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	unsigned int nr;   /* number of rounds without the last round */
-	uint16_t *allowed; /* for each CPU, one bit per idle state that was enabled before */
-	/* Preferences: file below cpuN/, value of each round, original value of each CPU. */
+	unsigned int nr;   /* number of rounds, not counting the last round */
+	/* For each CPU, a bit mask of the idle states that were enabled before the run. */
+	uint16_t *allowed;
+	/*
+	 * For energy preferences: the file below cpuN/, the value of each round, and the original
+	 * value of each CPU.
+	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
 	char (*was)[WAKE_PREFERENCE];
 };
 
-/* Reads the idle states or preferences of @cpus and their current settings. */
+/* Reads the idle states or energy preferences of @cpus, and the current settings of @cpus. */
 int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
 		     const struct wake_force *force, const struct cpuset *cpus, struct err *err);
 /* Callback round_begin of struct wake_plan. @arg: the struct wake_rounds. */
@@ -50,7 +54,7 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
 void wake_rounds_close(struct wake_rounds *rounds);
 /*
  * Number of rounds, including the last round, for the idle states or preferences of the first of
- * @cpus. 1 if the CPU has none.
+ * @cpus. 1 if the CPU has no idle states or preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);

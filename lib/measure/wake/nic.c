@@ -21,13 +21,25 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/* Longer than any launch distance, so the queue passes packets to the card at once. */
+/*
+ * Delta of the ETF queue with offload. This delta is longer than any launch distance, so the queue
+ * passes packets to the card at once.
+ */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Without offload, the queue's timer sends the packet this long before its launch time. */
+/*
+ * Delta of the ETF queue without offload: the queue's timer sends a packet this long before its
+ * launch time.
+ */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* Maximum offset of the card's clock: the ETF queue compares launch times with CLOCK_TAI. */
+/*
+ * Maximum offset of the card's clock to CLOCK_TAI, because the ETF queue compares launch times with
+ * CLOCK_TAI.
+ */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* The worker's own timer expires well after the interrupt of the card. */
+/*
+ * The worker thread's own timer expires this long after the launch, well after the interrupt of the
+ * card.
+ */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
@@ -36,8 +48,8 @@
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 /*
- * In idle states with a longer exit latency than this, which are deeper than C1E, a DMA read waits
- * for the wake-up of the package.
+ * Idle states with a longer exit latency are deeper than C1E. In these states a DMA read waits
+ * until the package has woken up.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
@@ -45,8 +57,10 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	unsigned int deep_from; /* first state whose wake-up includes the DMA read (equation 8) */
-	struct wake_card card;	/* without method and disciplines, see wake_nic_card() */
+	/* First idle state whose wake-up includes the DMA read (equation 8). */
+	unsigned int deep_from;
+	/* Members method and disciplines are not set, see wake_nic_card(). */
+	struct wake_card card;
 	int ifindex;
 	int phc; /* file descriptor of the hardware clock, or -1 */
 	int socket;
@@ -57,7 +71,10 @@ struct wake_nic {
 	struct wake_clock_map map;
 };
 
-/* Reads CLOCK_TAI with its error bound: preemption between two clock reads delays the second. */
+/*
+ * Reads CLOCK_TAI and the error bound of the reading. The error is the time between two clock
+ * reads, which preemption lengthens.
+ */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -144,7 +161,10 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/* Moves all interrupts of the card, because drivers report sent packets on different ones. */
+/*
+ * Moves all interrupts of the card, because drivers use different interrupts to report sent
+ * packets.
+ */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
@@ -162,7 +182,10 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
-		/* The kernel refuses to move managed interrupts. One moved interrupt is enough. */
+		/*
+		 * The kernel refuses to move managed interrupts. The function succeeds if at least
+		 * one interrupt was moved.
+		 */
 		set += !journal_set(nic->journal, rel, value, err);
 	}
 	if (dir)
@@ -254,7 +277,10 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 		 used ? ", " : "", device, why);
 }
 
-/* Opens the first suitable card. Lists all other cards in nic->card.others, with the reason. */
+/*
+ * Opens the first suitable card. Lists all other cards in nic->card.others, with the reason why
+ * each card is unsuitable.
+ */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;
@@ -332,7 +358,10 @@ static int batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* Software mode: the interrupt of the queue's timer differs between architectures. */
+	/*
+	 * In software mode accept any interrupt except an IPI, because the kind of timer interrupt
+	 * depends on the architecture.
+	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
@@ -366,7 +395,9 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->card.dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* The card does not wake the worker, which sleeps until its own timer. */
+	/*
+	 * The card does not wake the worker thread. The worker sleeps until its own timer expires.
+	 */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->card.missed++;
@@ -398,7 +429,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* the map that nic_point() used */
+	struct wake_clock_map before = nic->map; /* clock map that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

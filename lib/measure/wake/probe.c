@@ -53,7 +53,7 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
 			 struct err *err)
 {
-	/* Only source remote needs sched_waking. */
+	/* The event sched_waking is used by source remote only. */
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
 					     "irq_handler_entry", "sched_waking"};
 	struct wake_bpf *skel;
@@ -139,7 +139,10 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel runs programs of one event in order of attachment. */
+		/*
+		 * The kernel runs the BPF programs of one event in the order in which they were
+		 * attached.
+		 */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
@@ -184,11 +187,14 @@ int wake_passive_alloc(struct wake_passive *p, const struct wake_probe *probe, s
 	return 0;
 }
 
-/* Sums and extremes follow the counts in struct wake_hist. */
+/* In struct wake_hist, the sums, minimum and maximum follow the counts. */
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
-/* Each wake-up increments a sum, or the first count for a latency of 0 ns. */
+/*
+ * True if wake-ups were added to a histogram. Each wake-up changes a sum; a latency of 0 ns changes
+ * the first count.
+ */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
 	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
@@ -196,9 +202,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * The BPF programs increment the count before sums and extremes. This function copies in the
- * opposite order: a wake-up that is missing in the copied counts is missing in the copied sums, so
- * has_changed() detects the wake-up in the next window.
+ * The BPF programs increment the count before the sums, minimum and maximum. This function copies
+ * in the opposite order: a wake-up that is missing in the copied counts is missing in the copied
+ * sums, so has_changed() detects the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

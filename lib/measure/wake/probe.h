@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs of wake and the arrays shared with them. */
+/* BPF programs of wake, and arrays that these programs share with user space. */
 #ifndef SUBTICK_MEASURE_WAKE_PROBE_H
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 
@@ -17,10 +17,11 @@ struct bpf_link;
 struct wake_probe_opts {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
-	bool points;		/* timestamps of single points: sources timer, remote, nic */
-	bool passive;		/* histograms of all timers */
-	bool remote;		/* timestamps of the sender's IPI */
-	bool breakdown;		/* timestamp of the context switch to the worker */
+	/* Record timestamps of single points, for the sources timer, remote and nic. */
+	bool points;
+	bool passive;		/* record histograms of all timer wake-ups */
+	bool remote;		/* record timestamps of the sender's IPI */
+	bool breakdown;		/* record the timestamp of the context switch to the worker */
 };
 
 struct wake_probe {
@@ -31,8 +32,8 @@ struct wake_probe {
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
-	const struct wake_hist *hists; /* [cpu × nr_states + state] */
-	const struct wake_counts *counts; /* counters of the first CPU */
+	const struct wake_hist *hists; /* histograms: [cpu × nr_states + state] */
+	const struct wake_counts *counts; /* counters of rejected wake-ups of the first CPU */
 	size_t counts_step;		  /* bytes from the counters of one CPU to the next CPU */
 	struct sys_bpf_view views[3];	  /* slots, launches, hists */
 	struct bpf_link *calibrate_links[2];
@@ -45,7 +46,10 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
-/* Histogram at both ends of a window. Both pointers are equal without a wake-up in the window. */
+/*
+ * Snapshots of a histogram at the end (now) and the start (was) of a window. Both pointers are
+ * equal without a wake-up in the window.
+ */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
 };
@@ -61,7 +65,10 @@ struct wake_passive {
 
 int wake_passive_alloc(struct wake_passive *passive, const struct wake_probe *probe,
 		       struct err *err);
-/* Ends the window and begins the next window. Copies only histograms that changed. */
+/*
+ * Ends the current window of the histograms and begins the next window. Copies only histograms that
+ * changed.
+ */
 void wake_passive_end(struct wake_passive *passive, const struct wake_probe *probe);
 void wake_passive_free(struct wake_passive *passive);
 

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* The sender wakes up this long before the launch and spins until then. */
+/* The sender wakes up this long before the launch and spins until the launch. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
 /* Interval at which a sender without requests checks that its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
@@ -26,7 +26,10 @@ static void change_word(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Wakes the sender only if it would sleep past the launch, because each wake-up costs an IPI. */
+/*
+ * Wakes the sender only if the sender would sleep past the launch, because each wake-up costs an
+ * IPI.
+ */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
 	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)
@@ -62,14 +65,17 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* Wait until the sender clears due_ns, because it writes to worker->launch before. */
+	/*
+	 * Wait until the sender clears due_ns. Before that, the sender may still write to
+	 * worker->launch.
+	 */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
 	raw.how = worker->launch->how;
 	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* Without an IPI the core was not idle. */
+	/* If the sender sent no IPI, the core was not idle. */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
@@ -101,9 +107,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. A request stored before the second call of
- * earliest() is found there. A worker that stores its request later sees until_ns and wakes the
- * sender.
+ * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
+ * that were stored before this call. A worker that stores a request later reads until_ns and wakes
+ * the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

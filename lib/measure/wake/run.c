@@ -19,13 +19,19 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* After hotplug the kernel moves the worker, and the timestamps are of another core. */
+	/*
+	 * CPU hotplug moves the worker to another core, so the timestamps are those of another
+	 * core.
+	 */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
-/* Source timer: the core sleeps on its own timer, so it can wake up before the timer expires. */
+/*
+ * Source timer: the core programs its own timer, so the core can begin to wake up before the timer
+ * expires.
+ */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
@@ -37,7 +43,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* Known delay, used by tests to check the method. */
+	/* Tests set a known delay to check the measurement. */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -51,7 +57,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources with points, in the order in which each point uses them. */
+/* Sources that measure single points, in the order of their use at each point. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,
@@ -135,7 +141,7 @@ static void *calibrate_main(void *arg)
 	return NULL;
 }
 
-/* Starts @main on the workers of @cpus and waits for all of them. */
+/* Starts @main on the worker threads of @cpus and waits until all these workers have ended. */
 static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*main)(void *))
 {
 	int rc = 0;
@@ -214,8 +220,9 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Source remote: the sender needs a core that is not measured. If all cores are measured, the first
- * pass omits the sender's core, and a second pass measures this core with a sender on another core.
+ * For source remote, the sender must run on a core that is not measured at the same time. If all
+ * cores are measured, the first pass omits the sender's core, and a second pass measures this core
+ * with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {

@@ -32,7 +32,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err);
 int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
-/* Number of rounds of the plan, at least 1. */
+/* Number of rounds in the plan of the experiment, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
 /* Waits for the end of the run; @stop ends the run early. 0 or the first error of a worker. */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);

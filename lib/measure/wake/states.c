@@ -77,8 +77,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 }
 
 /*
- * Adds the points of one core with the source, state and round of @s. Returns their number.
- * @latency and @silent have room for all points of the core.
+ * Collects the points of one core that have the source, state and round of @s. Returns their
+ * number. @latency and @silent have room for all points of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -185,7 +185,10 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->one_state)
 			continue;
-		/* The kernel writes during the copy, so inside may be one event ahead. */
+		/*
+		 * The BPF programs write while the counters are copied, so @inside may include one
+		 * more wake-up than the histogram.
+		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		if (s.summary.count)
@@ -217,20 +220,26 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
 			summarize(&s, run->workers, run->nr_workers, latency, max);
-			/* A row without points means that the state was not reached. */
+			/* A row without points means that the core did not enter the idle state. */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
 	free(latency);
 }
 
-/* With forced states, only the round of the state itself counts for its budget. */
+/*
+ * If idle states are forced, only the round that forces a state counts for the latency budget of
+ * this state.
+ */
 static bool counts(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->verdict != WAKE_NOT_ENTERED && (w->nr_rounds < 2 || !strcmp(s->forced, s->name));
 }
 
-/* Maximum p99.9 of a state over all sources, or NAN if a source has too few points. */
+/*
+ * Maximum p99.9 of an idle state over all sources, or NAN if a source has too few points for a
+ * p99.9.
+ */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {
 	double longest = NAN;
@@ -256,7 +265,10 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 	if (passive && !c->counted)
 		return NAN;
 	for (int i = 0; i < c->nr; i++) {
-		/* Other sources cause idle time themselves, so use the idle time before the run. */
+		/*
+		 * The active sources cause idle time themselves, so use the idle time before the
+		 * run.
+		 */
 		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
 				    : (double)c->before[i].time_ns;
 
@@ -280,7 +292,10 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
 	double error_ns = isnan(cpu->uncertainty_ns) ? 0.0 : cpu->uncertainty_ns;
-	/* Without a driver there are two states: POLL (idle=poll) and the architecture's idle. */
+	/*
+	 * Without a cpuidle driver there are two states: POLL (idle=poll) and the idle function of
+	 * the architecture.
+	 */
 	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
 	int nr = c->nr ? c->nr : 2, found;
 	struct wake_budget b = {.cpu = cpu->cpu,

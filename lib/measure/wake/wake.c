@@ -23,7 +23,7 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
-	struct load_source *load; /* source with shared BPF programs, or NULL */
+	struct load_source *load; /* source of load whose BPF programs wake shares, or NULL */
 	struct wake_run run;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
@@ -81,7 +81,10 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/* Measure only the first CPU, because each CPU takes a separate pass. */
+		/*
+		 * With source nic and without -C, measure only the first CPU, because each CPU
+		 * takes a separate pass.
+		 */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {
@@ -139,7 +142,10 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 		"PID namespace");
 }
 
-/* Uses the BPF programs of load. False if load cannot share them. */
+/*
+ * Uses the BPF programs of the load meter instead of separate programs. False if the load meter
+ * cannot share its programs.
+ */
 static bool share_load(struct wake_meter *m)
 {
 	struct load_wake shared;
@@ -158,7 +164,10 @@ static bool share_load(struct wake_meter *m)
 	return true;
 }
 
-/* @passive is false for source passive while calibrating, which needs the programs for points. */
+/*
+ * @passive is false while source passive is calibrated, because the calibration uses the BPF
+ * programs for single points.
+ */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
@@ -219,7 +228,10 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/* Take the time before reading the counters of the idle states, which is slow. */
+	/*
+	 * Take the time before the counters of the idle states are read, because reading the
+	 * counters is slow.
+	 */
 	m->start_ns = clock_mono_ns();
 	wake_env_begin(&m->env);
 	return rc;
@@ -238,7 +250,10 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	}
 	if (rc)
 		return rc;
-	/* Take the time before reading the counters of the idle states, which is slow. */
+	/*
+	 * Take the time before the counters of the idle states are read, because reading the
+	 * counters is slow.
+	 */
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_end(&m->env);
@@ -306,7 +321,7 @@ static unsigned int passes_per_round(const struct wake_opts *opts)
 {
 	struct cpuset online;
 
-	/* The card interrupts one core at a time. */
+	/* The network card can interrupt only one core at a time. */
 	if (wake_has(opts->sources, WAKE_NIC))
 		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))

@@ -16,31 +16,36 @@
 struct wake_opts {
 	const char *root;     /* directory with another /sys for tests, or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
-	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE excludes all others */
+	/* Bit mask of enum wake_source; WAKE_PASSIVE excludes all other sources. */
+	unsigned int sources;
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
 	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
-	/* Source passive with @bare: meter of load that may share its BPF programs, or NULL. */
+	/*
+	 * For source passive with @bare: load meter that may share its BPF programs with wake, or
+	 * NULL.
+	 */
 	struct meter *load;
-	bool bare; /* source passive: do not calibrate, which would load the cores */
+	/* For source passive: do not calibrate, because the calibration would load the cores. */
+	bool bare;
 };
 
 /*
- * Number of sweeps, for an estimate of the run time: one per core with source nic, two if source
- * remote has no spare core for its sender, times the number of rounds.
+ * Number of sweeps, for an estimate of the run time. A round has one sweep per core with source
+ * nic, two sweeps if source remote has no spare core for its sender, else one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of the sources with points: attempted points and all points. read() before the end of
- * the run stops the run.
+ * Progress of the sources that measure points: number of attempted points and number of all points.
+ * read() before the end of the run stops the run.
  */
 struct wake_progress {
 	uint64_t done, total;
-	double time_ratio; /* share of the estimated run time */
+	double time_ratio; /* elapsed share of the estimated run time */
 	bool finished;
 };
 

@@ -35,8 +35,8 @@ struct wake_state {
 	uint32_t index; /* index of the requested idle state */
 	enum wake_source source;
 	char name[32];
-	uint32_t round;	     /* round of the experiment */
-	char forced[32];     /* the only enabled state; "" in the last round */
+	uint32_t round;	     /* number of the round in the experiment */
+	char forced[32];     /* name of the only enabled idle state; "" in the last round */
 	char preference[32]; /* energy preference of the round; "" in the last round */
 	uint64_t claimed_ns; /* exit latency that the driver claims */
 	struct wake_summary summary;
@@ -45,12 +45,16 @@ struct wake_state {
 	uint64_t order[WAKE_NR_ORDERS];
 	/* Increments of the cpuidle counters in the window. */
 	uint64_t usage, residency_ns, above, below, rejected;
-	struct wake_evidence evidence; /* depth of sleep; unknown for source passive */
+	/* Depth of sleep by residency counters; unknown for source passive. */
+	struct wake_evidence evidence;
 	const char *entered_by;	       /* result of wake_depth_by() */
 	/* Source passive only. */
 	uint64_t sum_ns;
-	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups per bucket */
-	/* Histogram of the BPF programs at the end and start; valid until the next read. */
+	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups up to each bucket bound */
+	/*
+	 * Histograms of the BPF programs at the end and the start of the window; valid until the
+	 * next read.
+	 */
 	const struct wake_hist *hist, *hist_was;
 };
 
@@ -63,13 +67,13 @@ struct wake_cpu {
 	double uncertainty_ns;
 	double busy_median_ns, busy_max_ns; /* interrupt latency of a busy core */
 	uint64_t clock_read_ns, clock_step_ns;
-	const struct wake_point *points; /* in order of time; valid until the next read */
+	const struct wake_point *points; /* points in order of time; valid until the next read */
 	size_t nr_points;
 	/* Time in hardware idle states per point, UINT32_MAX if unknown: [point × nr_depths]. */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
-	size_t first_state, end_state; /* rows of this core in wake_window.states */
+	size_t first_state, end_state; /* range of this core's rows in wake_window.states */
 };
 
 /* Comparison of sources timer and remote for one idle state of one core. */
@@ -85,13 +89,16 @@ struct wake_pair {
 /* The deepest idle state of one core whose p99.9 fits the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	int8_t fits; /* -1 if no state has enough points for a p99.9 */
+	int8_t fits; /* whether a state fits; -1 if no state has enough points for a p99.9 */
 	uint32_t index;
-	char name[32]; /* "" if no state fits */
+	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
-	/* Latency limit for the kernel; unknown if no limit is needed. */
+	/* Latency limit to set in the kernel; unknown if no limit is necessary. */
 	uint64_t limit_ns;
-	/* Share of idle time in deeper states, since boot unless the source is passive. */
+	/*
+	 * Share of the idle time that the core spent in deeper states. For source passive, the time
+	 * of the window; otherwise, the time since boot.
+	 */
 	double deeper_ratio;
 };
 
@@ -100,7 +107,7 @@ struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* difference to the previous stage */
+	double step_ns; /* time from the previous stage to this stage */
 };
 
 /* Residency of one core or its package in a C-state, from a hardware counter. */
@@ -108,7 +115,7 @@ struct wake_residency {
 	uint32_t cpu;
 	char name[8];
 	double ns;
-	double ratio; /* share of the sweep's duration */
+	double ratio; /* residency as a share of the sweep's duration */
 };
 
 #define WAKE_CARD_OTHERS 512
@@ -123,13 +130,14 @@ struct wake_card {
 	uint64_t half_window_ns; /* maximum error of the clock readings */
 	double drift_ppb;	 /* maximum drift of the hardware clock */
 	uint64_t missed;	 /* packets that missed their launch time */
-	struct wake_dma dma;	 /* time from launch to wire */
+	/* Time from the launch time of a packet until the card sends the packet. */
+	struct wake_dma dma;
 	bool dma_given;		 /* --dma was given */
 };
 
 struct wake_window {
 	uint64_t time_unix_ns, window_ns;
-	unsigned int sources; /* bit per enum wake_source */
+	unsigned int sources; /* bit mask of enum wake_source */
 	bool breakdown;	      /* stages were requested */
 	bool bare;	      /* the timestamps were not calibrated */
 	struct err separate_err; /* why wake could not share the programs of load */
@@ -138,14 +146,15 @@ struct wake_window {
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	uint64_t overhead_ns, uncertainty_ns; /* maximum over all cores */
+	uint64_t overhead_ns, uncertainty_ns; /* maximum value over all cores */
 	uint64_t asked, taken;
-	uint64_t rejected[WAKE_NR_REJECTS]; /* by reason; unknown if the source lacks the count */
-	uint64_t not_a_timer, odd_state;    /* reasons of source passive only */
+	/* Number of rejected points by reason; unknown if the source does not count them. */
+	uint64_t rejected[WAKE_NR_REJECTS];
+	uint64_t not_a_timer, odd_state;    /* rejected wake-ups, counted by source passive only */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* 0 without --budget */
-	bool over_budget; /* sticky: a core had no idle state within the budget */
-	bool exceeded;	  /* sticky: an idle state exceeded its claimed latency */
+	bool over_budget; /* stays true: a core had no idle state within the budget */
+	bool exceeded;	  /* stays true: an idle state exceeded its claimed latency */
 
 	struct wake_machine machine;
 	struct wake_card card;
@@ -161,12 +170,12 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	struct wake_budget *budgets; /* one per core with --budget */
-	struct wake_state *totals;   /* one per forced state, over all cores */
+	struct wake_budget *budgets; /* with --budget, one row per core */
+	struct wake_state *totals;   /* one row per forced idle state, over all cores */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	bool by_preference; /* rounds differ by energy preference, not by idle state */
-	bool failed;	    /* sticky: out of memory */
+	bool failed;	    /* stays true: out of memory */
 };
 
 void wake_window_free(struct wake_window *window);

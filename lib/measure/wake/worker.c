@@ -16,16 +16,20 @@
 
 #define STAMP_POINTS 200
 /*
- * Limits of the sleep before each idle exit. A sleep that was too short for the core to go idle
- * doubles the next sleep, any other sleep halves it.
+ * Minimum and maximum sleep before each idle exit during the calibration. If a sleep was too short
+ * for the core to go idle, the next sleep is twice as long. Otherwise the next sleep is half as
+ * long.
  */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
-/* Longest calibration of a core that other tasks keep busy. */
+/* Maximum time for calibrating a core that other tasks keep busy. */
 #define CALIBRATE_LIMIT_NS NSEC_PER_SEC
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
-/* Spin time after the launch. The spin time doubles after each point without a timer handler. */
+/*
+ * Time for which the worker spins after the launch. The spin time doubles after each point without
+ * a timer handler.
+ */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
@@ -47,7 +51,7 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	volatile __u64 *launch = &worker->launch->launch_ns;
 
 	*launch = 0;
-	/* The BPF programs run on the same core, so compiler barriers are enough. */
+	/* The BPF programs run on the same core as the worker, so compiler barriers are enough. */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
 	atomic_signal_fence(memory_order_seq_cst);
@@ -82,7 +86,10 @@ static void clock_cost(struct wake_calibration *c)
 	c->clock_step_ns = isinf(step) ? 0 : step;
 }
 
-/* Cost of a timestamp: two BPF programs run one after the other on each idle exit. */
+/*
+ * Measures the cost of a timestamp: the time between two BPF programs that run one after the other
+ * on each idle exit.
+ */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
@@ -107,9 +114,10 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Interrupt latency of a busy core, which spins in user code until after the launch. Under
- * PREEMPT_RT the timer handler runs in a thread with the same real-time priority as the worker. If
- * the first points have no handler, the worker gives up its priority so that the thread can run.
+ * Measures the interrupt latency of a busy core. The core spins in user code until after the
+ * launch. Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as
+ * the worker. If no timer handler ran in the first points, the worker gives up its priority so that
+ * this thread can run.
  */
 static void busy_points(struct wake_worker *w)
 {

@@ -23,12 +23,13 @@ struct wake_sender;
 struct wake_plan {
 	struct cpuset cpus;
 	struct wake_sweep sweep;
-	unsigned int sources; /* bit per enum wake_source */
-	struct wake_nic *nic; /* NULL without source nic */
+	unsigned int sources; /* bit mask of enum wake_source */
+	struct wake_nic *nic; /* network card; NULL without source nic */
 	const char *root;
 	/*
-	 * Number of sweeps; 0 means 1. round_begin() runs before each sweep and enables other idle
-	 * states or sets another energy preference. The last round has the original settings.
+	 * Number of sweeps; 0 means 1. The callback round_begin() runs before each sweep and
+	 * enables other idle states or sets another energy preference. The last round has the
+	 * original settings.
 	 */
 	unsigned int nr_rounds;
 	/* Energy preference of each round, or NULL if rounds differ by idle state. */
@@ -43,7 +44,8 @@ struct wake_worker {
 	unsigned int cpu;
 	pthread_t thread;
 	bool started;
-	const atomic_bool *stop; /* wake_run.stop: end after the current point */
+	/* Pointer to wake_run.stop: if true, the worker ends after the current point. */
+	const atomic_bool *stop;
 	struct wake_slot *slot;
 	struct wake_launch *launch;
 	struct wake_point *points;
@@ -52,13 +54,13 @@ struct wake_worker {
 	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* number of attempted points, for the progress line */
 	struct err err;
-	struct wake_depth depth; /* residency counters during the sweep */
-	uint64_t sweep_ns;	 /* duration of all sweeps */
+	struct wake_depth depth; /* increments of the residency counters during the sweep */
+	uint64_t sweep_ns;	 /* total duration of all sweeps */
 	bool moved;		 /* the core went offline and the kernel moved the worker */
 
 	/* Source remote: launch time requested from the sender, and futex of the worker. */
 	struct wake_sender *sender;
-	atomic_uint_fast64_t due_ns; /* 0 without a request */
+	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
 	atomic_uint word;
 };
 
@@ -91,7 +93,7 @@ struct wake_sender {
 	const struct cpuset *targets;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	atomic_bool *run_stop; /* wake_run.stop, which the sender sets on failure */
+	atomic_bool *run_stop; /* pointer to wake_run.stop, which the sender sets on failure */
 	bool moved;	       /* the sender's core went offline, which ended the run */
 	atomic_bool stop;
 	/* Deadline of the sender's sleep, or 0 while the sender is awake. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the load programs with a plain sum over random sequences of possible events. */
+/*
+ * Compares the times that the BPF programs of load compute from random events with the simulated
+ * times.
+ */
 #include "load_schedule.h"
 
 static void switch_to(struct task_struct *next)

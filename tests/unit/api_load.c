@@ -191,8 +191,8 @@ TEST(test_threads)
 }
 
 /*
- * After fork() only one of the two processes uses the context. The other process opens a new
- * context or exits.
+ * After fork() only one of the two processes uses the context. The process that does not use the
+ * inherited context opens a new context or exits.
  */
 TEST(test_fork)
 {

@@ -328,7 +328,7 @@ TEST(levels)
 	audit_modes_derive(l);
 	assert_int_equal(l[AUDIT_MODE_USER].shown_ns, 300000000);
 	assert_int_equal(l[AUDIT_MODE_TASKS].shown_ns, 600000000);
-	/* iowait went backwards. */
+	/* The iowait column decreased, so its share is 0. */
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].shown_ns, 0);
 	assert_int_equal(l[AUDIT_MODE_ALL_IDLE].shown_ns, 800000000);
 	assert_true(fabs(l[AUDIT_MODE_USER].shown - 0.2) < 1e-9);

@@ -40,7 +40,7 @@ static struct {
 		bool open, pinned, counts;
 		unsigned int cpu;
 	} events[EVENTS];
-	int nr;		     /* events ever opened */
+	int nr;		     /* number of events opened so far */
 	/*
 	 * Another program uses the counter of this CPU, so a pinned event cannot use it, and an
 	 * event that is not pinned shares it.
@@ -355,7 +355,7 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->base_freq_hz > 1000000);
 	assert_int_equal(tsc->nr_cpus, cpu_load_nr(tsc));
 	assert_true(tsc->cpus[0].fd > 0);
-	/* No window yet. */
+	/* Before the first window the load is unknown. */
 	assert_true(tsc->cpus[0].load == -1.0f && calibrated->cpus[0].load == -1.0f);
 	pmu_model.ns += 1000000000;
 	pmu_model.value += calibrated->base_freq_hz / 4;
@@ -386,7 +386,7 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* long after the last value that the programs stored */
+#define NOW_NS 5000000000 /* time of the samples, long after the programs stored a counter value */
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)
@@ -416,8 +416,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
 	/*
-	 * A multiplexed counter is not given to the programs, because they would read too few
-	 * cycles.
+	 * A multiplexed counter is not given to the BPF programs, because its value lacks cycles.
 	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
@@ -444,7 +443,8 @@ TEST_WITH(test_handed_over, setup, NULL)
 	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	assert_int_equal(s.total, NOW_NS); /* time at which the core halted */
+	/* The core is halted, so the stored value is still valid. */
+	assert_int_equal(s.total, NOW_NS);
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);

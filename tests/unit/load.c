@@ -176,7 +176,7 @@ TEST(test_clamp)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	/* a load above 1 by a rounding error sets no flag */
+	/* A load above 1 by a rounding error sets no flag. */
 	cur = fake(2 * SEC, SEC + SEC / 10000, 0);
 	assert_int_equal(tsc_window(prev, cur).flags, 0);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);

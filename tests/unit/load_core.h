@@ -243,7 +243,7 @@ static inline struct load_sample see(u64 ns)
 	return s;
 }
 
-/* Expected time of each part in ns. Parts that are not listed are 0. */
+/* Expected time of each part in ns. Parts that are not listed must be 0 ns. */
 #define P(part) [LOAD_PART_##part]
 #define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __LINE__)
 static inline void expect_parts(const struct load_sample *s, const u64 *want, int line)

@@ -19,8 +19,8 @@ struct record {
 	u32 cpu;
 	bool busy; /* the CPU was busy since its previous record */
 	/*
-	 * an interrupt occurred in the idle period; only the next event shows whether the CPU
-	 * halted again
+	 * An interrupt occurred in the idle period, and only the next event shows whether the CPU
+	 * halted again.
 	 */
 	bool tail;
 	bool is_switch, begins;

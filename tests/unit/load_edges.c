@@ -78,8 +78,8 @@ TEST_WITH(polling, reset, NULL)
 	s = see(5000);
 	EXPECT_PARTS(s, P(POLL_IDLE) = 3900, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	/*
-	 * Polling counts as idle, as in the kernel. Polling is a separate part of the load, because
-	 * cycle counters run while the core polls.
+	 * Time during which the idle task polls counts as idle time, as in the kernel. Polling is a
+	 * separate part of the load, because cycle counters run while the core polls.
 	 */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* The cpuidle driver determines which idle state polls. */

@@ -19,7 +19,7 @@ static void check(void)
 		assert_int_equal(s.part_ns[i],
 				 core.part_ns[i] +
 					 (part_now(false) == (enum load_part)i ? later : 0));
-	/* Busy time excludes idle and polling. */
+	/* Busy time excludes the idle time in which the core is halted or polls. */
 	assert_int_equal(s.busy,
 			 s.total - s.part_ns[LOAD_PART_IDLE] - s.part_ns[LOAD_PART_POLL_IDLE]);
 	for (u32 i = 0; i < LOAD_NR_VECS; i++) {

@@ -34,7 +34,9 @@ static struct {
 		RUNS,
 		HALTED,
 		POLLS,
-		/* after an interrupt during the halt, before the core leaves idle or halts again */
+		/*
+		 * After an interrupt during the halt, before the core leaves idle or halts again.
+		 */
 		WOKEN,
 	} window;
 	bool handler, softirq;
@@ -48,8 +50,8 @@ static inline u64 below(u64 end)
 }
 
 /*
- * Returns the current context. @out is true if the next event proves that the core did not halt
- * again after an interrupt.
+ * Returns the part of load to which the current time of the core belongs. @out is true if the next
+ * event proves that the core did not halt again after an interrupt.
  */
 static inline enum load_part part_now(bool out)
 {

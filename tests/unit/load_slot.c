@@ -160,7 +160,7 @@ TEST(test_pmu)
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	assert_int_equal(stored.cycles, 77);
 	assert_int_equal(stored.stored_ns, 1000);
-	/* the core is halted, so the stored counter value is current */
+	/* The core is halted, so the stored counter value is current. */
 	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));

@@ -190,7 +190,7 @@ TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	/* half-written: the sums lack the time before this change */
+	/* Half-written: the sums lack the time before this change. */
 	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;

@@ -85,7 +85,7 @@ TEST_WITH(lines_close, reset, NULL)
 	device(4000, 4050, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 2);
-	/* Most time first. */
+	/* Interrupt lines are sorted by time, longest first. */
 	assert_string_equal(l.list[0].name, "nvme0q1");
 	assert_int_equal(l.list[0].irq, 40);
 	assert_int_equal(l.list[0].ns, 300);

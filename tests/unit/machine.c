@@ -58,7 +58,7 @@ TEST_WITH(test_x86, tree_setup, tree_teardown)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One of the CPUs has no cpufreq files. */
+	/* One of the CPUs lacks the file with the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);

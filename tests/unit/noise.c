@@ -347,8 +347,8 @@ TEST_WITH(sending_process, begin, end)
 }
 
 /*
- * If more pairs of sender and receiver occur than fit into the table, the IPIs of the others are
- * counted as lost.
+ * If more pairs of sender and receiver occur than fit into the table, the IPIs of the remaining
+ * pairs are counted as lost.
  */
 TEST_WITH(senders_lost, begin, end)
 {

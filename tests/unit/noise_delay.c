@@ -15,7 +15,7 @@ static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORK
 static struct task_struct kworker_2 = {.pid = 32, .flags = PF_KTHREAD | PF_WQ_WORKER,
 				       .comm = "kworker/u8:2"};
 static struct css_set no_group;
-/* stand for work functions, which the programs identify by address */
+/* These arrays stand for work functions, which the programs identify by address. */
 static char write_back[16], free_pages[16];
 static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
 

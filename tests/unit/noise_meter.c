@@ -31,8 +31,8 @@ static uint64_t next_hotplug_steps;
 static int opened, closed;
 
 /*
- * In each step tasks run for 20 ms, including a kernel thread for 4 ms, hardirqs for 5 ms and
- * softirqs for 3 ms. The core is idle for the rest.
+ * In each step tasks run for 20 ms, 4 ms of which a kernel thread runs. Hardirqs take another 5 ms
+ * and softirqs another 3 ms. The core is idle for the rest.
  */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {

@@ -98,8 +98,8 @@ TEST(budget_holds_when_parts_are_late)
 }
 
 /*
- * If no tick is found, the verdict is exact accounting only under three conditions: the search and
- * the loads ran, no task was hidden, and no error was large.
+ * If audit finds no tick, it concludes exact CPU accounting only under three conditions. The search
+ * and the loads ran, no task was hidden, and no error was large.
  */
 TEST(no_tick)
 {
@@ -156,8 +156,8 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 }
 
 /*
- * A tick period is reported if it is clear. Otherwise audit states neither a period nor that there
- * is no tick.
+ * Audit reports a tick period only if the measured intervals show one clearly. Otherwise audit
+ * states neither a period nor that there is no tick.
  */
 TEST(clear_ticks_only)
 {
@@ -241,8 +241,8 @@ TEST(verdict_of_all)
 }
 
 /*
- * A row of the table of delays has null for each figure that was not read. All other figures of the
- * row are computed from those that were read.
+ * A row of the table of delays has null for each figure that was not read. The other figures of a
+ * row are computed from the figures that were read.
  */
 TEST(delay_rows)
 {
@@ -305,8 +305,8 @@ TEST(delays_cut_short)
 }
 
 /*
- * The /proc/stat columns grew by 1.5 s in a window of 2 s. The shares of the modes are relative to
- * those 1.5 s, as in top.
+ * The /proc/stat columns grew by 1.5 s in a window of 2 s. Shares of user, system and idle time are
+ * relative to the growth of all columns, as in top.
  */
 TEST(levels)
 {
@@ -549,7 +549,7 @@ TEST(errors)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* If the samples are taken as 1 ms apart, they form windows of 1, 2 and 5 ms. */
+	/* If consecutive samples are 1 ms apart, windows of 1, 2 and 5 ms are made from them. */
 	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
 	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
 		assert_int_equal(run.fine[1][i].windows,

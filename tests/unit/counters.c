@@ -24,7 +24,7 @@
 #define EVENTS	 64
 #define FIRST_FD 100000
 
-/* The linker replaces the functions that call the kernel with these; see meson.build. */
+/* The linker replaces functions that call the kernel with these test doubles; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
@@ -42,8 +42,8 @@ static struct {
 	} events[EVENTS];
 	int nr;		     /* number of events opened so far */
 	/*
-	 * Another program uses the counter of this CPU, so a pinned event cannot use it, and an
-	 * event that is not pinned shares it.
+	 * Another program uses the counter of the CPU. A pinned event then gets no counter, and
+	 * other events share the counter.
 	 */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value of a counter that is not shared */

@@ -114,7 +114,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* The CPUs differ from those of the first operation. */
+	/* The output for the second operation lists other CPUs than the output for the first. */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);

@@ -44,7 +44,7 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/* The sum of NR_MAX of these values fits into 64 bits. */
+			/* Values of 52 bits, so that the sum of NR_MAX values fits into 64 bits. */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:

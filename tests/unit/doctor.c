@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick doctor` on simulated machines: the result of each check, and which commands it
- * says will work.
+ * Tests `subtick doctor` on simulated machines: the result of each check, and which commands will
+ * work.
  */
 #include "doctor/doctor.h"
 #include "host/kbtf.h"

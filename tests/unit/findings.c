@@ -170,8 +170,8 @@ TEST(shared_core)
 		     "while the core of CPU 1 is idle");
 	report_free(report);
 	/*
-	 * With these sums, the busy time of one core and the idle time of the other need not
-	 * overlap.
+	 * The busy time of one core and the idle time of another are now so short that they need
+	 * not overlap.
 	 */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The guard process restores settings on request and after its parent was killed, but not after it
- * was dismissed.
+ * The guard process restores settings on request and after its parent was killed, but not after the
+ * parent dismissed the guard.
  */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that settings are restored after a normal end and after SIGKILL, with and without a guard
- * process; and the forcing of idle states.
+ * Tests the forcing of idle states, and that changed settings are restored after a normal end and
+ * after SIGKILL.
  */
 #include "test.h"
 #include "tree.h"
@@ -343,8 +343,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
 	/*
-	 * One file now has the value of the trial, and the other a value that another program
-	 * wrote.
+	 * CPU 0's file now has the value of the trial, and CPU 1's file a value that another
+	 * program wrote.
 	 */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);

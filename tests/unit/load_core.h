@@ -58,7 +58,7 @@ static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
-/* Simulated maps for at most this many keys, so that tests can fill them. */
+/* Number of keys that fit into a simulated map; small, so that tests can fill the map. */
 #define ROOM 3
 
 struct pair {

@@ -124,8 +124,8 @@ static void record_both(void **state, u64 seed)
 
 /*
  * True time by number of busy hyperthreads, up to the current record. After an interrupt in an idle
- * period, only the next event of the CPU shows whether it halted again. Until then the times that
- * its sibling stores are wrong by at most the time since the interrupt.
+ * period, only the next event of the CPU shows whether the CPU halted again. Until that event, the
+ * times that the sibling CPU stores are wrong by at most the time since the interrupt.
  */
 struct truth {
 	u64 ns[LOAD_NR_SIBLINGS], busy_ns[2], doubt_ns;
@@ -203,8 +203,8 @@ TEST(siblings)
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
 			/*
-			 * After an interrupt in an idle period, readers count the time as idle
-			 * until the next event of the CPU, so it is not checked here.
+			 * After an interrupt in an idle period, readers count the time until the
+			 * next event as idle. That time may be busy, so it is not checked.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;

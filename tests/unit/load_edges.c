@@ -188,8 +188,8 @@ TEST_WITH(task_to_task, reset, NULL)
 }
 
 /*
- * Kernel threads that run softirqs are recognized by name. A user task with such a name is not a
- * softirq thread.
+ * Kernel threads that run softirqs are recognized by name. A user task with the name of a softirq
+ * thread is an ordinary task.
  */
 TEST_WITH(softirq_threads, reset, NULL)
 {
@@ -303,8 +303,8 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. Each continues in its own task and then
- * frees its entry in the slot.
+ * Several softirqs are preempted, one of them in ksoftirqd. Each preempted softirq continues in its
+ * own task and then frees its entry in the slot.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -495,8 +495,8 @@ TEST_WITH(first_edges, reset, NULL)
 }
 
 /*
- * Events before the start of the measurement do not count. Neither do programs that run after the
- * start but read the clock before it.
+ * Events before the start of the measurement do not count. A program that read the clock before the
+ * start does not count either.
  */
 TEST_WITH(before_the_start, reset, NULL)
 {

@@ -25,8 +25,8 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /*
- * These counters only increase, like those of the kernel. In each step a task runs for a quarter of
- * the time, and the core is idle for the rest.
+ * Counters of the simulated source, which only increase, like the counters of the kernel. In each
+ * step a task runs for a quarter of the time, and the core is idle for the rest.
  */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;

@@ -14,7 +14,7 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/* The linker replaces functions that read this machine with these; see meson.build. */
+/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
 int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);

@@ -47,8 +47,8 @@ static unsigned int word_of(uint64_t value_ns)
 }
 
 /*
- * The first and the last value of each of our buckets are in the native bucket that counts them, or
- * at most 1.6 % outside.
+ * The first and the last value of each of our buckets lie within the native bucket that counts
+ * them, or at most 1.6 % outside.
  */
 TEST(test_fine)
 {

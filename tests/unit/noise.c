@@ -26,7 +26,7 @@ static u64 turn;
 static int begin(void **state)
 {
 	reset(state);
-	idle.flags = PF_KTHREAD; /* the kernel sets this flag for the idle task, too */
+	idle.flags = PF_KTHREAD; /* the kernel also sets PF_KTHREAD for the idle task */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];
@@ -142,7 +142,10 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(cells.nr_sources, 4);
-	/* The next window contains only its own interrupts, and the maximum of these. */
+	/*
+	 * The next window contains only its own interrupts and the longest time of its own
+	 * interrupts.
+	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
 	assert_int_equal(cells.nr_sources, 1);
@@ -436,7 +439,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(senders.ipis.lost + senders.calls.lost, 0);
 	/*
 	 * Table entries that were unused for two windows are reused for other functions, and get
-	 * the names of these.
+	 * their names.
 	 */
 	noise_turn += 3ULL << NOISE_TURN_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -507,7 +510,7 @@ TEST_WITH(in_ksoftirqd, begin, end)
 }
 
 /*
- * If a kernel thread runs during several windows, each window contains the time within it, and no
+ * If a kernel thread runs during several windows, its time is divided among the windows, and no
  * time counts twice.
  */
 TEST_WITH(open_thread, begin, end)

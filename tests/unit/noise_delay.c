@@ -235,7 +235,7 @@ TEST_WITH(work_time_before_5_17, begin, end)
 }
 
 /*
- * If a work function runs during several windows, each window contains the time within it, and the
+ * If a work function runs during several windows, its time is divided among the windows, and the
  * execution counts once.
  */
 TEST_WITH(open_work, begin, end)

@@ -18,7 +18,7 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/* The linker replaces functions that read this machine with these; see meson.build. */
+/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
@@ -223,7 +223,7 @@ TEST(judged)
 
 /*
  * If a core is offline at the begin or the end of a window, the core has no figure in that window.
- * The window after one without a figure contains only its own time.
+ * The window after a window without a figure contains only its own time.
  */
 TEST(offline)
 {
@@ -282,7 +282,7 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* If the kernel accounts steal, it is reported, and no other figure changes. */
+/* If the kernel accounts steal time, the meter reports steal, and no other figure changes. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};

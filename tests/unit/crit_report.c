@@ -99,7 +99,7 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
-/* Per-CPU output of the kernel module. Any other text of the kernel module is refused. */
+/* Parses the per-CPU output of the kernel module, and refuses any other text. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -114,7 +114,10 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* The output for the second operation lists other CPUs than the output for the first. */
+	/*
+	 * The output for a later operation lists other CPUs than the output for the first
+	 * operation.
+	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -215,9 +218,9 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 }
 
 /*
- * Tracepoints are off in rounds 0 to 2, on in rounds 3 to 5, and off in rounds 6 to 8. The drift of
- * 0.6 between the first and the last rounds is as large as the cost of the tracepoints, so the cost
- * is not proved.
+ * Tracepoints are off in rounds 0 to 2, on in rounds 3 to 5, and off in rounds 6 to 8. The figures
+ * rise by 0.6 from the first to the last rounds. Such a drift does not count as cost of the
+ * tracepoints.
  */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
@@ -261,7 +264,7 @@ TEST(test_midmean)
 	assert_true(isnan(crit_midmean(one, 0)));
 	NEAR(crit_midmean(one, 1), 7);
 	NEAR(crit_midmean(two, 2), 6);
-	/* The mean of fewer than four values includes all of them. */
+	/* The midmean of fewer than four values is the mean of all values. */
 	NEAR(crit_midmean(few, 3), 4);
 	NEAR(crit_midmean(four, 4), 3);
 	NEAR(crit_midmean(eight, 8), 11.5);

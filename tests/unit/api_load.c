@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of load on a source that any user may open; contexts, options and errors. */
+/*
+ * Tests the public functions of load with a source that needs no privileges: contexts, options and
+ * errors.
+ */
 #include "subtick/load.h"
 
 #include <pthread.h>
@@ -31,7 +34,9 @@ static void sleep_50ms(void)
 	nanosleep(&ts, NULL);
 }
 
-/* Every figure of the window is in range; returns the number of CPUs with a load. */
+/*
+ * Checks that every figure of the window is in range, and returns the number of CPUs with a load.
+ */
 static int check_window(const struct subtick_window *w)
 {
 	int measured = 0;
@@ -62,8 +67,8 @@ TEST(test_figures)
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
 	/*
-	 * A failed call leaves its outputs unchanged. A part that the source lacks is unavailable,
-	 * not 0.
+	 * A call that fails leaves its output arguments unchanged. A part of the load that the
+	 * source cannot measure is unavailable, not 0.
 	 */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
@@ -75,7 +80,7 @@ TEST(test_figures)
 					SUBTICK_BUSY_RATIO, &share),
 			 -EINVAL);
 	assert_true(share == 7.0 && number == SUBTICK_LOAD_PROCIDLE);
-	/* Lists that only other measurements have are empty. */
+	/* A window of load has no cgroups, so the list of cgroups is empty. */
 	assert_int_equal(subtick_rows(w, SUBTICK_GROUPS), 0);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 50, &share), -EINVAL);
 	assert_int_equal(subtick_fd(ctx), -EOPNOTSUPP);
@@ -101,7 +106,7 @@ TEST(test_cpus)
 	assert_non_null(strstr(subtick_error(), "zero"));
 }
 
-/* Every function of the headers accepts NULL. */
+/* Every function of the public headers accepts NULL. */
 TEST(test_null)
 {
 	struct subtick *ctx = open_procidle();
@@ -146,7 +151,10 @@ static void use(struct subtick *ctx)
 	}
 }
 
-/* Uses @arg, or a context of its own if that is NULL; each thread has its own error. */
+/*
+ * Uses the context @arg, or opens a new context if @arg is NULL. Each thread has its own error
+ * message.
+ */
 static void *use_in_thread(void *arg)
 {
 	struct subtick_load_opts unknown = {.size = sizeof(unknown)};
@@ -182,7 +190,10 @@ TEST(test_threads)
 	subtick_close(handed);
 }
 
-/* After fork() one process uses the context. The other process opens a new context or exits. */
+/*
+ * After fork() only one of the two processes uses the context. The process that does not use the
+ * inherited context opens a new context or exits.
+ */
 TEST(test_fork)
 {
 	for (int child_uses = 0; child_uses < 2; child_uses++) {
@@ -190,7 +201,10 @@ TEST(test_fork)
 		int status;
 		pid_t pid;
 
-		/* The best source: with privileges one that maps memory of the kernel. */
+		/*
+		 * No source is named. A privileged process gets a source that maps BPF maps into
+		 * its memory.
+		 */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
 		assert_true(pid >= 0);
@@ -215,7 +229,7 @@ TEST(test_refusals)
 
 	assert_int_equal(subtick_load_open(&ctx, &opts), -EINVAL);
 	assert_non_null(strstr(subtick_error(), "99"));
-	/* A failed call leaves its outputs unchanged. */
+	/* A call that fails leaves its output arguments unchanged. */
 	assert_ptr_equal(ctx, &opts);
 	opts = (struct subtick_load_opts){
 		.size = sizeof(opts), .source = SUBTICK_LOAD_PROCIDLE, .event = "r8"};
@@ -223,7 +237,10 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/* Options of other sizes follow the rule of copy_struct_from_user(). */
+/*
+ * Option structs that are smaller or larger than the library's follow the rule of
+ * copy_struct_from_user().
+ */
 TEST(test_sizes)
 {
 	struct {
@@ -244,7 +261,7 @@ TEST(test_sizes)
 	assert_int_equal(subtick_load_open(&ctx, &later.opts), -E2BIG);
 }
 
-/* Names are unique, without a gap. */
+/* Each number from 1 to the last key has a name, and no two keys have the same name. */
 TEST(test_names)
 {
 	int keys = 0, lists = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of runq: figures as the window has them, and options that are refused. */
+/*
+ * Tests the public functions of runq: they return the figures of the window, and refuse invalid
+ * options.
+ */
 #include "subtick/runq.h"
 
 #include <math.h>
@@ -36,7 +39,7 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 					 .close = fake_close};
 static struct meter fake = {.ops = &fake_ops};
 
-/* Replaces the measurement; see meson.build. */
+/* The linker replaces runq_open() with this function, which measures nothing; see meson.build. */
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
 {
@@ -88,7 +91,7 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 	assert_int_equal(subtick_double(w, list, row, key, &real), -ENODATA);
 }
 
-/* All names of the group that tests use. */
+/* Checks all names of the pod that the tests use. */
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
 	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
@@ -114,7 +117,7 @@ static struct subtick *open_read(const struct subtick_runq_opts *opts,
 	return ctx;
 }
 
-/* Every figure has a different value, so a swapped figure is noticed. */
+/* Every figure has a different value, so the test fails if two figures are exchanged. */
 TEST(test_pressure)
 {
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
@@ -269,7 +272,7 @@ TEST(test_idle_states)
 	subtick_close(ctx);
 }
 
-/* Long waits can be read before the first window. */
+/* Single long waits can be read before the first window ends. */
 TEST(test_long_waits)
 {
 	struct runq_long_wait wait = {.cpu = 3, .pid = 10, .tgid = 11, .prev_pid = 12,
@@ -302,7 +305,7 @@ TEST(test_long_waits)
 	subtick_close(ctx);
 }
 
-/* Rules and CPUs are those of the exporter; open copies them. */
+/* subtick_runq_open() accepts the filter rules and CPU lists of the exporter, and copies them. */
 TEST(test_rules)
 {
 	char rule[] = "-namespace=kube-*";
@@ -349,7 +352,10 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
-		/* Pods of a namespace and of a QoS class have no cgroup in common. */
+		/*
+		 * Pressure is measured per cgroup, and the pods of a namespace or of a QoS class do
+		 * not form one cgroup.
+		 */
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_NAMESPACE},
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_QOS},
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The embedded page equals the files of lib/view/html, and has every metric. */
+/* The embedded web page equals the files of lib/view/html and describes every metric. */
 #include "test.h"
 
 #include "report/metrics.h"
@@ -63,14 +63,20 @@ static void test_closed(void **state)
 	}
 }
 
-/* The script has title and help of every metric, as JSON; embed.py reads them from metric_list.h. */
+/*
+ * The script of the page contains title and help text of every metric as JSON, which embed.py
+ * generates from metric_list.h.
+ */
 static void test_metrics(void **state)
 {
 	for (unsigned int id = 0; id < METRIC_NR; id++) {
 		const struct metric *metric = metric_get(id);
 		char entry[1024];
 
-		/* No text has a quote or a backslash, which JSON would escape. */
+		/*
+		 * No title contains a quote or a backslash, because JSON would escape these
+		 * characters.
+		 */
 		assert_null(strpbrk(metric->title, "\"\\"));
 		snprintf(entry, sizeof(entry), "\"%s\":[[\"", metric->key);
 		assert_non_null(strstr(web_script, entry));
@@ -81,7 +87,10 @@ static void test_metrics(void **state)
 	}
 }
 
-/* A report has one script without imports, because a file:// page cannot import modules. */
+/*
+ * An HTML report contains a single script without imports, because a file:// page cannot import
+ * modules.
+ */
 static void test_one_script(void **state)
 {
 	assert_null(strstr(web_script, "\nimport "));

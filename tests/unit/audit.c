@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The arithmetic of audit, compared with a simulated kernel, including its rounding. */
+/* Tests the arithmetic of audit on a simulated kernel that rounds times like Linux. */
 #include "test.h"
 
 #include <math.h>
@@ -10,7 +10,10 @@
 
 #define MS 1000000ULL
 
-/* Simulates the kernel: charges each whole tick to a column and shows the sum in 1/100 s. */
+/*
+ * Simulates tick accounting: each whole tick is charged to one /proc/stat column, and columns are
+ * shown in 1/100 s.
+ */
 struct accountant {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
@@ -23,7 +26,10 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/* Reads the columns every 20 µs for @length_ns; each tick goes to one of two modes. */
+/*
+ * Reads the simulated columns every 20 µs for @length_ns. Each tick is charged to one of two
+ * columns.
+ */
 static void watch(struct counter_edges *edges, struct accountant *a, unsigned int hz, uint64_t length_ns,
 		  double share, uint64_t jitter_ns)
 {
@@ -50,21 +56,27 @@ TEST(increments)
 	uint64_t cols[4] = {1, 2, 3, 4};
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 0x5); /* columns 0 and 2 */
+	counter_edges_init(&edges, 0x5); /* mask: watch columns 0 and 2 */
 	assert_false(counter_edges_feed(&edges, cols, 4, 10, false));
 	assert_false(counter_edges_feed(&edges, cols, 4, 20, false));
 	cols[1]++;
 	assert_false(counter_edges_feed(&edges, cols, 4, 30, false));
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
-	/* A column such as iowait may fall, and in a sum would hide the rise of another column. */
+	/*
+	 * A column such as iowait may decrease. Columns are watched separately, because in their
+	 * sum a decrease would hide the increase of another column.
+	 */
 	cols[0]--;
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 70, false));
 	assert_int_equal(edges.nr, 2);
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
-	/* The reader was delayed: the time of the change is unknown, and so is the next interval. */
+	/*
+	 * The reader was delayed, so the time of this change and the length of the next interval
+	 * are unknown.
+	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
 	cols[0]++;
@@ -93,7 +105,8 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 }
 
 /*
- * With one mode at HZ=1000 ten ticks make one unit, so the only peak is at 10 ms, as in the paper.
+ * If at HZ=1000 all ticks are charged to one column, ten ticks make one unit of 10 ms. The
+ * intervals between changes then have a single peak, at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -109,7 +122,10 @@ TEST(peak_of_rescaling)
 	counter_edges_free(&edges);
 }
 
-/* With two modes at HZ=1000 peaks are at multiples of 1 ms. The tick is 1 ms, not 10 ms. */
+/*
+ * If at HZ=1000 ticks are charged to two columns, the intervals between changes have peaks at
+ * multiples of 1 ms. The tick found is 1 ms, not 10 ms.
+ */
 TEST(peaks_of_two_modes)
 {
 	struct accountant a = {.offset_ns = 300000};
@@ -130,7 +146,7 @@ TEST(peaks_of_two_modes)
 	counter_edges_free(&edges);
 }
 
-/* HZ=250: 4 ms ticks fill 10 ms units every 8 or 12 ms. */
+/* At HZ=250 a column shown in units of 10 ms changes every 8 or 12 ms. */
 TEST(peaks_of_250)
 {
 	struct accountant a = {.offset_ns = 1300000};
@@ -170,12 +186,12 @@ TEST(phase_of_the_tick)
 	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
-	/* 10^15 is a multiple of 4 ms. */
+	/* The simulation starts at 10^15 ns, a multiple of 4 ms. */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
 	counter_edges_free(&edges);
 }
 
-/* Increments at random times have no period, and too few increments give no period. */
+/* No period is found in increments at random times or in too few increments. */
 TEST(no_period)
 {
 	uint64_t random = 7, col = 0, now = 1000;
@@ -201,7 +217,7 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* The tick is found although one increment in six is read up to a tick late. */
+/* The tick period is found although one increment in six is read up to one tick late. */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -223,13 +239,16 @@ TEST(noisy_reader)
 	}
 }
 
-/* Share in the /proc/stat columns of a task that burns @burn_ns from @phase_ns on in each tick. */
+/*
+ * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick, starting
+ * at the phase of @probe.
+ */
 static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
 	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
-	/* Either every tick interrupts it and charges a whole tick, or none does. */
+	/* Either every tick interrupts the task and charges a whole tick to it, or no tick does. */
 	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
 	probe->valid = true;
 }
@@ -248,8 +267,8 @@ TEST(search)
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
 			/*
-			 * The phase keeps a distance from both ticks: half of the free time, less
-			 * one search step.
+			 * The phase found puts the running time in the middle between two ticks, to
+			 * within one search step.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -265,7 +284,7 @@ TEST(search)
 	}
 }
 
-/* With exact accounting no phase hides a task. */
+/* With exact CPU accounting the task is visible at every phase. */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];
@@ -280,14 +299,17 @@ TEST(search_in_vain)
 	}
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/* All phases hide the task: any phase is right, and the search ends. */
+	/* If the task is hidden at all phases, the search ends and may return any phase. */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
 	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_true(phase < 4 * MS);
 }
 
-/* A hidden phase that shows 2 of 16 units was disturbed by another task and is tried again. */
+/*
+ * If a phase that hides the task shows 2 of 16 units, another task disturbed the attempt, so the
+ * phase is tried again.
+ */
 TEST(doubtful_phases)
 {
 	struct phase_probe probe = {.true_ratio = 0.3, .shown_ratio = 0.125, .valid = true};
@@ -299,7 +321,10 @@ TEST(doubtful_phases)
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
-	/* An exact kernel shows the true load; a sampling kernel shows whole ticks. */
+	/*
+	 * A kernel with exact accounting shows the true load. A kernel that samples at ticks shows
+	 * whole ticks.
+	 */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.59;
@@ -331,7 +356,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* Each of the fields 3 to 39 has its own number as value, except the state. */
+	/* Each field of the line contains its own number, except the name and the state. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The verdict of audit from given findings, and the errors of simulated sources. */
+/*
+ * Tests the verdict that audit derives from given findings, and the errors it computes for
+ * simulated sources.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -43,7 +46,10 @@ TEST(parts_of_a_budget)
 {
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
-	/* A part that needs more than its share gets it, and later parts get less. */
+	/*
+	 * A part of the audit that needs more than its share of the time gets what it needs, and
+	 * later parts get less.
+	 */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3001), 0);
@@ -51,7 +57,10 @@ TEST(parts_of_a_budget)
 	assert_true(audit_part_end(5, UINT64_MAX, 0.5, 10) == UINT64_MAX);
 }
 
-/* Simulates parts that each end @late after their time. Returns the end of the last part. */
+/*
+ * Simulates parts of an audit that each end @late after their planned end. Returns the time at
+ * which the last part ended.
+ */
 static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
 			  unsigned int *ret_ran)
 {
@@ -69,7 +78,7 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/* Late parts do not add up: the whole run is late by the lateness of one part. */
+/* Delays of parts do not add up: the audit ends late by at most the delay of one part. */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -81,7 +90,7 @@ TEST(budget_holds_when_parts_are_late)
 
 		assert_true(end <= 1000 + late);
 		assert_true(ran >= 1);
-		/* The remaining time is too short for another part. */
+		/* A part is left out only if the remaining time is too short for it. */
 		assert_true(ran == 4 || end > 950);
 	}
 	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
@@ -89,8 +98,8 @@ TEST(budget_holds_when_parts_are_late)
 }
 
 /*
- * A missing tick means exact accounting only if the search and the loads ran, no task was hidden
- * and no error was large.
+ * If audit finds no tick, it concludes exact CPU accounting only under three conditions. The search
+ * and the loads ran, no task was hidden, and no error was large.
  */
 TEST(no_tick)
 {
@@ -119,8 +128,9 @@ TEST(no_tick)
 }
 
 /*
- * Simulates ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick late. The
- * reader's CPU time is always short, as on a kernel with IRQ_TIME_ACCOUNTING.
+ * Simulates a kernel with ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick
+ * late. The reader's CPU time is always shorter than its running time, as on a kernel with
+ * IRQ_TIME_ACCOUNTING.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
@@ -145,7 +155,10 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 	counter_edges_free(&edges);
 }
 
-/* A clear tick is reported; an unclear one is neither reported nor called absent. */
+/*
+ * Audit reports a tick period only if the measured intervals show one clearly. Otherwise audit
+ * states neither a period nor that there is no tick.
+ */
 TEST(clear_ticks_only)
 {
 	struct audit_findings f;
@@ -161,7 +174,7 @@ TEST(clear_ticks_only)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* An unknown figure is null, never 0. */
+/* A figure that was not measured is null, never 0. */
 TEST(verdict_of_nothing)
 {
 	struct audit_findings f = {.user_hz = 100};
@@ -175,7 +188,7 @@ TEST(verdict_of_nothing)
 	assert_true(notes_say(report, "accounts CPU time is unknown"));
 	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
-	/* The verdict gives the reason if it is known. */
+	/* The verdict states why the tick is unclear if the reason is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -217,7 +230,9 @@ TEST(verdict_of_all)
 	assert_true(notes_say(report, "procidle"));
 	report_free(report);
 
-	/* If softirqs count as idle time, procidle is not recommended. */
+	/*
+	 * If the kernel counts softirqs as idle time, audit does not recommend the source procidle.
+	 */
 	f.softirq_as_idle = 0.9;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	expect_row(report->fields, 0, "softirq_counts_as_idle=true");
@@ -225,7 +240,10 @@ TEST(verdict_of_all)
 	report_free(report);
 }
 
-/* A delay without a reading has null. The other figures follow from the readings. */
+/*
+ * A row of the table of delays has null for each figure that was not read. The other figures of a
+ * row are computed from the figures that were read.
+ */
 TEST(delay_rows)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -255,7 +273,7 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* The report has the reason of an early end and the number of finished rows. */
+/* If audit ends early, the report states why, and how many rows are complete. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -286,7 +304,10 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
-/* The columns show 1.5 of 2 s. Levels are shares of the shown time, as in top. */
+/*
+ * The /proc/stat columns grew by 1.5 s in a window of 2 s. Shares of user, system and idle time are
+ * relative to the growth of all columns, as in top.
+ */
 TEST(levels)
 {
 	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
@@ -307,7 +328,7 @@ TEST(levels)
 	audit_modes_derive(l);
 	assert_int_equal(l[AUDIT_MODE_USER].shown_ns, 300000000);
 	assert_int_equal(l[AUDIT_MODE_TASKS].shown_ns, 600000000);
-	/* iowait went backwards. */
+	/* The iowait column decreased, so its share is 0. */
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].shown_ns, 0);
 	assert_int_equal(l[AUDIT_MODE_ALL_IDLE].shown_ns, 800000000);
 	assert_true(fabs(l[AUDIT_MODE_USER].shown - 0.2) < 1e-9);
@@ -316,7 +337,10 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_SOFTIRQ].truth - 0.03) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
-	/* User and system are known only together, unless the load recorded its own. */
+	/*
+	 * Only the sum of true user and true system time is known, unless the load generator
+	 * recorded its own user or system time.
+	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
 	audit_modes_derive(l);
@@ -327,7 +351,8 @@ TEST(levels)
 }
 
 /*
- * A load that records its nice time or its blocked time gives the true value of that column only.
+ * If the load generator recorded its nice time or its blocked time, only that column has a true
+ * value.
  */
 TEST(levels_of_nice_and_iowait)
 {
@@ -349,7 +374,7 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
-	/* Interrupts during the wait are not idle. */
+	/* The time of interrupts while the load generator is blocked is not idle time. */
 	audit_modes_true_iowait(700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
@@ -358,7 +383,10 @@ TEST(levels_of_nice_and_iowait)
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
-/* Without a tick in the window, or without a source of the parts, levels are unknown, not 0. */
+/*
+ * If the window contains no tick, or no source measured the parts, the shares of the modes are
+ * unknown, not 0.
+ */
 TEST(levels_unknown)
 {
 	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
@@ -377,8 +405,8 @@ TEST(levels_unknown)
 }
 
 /*
- * The paper's "30 times more for user time" compares with the loop without a delay and with the
- * same slack.
+ * The factor of user time ("30 times more" in the paper) is relative to the loop without a delay
+ * and with the same timer slack.
  */
 TEST(times_without_delay)
 {
@@ -394,13 +422,13 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* Without user time in the loop without a delay there is no factor. */
+	/* If the loop without a delay has no user time, the factor is unknown. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
 /*
- * Figures of a guest in virtual time with HZ=1000. With IRQ_TIME_ACCOUNTING the thread clock lacks
- * interrupts; other tasks did not run.
+ * These figures were measured in a guest with virtual time and HZ=1000. With IRQ_TIME_ACCOUNTING
+ * the thread clock excludes interrupts, and no other tasks ran.
  */
 TEST(thread_clock_lacks_interrupts)
 {
@@ -425,7 +453,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
 
-	/* With the time of the loop from source bpf the error of getrusage() is known. */
+	/* If source bpf measured the CPU time of the loop, the error of getrusage() is known. */
 	row.bpf_loop_ns = 70000000;
 	audit_delay_derive(&row);
 	assert_true(fabs(row.true_each_ns - 70000000.0 / 20644.0) < 1e-9);
@@ -434,7 +462,10 @@ TEST(thread_clock_lacks_interrupts)
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
-	/* With that figure, time of another task is noticed despite interrupts. */
+	/*
+	 * If source bpf measured the CPU time of the loop, audit also notices that another task
+	 * ran, even with interrupts.
+	 */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
 	row.bpf_task_ns = 71169000;
@@ -447,7 +478,10 @@ TEST(thread_clock_lacks_interrupts)
 	report_free(report);
 }
 
-/* A command has accounted time, used time, and the time of other tasks on its CPUs. */
+/*
+ * For a command, audit has the time in getrusage(), the time used, and the time of other tasks on
+ * the command's CPUs.
+ */
 TEST(commands)
 {
 	struct audit_command c = {.rusage_user_ns = 600000000,
@@ -462,7 +496,10 @@ TEST(commands)
 	audit_command_derive(&c);
 	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
 	assert_int_equal(c.others_ns, 250000000);
-	/* The command's clock includes interrupts, so it exceeds the task time. */
+	/*
+	 * The task clock of the command includes interrupts, so it may exceed the true time of all
+	 * tasks.
+	 */
 	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
 	audit_command_derive(&c);
 	assert_int_equal(c.others_ns, 0);
@@ -484,7 +521,10 @@ TEST(commands)
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 
-/* The core is half busy. The source shows a tenth too much, and sometimes has no figure. */
+/*
+ * The simulated core is busy for half of the time. The simulated source shows a load that is a
+ * tenth too high, and sometimes has no figure.
+ */
 TEST(errors)
 {
 	struct load_source source = {.rate = 1.0};
@@ -509,7 +549,7 @@ TEST(errors)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* The same samples taken as steps of 1 ms give windows of 1, 2 and 5 ms. */
+	/* If consecutive samples are 1 ms apart, windows of 1, 2 and 5 ms are made from them. */
 	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
 	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
 		assert_int_equal(run.fine[1][i].windows,
@@ -517,13 +557,18 @@ TEST(errors)
 		assert_true(fabs(run.fine[1][i].bias - 0.1) < 1e-9);
 	}
 
-	/* A failed sample makes the windows that begin or end with it void. */
+	/*
+	 * A failed sample invalidates the window that ends and the window that begins with the
+	 * sample.
+	 */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
-	/* A single jump changes the maximum and leaves the median. */
+	/*
+	 * A single jump of the source's counter changes the maximum error and not the median error.
+	 */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
@@ -532,7 +577,7 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* Windows longer than the run have no figure. */
+	/* If the window is longer than the run, the error is unknown. */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

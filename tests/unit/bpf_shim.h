@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stands in for bpf/kernel.bpf.h, so that the BPF programs compile for the machine and can be driven. */
+/*
+ * Replaces bpf/kernel.bpf.h, so that tests can compile the BPF programs as C functions and call
+ * them.
+ */
 #ifndef SUBTICK_TESTS_UNIT_BPF_SHIM_H
 #define SUBTICK_TESTS_UNIT_BPF_SHIM_H
 
-#define SUBTICK_BPF_KERNEL_H /* a substitute for the real header */
+#define SUBTICK_BPF_KERNEL_H /* include guard of bpf/kernel.bpf.h, which this file replaces */
 
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -17,7 +20,10 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-/* A function that is inlined in hundreds of places takes gcc half a minute with sanitizers. */
+/*
+ * With __always_inline and sanitizers, gcc takes half a minute for a function that is used in
+ * hundreds of places.
+ */
 #undef __always_inline
 #define __always_inline inline
 #define SEC(name)
@@ -41,7 +47,10 @@ typedef __s64 s64;
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
 
-/* One type stands for all kernels. shim_fields decides which of its fields exist. */
+/*
+ * This task_struct has the fields of all kernel versions. The variable shim_fields names the fields
+ * that the simulated kernel has.
+ */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
@@ -180,17 +189,17 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Set by the test. */
+/* The test sets the following variables. */
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/* Names of the fields and helpers that the simulated kernel has, each between blanks. */
+/* Names of the struct fields and BPF helpers that the simulated kernel has, each between blanks. */
 static const char *shim_fields = "";
-/* Counter for programs that read one; NULL makes the read fail. */
+/* Value of the hardware counter that programs read; NULL makes the read fail. */
 static const u64 *shim_counter;
-/* Called at each barrier() of a program, where an interrupt may occur. */
+/* Called at each barrier() of a program, to simulate an interrupt there. */
 static void (*shim_at_barrier)(void);
-/* Symbol that the kernel prints for the address of a function. */
+/* Returns the symbol that the kernel prints for the address of a function. */
 static const char *(*shim_symbol)(u64 address);
 
 static inline bool shim_has(const char *field)
@@ -258,7 +267,7 @@ static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *fro
 	return len + 1;
 }
 
-/* The programs use only the format for symbols. */
+/* The programs use bpf_snprintf() only to print the symbol of an address. */
 #define BPF_SNPRINTF(to, size, format, address) shim_symbol_str(to, size, address)
 
 static inline long shim_symbol_str(void *to, u32 size, u64 address)
@@ -282,7 +291,10 @@ static inline void barrier(void)
 		shim_at_barrier();
 }
 
-/* As in bpf/kernel.bpf.h: only Linux 5.18 has prev_state as first argument. */
+/*
+ * Only in Linux 5.18 does the tracepoint sched_switch have prev_state before the arguments prev and
+ * next.
+ */
 static inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
 	return (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
@@ -307,7 +319,10 @@ static inline u64 cpu_number(void)
 
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
-/* Immediates that user space fills in are defined by the test. */
+/*
+ * The test defines the constants that user space writes into the BPF instructions before it loads
+ * them.
+ */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_FLAG(mark)	(!!shim_filled(mark))
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
@@ -318,7 +333,7 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/* Defined by the test, which has the maps. */
+/* Each test defines this function, because the test contains the maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

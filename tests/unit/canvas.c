@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cells: clipping, wide characters, combining marks, and that no cell can control a terminal. */
+/*
+ * Tests cells of the terminal canvas: clipping, wide characters, combining marks, and removal of
+ * control characters.
+ */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -49,7 +52,7 @@ TEST(test_wide)
 	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
 	expect(&canvas, " xy a\n");
 	canvas_free(&canvas);
-	/* A wide character that does not fit is left out. */
+	/* A wide character that does not fit at the end of the row is left out. */
 	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
 	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
 	expect(&canvas, "世…\n");
@@ -67,8 +70,8 @@ TEST(test_marks)
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
 	/*
-	 * The cell holds whole combining marks up to its size, and the next character keeps its
-	 * place.
+	 * A cell keeps as many whole combining marks as fit into its bytes, and the next character
+	 * is in the next cell.
 	 */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");

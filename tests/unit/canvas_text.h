@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The content of a canvas as text, to compare it. */
+/* Returns the content of a canvas as text, so that tests can compare it. */
 #ifndef SUBTICK_TESTS_CANVAS_TEXT_H
 #define SUBTICK_TESTS_CANVAS_TEXT_H
 
@@ -9,7 +9,10 @@
 
 #include "view/screen/canvas.h"
 
-/* All rows as lines without trailing blanks. Allocated; NULL if out of memory. */
+/*
+ * Returns all rows of the canvas as lines without trailing blanks. The caller frees the text, which
+ * is NULL if memory is exhausted.
+ */
 static char *canvas_text(const struct canvas *canvas)
 {
 	char *text = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pods and containers from cgroup paths: every format in use, and paths that name neither. */
+/*
+ * Tests the parsing of pods and containers from cgroup paths: every known format, and paths without
+ * a pod or container.
+ */
 #include "test.h"
 
 #include "pods/name.h"
@@ -39,7 +42,7 @@ TEST(test_kubelet_cgroupfs)
 	check("/kubepods/burstable/pod" UID "/" HEX, UID, HEX, "", "burstable");
 	check("/kubepods/besteffort/pod" UID "/" HEX, UID, HEX, "", "besteffort");
 	check("/kubepods/pod" UID "/" HEX, UID, HEX, "", "guaranteed");
-	/* Static pods have a hash for a UID. */
+	/* Static pods have a hash instead of a UID. */
 	check("/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" HEX,
 	      "0123456789abcdef0123456789abcdef", HEX, "", "burstable");
 }
@@ -108,7 +111,7 @@ TEST(test_nothing)
 		check(none[i], "", "", "", "");
 }
 
-/* No name that a user can give a cgroup causes an overflow. */
+/* No cgroup name, however long, causes a buffer overflow. */
 TEST(test_long)
 {
 	char path[5000];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Durations as text, and two clocks read by a task that may be preempted between the readings. */
+/*
+ * Tests durations as text, and the offset between two clocks that a task reads while it may be
+ * preempted.
+ */
 #include "test.h"
 
 #include <limits.h>
@@ -13,8 +16,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
-	NR_READINGS = 64, /* upper limit of the readings in these tests */
-	NR_LOST = 7,	  /* seven of the eight attempts are disturbed */
+	NR_READINGS = 64, /* upper limit of the clock readings in these tests */
+	NR_LOST = 7,	  /* seven of the eight attempts are disturbed by preemption */
 };
 
 static const int64_t ahead_ns[] = {
@@ -24,7 +27,7 @@ static const int64_t ahead_ns[] = {
 static uint64_t now_ns;
 static unsigned int nr_readings, away_after, away_every;
 
-/* Simulates the loss of the core before some readings. */
+/* Simulates a clock whose reader is preempted before some readings. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	now_ns += READING_NS;
@@ -64,7 +67,9 @@ TEST(a_lost_core_is_not_in_the_offset)
 	check_offset(CLOCK_BOOTTIME);
 }
 
-/* A wrong offset would shift the recording against others of the same machine. */
+/*
+ * A wrong clock offset would shift the recording relative to other recordings of the same machine.
+ */
 TEST(a_lost_core_does_not_move_a_recording)
 {
 	struct trace_window w = {.start_mono_ns = 1000000, .to_ns = 500};

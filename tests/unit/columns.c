@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Columns from a struct: every kind, every null, every flag, and every allocation failing once. */
+/*
+ * Tests table rows filled from a struct: every kind of column, null values, every flag, and each
+ * memory allocation failing once.
+ */
 #include "test.h"
 #include "oom.h"
 
@@ -70,7 +73,7 @@ TEST(test_kinds)
 	assert_string_equal(table_cell(t, 0, 6)->str, "own");
 	assert_string_equal(table_cell(t, 0, 7)->str, "sh");
 	assert_int_equal(table_cell(t, 0, 8)->kind, VALUE_NULL);
-	/* Filling a row again leaves a nested table where it is. */
+	/* Filling a row a second time keeps its nested table. */
 	le = columns_nested(t, 0, 8, 0);
 	assert_int_equal(columns_row(le, &(struct bucket_row){1023, 4}), 0);
 	assert_string_equal(le->cols[0].key, "le_ns");
@@ -92,7 +95,7 @@ TEST(test_nulls)
 
 	columns_row(t, &full);
 	assert_int_equal(table_cell(t, 0, 0)->kind, VALUE_U64);
-	/* Must also overwrite a row that had figures. */
+	/* Filling a row with null values overwrites its previous figures. */
 	columns_fill(t, 0, &row);
 	for (size_t i = 0; i < NR_SPECS; i++)
 		if (specs[i].kind != COLUMN_BOOL && specs[i].kind != COLUMN_CHARS)
@@ -156,7 +159,7 @@ TEST(test_quality)
 	assert_int_equal(table_cell(report->quality, 0, 1)->kind, VALUE_NULL);
 	assert_false(report->quality->cols[0].data_only);
 	assert_true(report->quality->cols[1].data_only);
-	/* COLUMN_OPTIONAL: no key if the value is null. */
+	/* A column with COLUMN_OPTIONAL is left out if its value is null. */
 	row.count = UINT64_MAX;
 	columns_set(report, &fields, 0, &row);
 	assert_int_equal(report->fields->nr_cols, 1);
@@ -225,8 +228,8 @@ TEST(test_percentiles)
 }
 
 /*
- * The top rows keep their order, and of equal rows the first stay. A list without a rank is not
- * cut.
+ * The rows with the largest values keep their order, and of rows with equal values the first are
+ * kept. A table without a column to rank by keeps all rows.
  */
 TEST(test_top)
 {
@@ -290,7 +293,10 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
-/* Omitted rows are freed with their nested lists. Without memory the report fails. */
+/*
+ * Rows that are left out are freed together with their nested tables. If memory is exhausted, the
+ * report fails.
+ */
 TEST(test_top_without_memory)
 {
 	unsigned long failed = 1, at;

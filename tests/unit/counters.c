@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hardware counters on a made-up PMU with one counter per CPU, as Intel has one for ref-cycles. */
+/*
+ * Tests hardware counters on a simulated PMU with one counter per CPU, like the single counter for
+ * ref-cycles of Intel CPUs.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -21,7 +24,7 @@
 #define EVENTS	 64
 #define FIRST_FD 100000
 
-/* Linked instead of the kernel's; see meson.build. */
+/* The linker replaces functions that call the kernel with these test doubles; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
@@ -37,10 +40,13 @@ static struct {
 		bool open, pinned, counts;
 		unsigned int cpu;
 	} events[EVENTS];
-	int nr;		     /* events ever opened */
-	/* Counter in use by another program, and shared with events that are not pinned. */
+	int nr;		     /* number of events opened so far */
+	/*
+	 * Another program uses the counter of the CPU. A pinned event then gets no counter, and
+	 * other events share the counter.
+	 */
 	bool taken[CPUS];
-	uint64_t ns, value;  /* value of a counter that always runs */
+	uint64_t ns, value;  /* value of a counter that is not shared */
 	int open_rc;
 	struct rlimit limit;
 } pmu_model;
@@ -81,7 +87,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	if (!event->counts)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
-	/* A shared counter runs for a quarter of the time. */
+	/* An event that shares the counter counts during a quarter of the time. */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
 	return 0;
@@ -131,7 +137,7 @@ static struct counters *open_one(const struct perf_event *event)
 	return counters;
 }
 
-/* Users of the same event share one counter per CPU until the last one closes it. */
+/* Several users of the same event share one counter per CPU until the last user closes it. */
 TEST_WITH(test_shared, setup, NULL)
 {
 	struct perf_event other = {.name = "r8", .types = {4}, .nr_types = 1, .config = 8};
@@ -157,8 +163,8 @@ TEST_WITH(test_shared, setup, NULL)
 }
 
 /*
- * A pinned event without a counter opens and reads as end of file. Then the event is multiplexed
- * and flagged.
+ * A pinned event that gets no hardware counter can be opened, and reading it returns end of file.
+ * The event is then opened as a multiplexed event, and marked as not pinned.
  */
 TEST_WITH(test_taken, setup, NULL)
 {
@@ -178,7 +184,7 @@ TEST_WITH(test_taken, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* A counter that fails later is opened again with a new generation. */
+/* A counter that stops working is opened again, and its generation number increases. */
 TEST_WITH(test_reopened, setup, NULL)
 {
 	struct counters *counters = open_one(&ref_cycles);
@@ -190,14 +196,18 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
 	/*
-	 * Of two sources that see the same hotplug, the second finds the counter already reopened.
+	 * If two sources notice the same CPU hotplug, the first reopens the counter and the second
+	 * uses it.
 	 */
 	before = after;
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
 	assert_int_equal(after.generation, before.generation + 1);
-	/* Each read fails while the counter cannot be opened, and works again afterwards. */
+	/*
+	 * While the counter cannot be opened, each read fails. Once the counter can be opened
+	 * again, reads succeed.
+	 */
 	pmu_model.open_rc = -ENODEV;
 	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
 	assert_int_equal(counters_read(counters, 2, &after), -ENODEV);
@@ -222,12 +232,12 @@ TEST_WITH(test_refused, setup, NULL)
 	pmu_model.limit = (struct rlimit){0, 0};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 	assert_non_null(strstr(err.what, "too many open files"));
-	/* A library leaves the limit of its process unchanged. */
+	/* The library does not change the limit of open files of its process. */
 	pmu_model.limit = (struct rlimit){0, 100};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* The load of CPU 0 by both modes at once. */
+/* Samples the load of CPU 0 in both modes of cpu_load at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -241,8 +251,8 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 }
 
 /*
- * Both modes of cpu_load side by side, on a PMU with a single counter. In the second window another
- * program takes the counter away.
+ * The modes tsc and calibrated of cpu_load measure at the same time, on a PMU with a single
+ * counter. In the second window another program takes the hardware counter.
  */
 TEST_WITH(test_both_modes, setup, NULL)
 {
@@ -270,8 +280,8 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
 	/*
-	 * A lost counter leaves both sources without a figure in this window. The next window has
-	 * one from a multiplexed counter.
+	 * In the window in which the counter is taken, both modes have no figure. The next window
+	 * has a figure from a multiplexed counter.
 	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
@@ -292,7 +302,7 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* Replaces the search on this machine; the event is always ref-cycles. */
+/* Replaces the search for events of this machine, and always returns ref-cycles. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
@@ -308,14 +318,17 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
-static uint64_t clock_hz; /* 0 for the rate of this machine */
+static uint64_t clock_hz; /* rate that the test sets; 0 for the real rate of this machine */
 
 uint64_t __wrap_cycles_hz(void)
 {
 	return clock_hz ? clock_hz : __real_cycles_hz();
 }
 
-/* Cores of Armv8.6 and later have a clock of exactly 1 GHz: a cycle is a nanosecond, in calibrated mode too. */
+/*
+ * Cores of Armv8.6 and later have a clock of exactly 1 GHz, so a cycle is a nanosecond, also in
+ * calibrated mode.
+ */
 TEST_WITH(test_one_ghz, setup, NULL)
 {
 	struct cpu_load *calibrated;
@@ -329,7 +342,7 @@ TEST_WITH(test_one_ghz, setup, NULL)
 	clock_hz = 0;
 }
 
-/* The structs of gtp-guard/cpu.h, in both modes. */
+/* Tests the structs of gtp-guard/cpu.h in the modes tsc and calibrated. */
 TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
@@ -342,7 +355,7 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->base_freq_hz > 1000000);
 	assert_int_equal(tsc->nr_cpus, cpu_load_nr(tsc));
 	assert_true(tsc->cpus[0].fd > 0);
-	/* No window yet. */
+	/* Before the first window the load is unknown. */
 	assert_true(tsc->cpus[0].load == -1.0f && calibrated->cpus[0].load == -1.0f);
 	pmu_model.ns += 1000000000;
 	pmu_model.value += calibrated->base_freq_hz / 4;
@@ -353,7 +366,7 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
 	cpu_load_update(tsc);
 	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
-	/* A CPU that cannot be read: -1 in both. */
+	/* If the counter of a CPU cannot be read, the load is -1 in both modes. */
 	pmu_model.open_rc = -ENODEV;
 	for (int i = 0; i < pmu_model.nr; i++)
 		pmu_model.events[i].counts = false;
@@ -365,7 +378,7 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-static int handed[CPUS]; /* descriptors given to the BPF programs */
+static int handed[CPUS]; /* counter descriptors given to the BPF programs, by CPU */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
@@ -373,7 +386,7 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* long after the last value that the programs stored */
+#define NOW_NS 5000000000 /* time of the samples, long after the programs stored a counter value */
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)
@@ -384,7 +397,9 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 	return s->flags & ~LOAD_NOT_CONSTANT;
 }
 
-/* bpf-pmu must not take a counter that was unreadable at the start for a core that slept. */
+/*
+ * If a counter was unreadable at the start, source bpf-pmu must not report that the core was idle.
+ */
 TEST_WITH(test_handed_over, setup, NULL)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
@@ -401,36 +416,42 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
 	/*
-	 * A multiplexed counter is not given to the programs, because they would read too few
-	 * cycles.
+	 * A multiplexed counter is not given to the BPF programs, because its value lacks cycles.
 	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
-	/* The first sample can only begin a window. */
+	/* The first sample begins a window and has no figure. */
 	assert_int_equal(fill(&pmu, 0, &silent, &s), LOAD_RESTARTED);
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While the core stores its first edge, the initial value is valid. */
+	/*
+	 * While a BPF program stores the first counter value of a core, the value read at the start
+	 * is used.
+	 */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While the core stores a later edge, no value is valid. */
+	/* While a BPF program stores a later counter value, the sample is flagged as torn. */
 	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
-	/* After a new counter on CPU 0, the stored value belongs to the old counter. */
+	/*
+	 * After the counter of CPU 0 was reopened, the value stored earlier belongs to the old
+	 * counter and is not used.
+	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	assert_int_equal(s.total, NOW_NS); /* time at which the core halted */
+	/* The core is halted, so the stored value is still valid. */
+	assert_int_equal(s.total, NOW_NS);
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
 	stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
-	/* While the counter cannot be opened there is no figure. */
+	/* While the counter cannot be opened, the sample has no figure. */
 	pmu_model.open_rc = -ENODEV;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_true(fill(&pmu, 0, &silent, &s) & LOAD_READ_FAILED);
@@ -441,7 +462,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* A counter that never ran gives no figure, not 0 %. */
+/* If the counter never ran during the window, the load is unknown, not 0 %. */
 TEST(test_never_ran)
 {
 	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};

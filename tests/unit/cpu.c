@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU affinity on machines with more than 1,024 CPUs, and the rate of the cycle counter. */
+/*
+ * Tests CPU affinity on machines with more than 1,024 CPUs, and the measured rate of the cycle
+ * counter.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -30,7 +33,9 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	/* The kernel refuses a mask that is too small for the machine; so does this replacement. */
+	/*
+	 * Like the kernel, this replacement refuses a CPU mask that is too small for the machine.
+	 */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
 		return -1;
@@ -59,7 +64,10 @@ static void sleep_on(void *shared, void *arg)
 		pause();
 }
 
-/* gen_child_on() finds a load generator on its core, also on a large machine. */
+/*
+ * gen_child_on() recognizes a load generator that runs on its core, also on a machine with more
+ * than 1,024 CPUs.
+ */
 TEST(test_child)
 {
 	struct gen_child child = {0};
@@ -79,7 +87,9 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/* Returns 0, so that the rate must be measured as on x86. */
+/*
+ * Returns 0 for an unknown rate, so that the rate of the cycle counter must be measured, as on x86.
+ */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

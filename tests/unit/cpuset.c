@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU lists: accepted and refused texts; formatting and parsing give the same set. */
+/* Tests CPU lists: valid and invalid texts, and that a formatted set is parsed to the same set. */
 #include "test.h"
 
 #include "base/cpuset.h"
@@ -40,11 +40,11 @@ TEST(test_refused)
 		assert_int_equal(cpuset_parse(bad[i], &set), -EINVAL);
 	assert_int_equal(cpuset_parse("8192", &set), -ERANGE);
 	assert_int_equal(cpuset_parse("0-99999999999999999999", &set), -ERANGE);
-	/* A failed parse leaves the set unchanged. */
+	/* Parsing an invalid text leaves the CPU set unchanged. */
 	assert_true(set.bits[0] == 42);
 }
 
-/* Mask format of rps_cpus and smp_affinity. */
+/* Tests the hexadecimal mask format of rps_cpus and smp_affinity. */
 TEST(test_mask)
 {
 	static const struct {
@@ -66,7 +66,10 @@ TEST(test_mask)
 		assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), strlen(masks[i].mask));
 		assert_string_equal(buf, masks[i].mask);
 	}
-	/* The longest text fits, and a small buffer gets a cut text. */
+	/*
+	 * The longest mask fits into CPUSET_MASK_SIZE bytes, and a smaller buffer gets a truncated
+	 * text.
+	 */
 	assert_int_equal(cpuset_parse("0-8191", &set), 0);
 	assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), CPUSET_MASK_SIZE - 2);
 	assert_int_equal(cpuset_format_mask(&set, buf, 8), CPUSET_MASK_SIZE - 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of batches and rounds, and reports of crit made from them. */
+/* Tests the statistics of batches and rounds of `subtick crit`, and the reports made from them. */
 #include "test.h"
 
 #include <math.h>
@@ -17,7 +17,10 @@ static bool fake_stopped(void)
 	return stop_after && rounds_done >= stop_after;
 }
 
-/* Round k of operation o: median 10·o + k, batch a tenth of it; irq is unavailable. */
+/*
+ * Simulates round k of operation o: the median is 10·o + k ns, and the batch figure is a tenth of
+ * the median. The operation irq is unavailable.
+ */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct crit_round *round, struct err *err)
 {
@@ -96,7 +99,7 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
-/* Per-CPU output of the module. Any other text is refused. */
+/* Parses the per-CPU output of the kernel module, and refuses any other text. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -111,7 +114,10 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* CPUs that differ from those of the first operation. */
+	/*
+	 * The output for a later operation lists other CPUs than the output for the first
+	 * operation.
+	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -123,7 +129,10 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	}
 }
 
-/* An engine without a batch has the median only, and a note states its limits. */
+/*
+ * An engine that measures no batches reports only the median, and a note states the limits of the
+ * median.
+ */
 TEST_WITH(test_believe_median, reset, NULL)
 {
 	struct crit_result result;
@@ -171,7 +180,7 @@ TEST_WITH(test_figures, reset, NULL)
 	assert_int_equal(cpus->nr_rows, 4);
 	expect(cpus, 2, "cpu", 4);
 	expect(cpus, 2, "median", 12);
-	/* The figures of irq_save differ more: 21 and 2.1. */
+	/* Batch and median differ most for irq_save: 2.1 and 21 ns. */
 	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
 			    "batch");
 	assert_true(notes_say(report, "believe batch") &&
@@ -209,8 +218,9 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 }
 
 /*
- * Rounds 0 to 2 are off, 3 to 5 on, 6 to 8 off. The drift of 0.6 is as large as the cost, so there
- * is no verdict.
+ * Tracepoints are off in rounds 0 to 2, on in rounds 3 to 5, and off in rounds 6 to 8. The figures
+ * rise by 0.6 from the first to the last rounds. Such a drift does not count as cost of the
+ * tracepoints.
  */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
@@ -231,7 +241,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	assert_false(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
 	report_free(report);
 
-	/* Same figures with "on" far above both. */
+	/* The rounds with tracepoints on are far above all rounds with tracepoints off. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
@@ -254,13 +264,13 @@ TEST(test_midmean)
 	assert_true(isnan(crit_midmean(one, 0)));
 	NEAR(crit_midmean(one, 1), 7);
 	NEAR(crit_midmean(two, 2), 6);
-	/* With fewer than four values all of them count. */
+	/* The midmean of fewer than four values is the mean of all values. */
 	NEAR(crit_midmean(few, 3), 4);
 	NEAR(crit_midmean(four, 4), 3);
 	NEAR(crit_midmean(eight, 8), 11.5);
 }
 
-/* The mean is finer than the step of the values. */
+/* The midmean of quantized values is more precise than the step between the values. */
 TEST(test_midmean_between_steps)
 {
 	uint64_t values[400];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The statistics that the module and user space share, compared with brute force. */
+/*
+ * Compares the statistics functions shared by the kernel module and user space with simple, slow
+ * computations.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +16,7 @@
 #define NR_MAX 300
 #define ROUNDS 400
 
-/* Fixed seed: a failure is reproducible. xorshift64 after Marsaglia. */
+/* Marsaglia's xorshift64 with a fixed seed, so that a failure is reproducible. */
 static u64 next_random(u64 *state)
 {
 	*state ^= *state << 13;
@@ -41,9 +44,7 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/*
-			 * NR_MAX of these values fit into 64 bits, so their sum does not overflow.
-			 */
+			/* Values of 52 bits, so that the sum of NR_MAX values fits into 64 bits. */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:
@@ -88,7 +89,10 @@ static void test_sort(void **unused)
 	tb_sort_descending(value, 0);
 }
 
-/* Percentiles by their definition: counts values and does not sort. */
+/*
+ * Counts the values of at most @limit. The tests compute percentiles from this count, without
+ * sorting.
+ */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {
 	size_t count = 0;
@@ -217,7 +221,9 @@ static void test_heap_keeps_the_highest(void **unused)
 	}
 }
 
-/* Several CPUs feed their sorted samples into one heap, which keeps the highest of all. */
+/*
+ * Several CPUs add their sorted samples to one heap, which keeps the highest samples of all CPUs.
+ */
 static void test_heap_fed_by_several(void **unused)
 {
 	u64 all[4 * NR_MAX], kept[NR_MAX], state = 6;
@@ -268,7 +274,7 @@ static void test_summary_and_combination(void **unused)
 	assert_int_equal(tb_combine(cpu, 5, scratch, &all), 0);
 	assert_int_equal(all.median, kth_smallest(medians, 5, 3));
 	assert_int_equal(all.max, highest);
-	/* The average is rounded once per CPU and once in total, each time by at most a half. */
+	/* The average is rounded once per CPU and once over all CPUs, each time by at most 0.5. */
 	assert_true(all.average >= total / 500 - 1 && all.average <= total / 500 + 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Histograms from arrays with a count for each bucket. */
+/* Makes sparse histograms from arrays that have a count for each bucket. */
 #ifndef SUBTICK_TESTS_UNIT_DENSE_H
 #define SUBTICK_TESTS_UNIT_DENSE_H
 
@@ -7,7 +7,7 @@
 
 #include "stats/hist.h"
 
-/* Free its entries. */
+/* The caller frees the entries of the histogram. */
 static inline struct hist hist_of(const uint64_t *count, unsigned int nr)
 {
 	struct hist hist = {.entries = malloc(nr * sizeof(*hist.entries))};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Comparison of rounds of crit and of points of wake, and files that cannot be compared. */
+/*
+ * Tests the comparison of two runs of crit or of two runs of wake, and files that cannot be
+ * compared.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -48,7 +51,7 @@ static void assert_change(const char *before, const char *after, const char *tab
 	assert_int_equal(diff_of(before, after, &report, &err), 0);
 	t = report_find(report, table);
 	assert_non_null(t);
-	/* An operation that neither run measured has no row. */
+	/* An operation that was measured in neither run has no row. */
 	assert_int_equal(t->nr_rows, 1);
 	assert_true(table_number(t, 0, "change_ratio") - change < 1e-9 &&
 		    change - table_number(t, 0, "change_ratio") < 1e-9);
@@ -59,7 +62,10 @@ static void assert_change(const char *before, const char *after, const char *tab
 	report_free(report);
 }
 
-/* Disjoint ranges of five rounds differ, overlapping ones do not, four rounds are too few. */
+/*
+ * Two runs of five rounds differ if their ranges are disjoint, and not if the ranges overlap. Four
+ * rounds are too few for a verdict.
+ */
 TEST(test_rounds)
 {
 	const char *before = CRIT("bpf", "ns", "false", "5", "1.1", "1.0", "1.2");
@@ -87,7 +93,10 @@ TEST(test_refused)
 	assert_null(report);
 }
 
-/* Each point is a sample of its CPU, source and state; a rejected point is none. */
+/*
+ * Points with the same CPU, source and idle state are samples of one row. A rejected point is not a
+ * sample.
+ */
 TEST(test_points)
 {
 	const char *before = POINTS(POINT("1000", C1) "," POINT("1001", C1) "," POINT("999", C1) ","

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor on simulated machines: the result of each check, and what it means for the commands. */
+/*
+ * Tests `subtick doctor` on simulated machines: the result of each check, and which commands will
+ * work.
+ */
 #include "doctor/doctor.h"
 #include "host/kbtf.h"
 
@@ -193,7 +196,9 @@ MACHINE_TEST(test_guest)
 	report_free(report);
 }
 
-/* Kernels with fewer IPI events: each missing figure of noise has its own fix. */
+/*
+ * On kernels that lack IPI events, doctor suggests a separate fix for each missing figure of noise.
+ */
 MACHINE_TEST(test_senders)
 {
 	static const char *const none[] = {NULL};
@@ -217,14 +222,17 @@ MACHINE_TEST(test_senders)
 	assert_string_equal(cell(report, 1, "command", "noise", "fix"), "use Linux 6.5 or newer");
 	report_free(report);
 
-	/* The generic events have no names: arm64 needs its own one. */
+	/*
+	 * The generic IPI events do not name the reason of an IPI, so arm64 needs its own event
+	 * ipi_raise.
+	 */
 	machine_btf(tree, without_raise, none);
 	report = look(tree, &probe, all);
 	expect(report, "events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
 	expect_command(report, "noise", "part", "no --senders");
 	report_free(report);
 
-	/* On the other architecture the same kernel has all of these events. */
+	/* On riscv64 the generic IPI events are enough. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
 	report = look(tree, &probe, all);
 	expect(report, "events: IPI senders", "ok", "ipi_send_cpu", "");
@@ -261,7 +269,10 @@ MACHINE_TEST(test_without_btf)
 	expect(report, "BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/* load without --source would fail here: the user must name another source. */
+	/*
+	 * Without --source, load would fail on this machine, so the user must name a source that
+	 * works.
+	 */
 	expect_command(report, "load", "part", "only with --source procstat");
 	expect_command(report, "serve", "no", "needs BTF");
 	expect_command(report, "report", "part", "only ticks and delays");
@@ -269,7 +280,7 @@ MACHINE_TEST(test_without_btf)
 	expect_command(report, "audit", "part", "ticks, delays and precision");
 	report_free(report);
 
-	/* Neither BPF, nor /proc/stat, nor a counter: load does not work at all. */
+	/* Without BPF, /proc/stat and hardware counters, load does not work at all. */
 	tree_remove(tree, "/proc/stat");
 	probe.event_rc = -ENODEV;
 	report = look(tree, &probe, all);
@@ -283,7 +294,7 @@ MACHINE_TEST(test_without_btf)
 	report_free(report);
 }
 
-/* BTF of Linux 5.4: structs and functions, and no tracepoint. */
+/* The BTF of Linux 5.4 describes structs and functions, but no tracepoints. */
 MACHINE_TEST(test_btf_without_tracepoints)
 {
 	static const char *const none[] = {NULL}, *const needed[] = {"cpu_idle"};
@@ -325,7 +336,7 @@ MACHINE_TEST(test_confidentiality)
 	       "lockdown=confidentiality");
 	expect_command(report, "load", "part", "lockdown");
 	expect_command(report, "runq", "no", "lockdown");
-	/* Source remote works, because its programs read no kernel memory. */
+	/* Source remote of wake works, because its BPF programs read no kernel memory. */
 	expect_command(report, "wake", "part", "source remote");
 	report_free(report);
 
@@ -355,7 +366,10 @@ MACHINE_TEST(test_unprivileged)
 	expect_command(report, "crit", "no", "");
 	report_free(report);
 
-	/* CAP_BPF and CAP_PERFMON are enough, but no capability helps inside a user namespace. */
+	/*
+	 * CAP_BPF and CAP_PERFMON are enough to load BPF programs, except inside a user namespace,
+	 * where no capability is enough.
+	 */
 	machine_laptop(tree, &probe);
 	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t000000c000000000\nSeccomp:\t2\n");
 	report = look(tree, &probe, all);
@@ -412,13 +426,19 @@ MACHINE_TEST(test_config_missing)
 	expect(report, "preemption", "warn", "unknown", "");
 	expect(report, "accounting", "warn", "unknown", "");
 	expect(report, "VETH", "warn", "unknown", "");
-	/* An unknown property does not make a command fail. */
+	/*
+	 * If doctor cannot determine a property of the machine, it does not report that a command
+	 * fails.
+	 */
 	expect_command(report, "load", "full", "");
 	expect_command(report, "audit", "full", "");
 	report_free(report);
 }
 
-/* Debugfs mounts tracefs below itself at the first access; before that mountinfo has no line. */
+/*
+ * The kernel mounts tracefs below debugfs at the first access. Until then mountinfo has no line for
+ * tracefs.
+ */
 MACHINE_TEST(test_tracefs_places)
 {
 	const struct tree *tree = *state;
@@ -495,7 +515,10 @@ MACHINE_TEST(test_only_this_build)
 	report_free(report);
 }
 
-/* An empty machine: every check has a result, none crashes, none is ok without evidence. */
+/*
+ * On a machine without any files, every check returns a result, and no check returns ok without
+ * evidence.
+ */
 MACHINE_TEST(test_empty_machine)
 {
 	const struct tree *tree = *state;

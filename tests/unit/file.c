@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small files under a root, and the CPU sets read from them. */
+/* Tests the reading of small files below a root directory, and of CPU sets in such files. */
 #include "host/file.h"
 
 #include <fcntl.h>
@@ -12,14 +12,14 @@
 #include "tree.h"
 
 /*
- * Replaces pread(), by its name with 64-bit offsets, with one that returns short reads; see
- * meson.build.
+ * Replaces pread64(), the pread() with 64-bit offsets, with a function that returns short reads;
+ * see meson.build.
  */
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
-static size_t most = SIZE_MAX; /* most bytes returned by one read */
-static bool moves;	       /* the file changes at each read */
+static size_t most = SIZE_MAX; /* largest number of bytes that one read returns */
+static bool moves;	       /* the content of the file changes at each read */
 
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 {
@@ -33,7 +33,10 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 	return got;
 }
 
-/* The kernel returns at most a page, so a short read is not the end of the file. */
+/*
+ * For some files the kernel returns at most a page per read, so a short read does not mean the end
+ * of the file.
+ */
 TEST_WITH(test_short_reads, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -51,7 +54,10 @@ TEST_WITH(test_short_reads, tree_setup, tree_teardown)
 	most = SIZE_MAX;
 }
 
-/* A file larger than the buffer is read again as a whole, so its parts belong to one moment. */
+/*
+ * If a file does not fit into the buffer, the whole file is read again into a larger buffer, so
+ * that all bytes come from one read.
+ */
 TEST_WITH(test_one_moment, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -125,7 +131,7 @@ TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
 	struct sys_text text = {0};
 	int low;
 
-	/* Descriptor 0 must stay open, although a cleared struct has fd 0. */
+	/* Closing a zeroed struct must not close descriptor 0. */
 	tree_file(tree, "/f", "");
 	low = sys_open(tree->root, "/f");
 	assert_true(low >= 0);
@@ -137,7 +143,7 @@ TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
 		close(low);
 }
 
-/* Sizes around the buffer size, so that the end lies before, at and after the buffer's edge. */
+/* File sizes just below, equal to and just above the buffer size. */
 TEST_WITH(test_text_sizes, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -181,7 +187,7 @@ TEST_WITH(test_cpu_sets, tree_setup, tree_teardown)
 	assert_int_equal(cpuset_count(&online.set), 8);
 	assert_int_equal(cpuset_count(&online.returned), 3);
 	assert_true(cpuset_has(&online.returned, 1));
-	/* Invalid text leaves the set unchanged. */
+	/* Invalid text leaves the CPU set unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
 	assert_int_equal(cpu_online_read(&online), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");
@@ -217,10 +223,7 @@ static size_t resident_bytes(void)
 }
 
 #ifdef __GLIBC__
-/*
- * Freed memory returns to the kernel even if used blocks lie between, such as windows kept for
- * minutes.
- */
+/* Freed memory is returned to the kernel even if blocks in use lie between the freed blocks. */
 TEST(test_trim)
 {
 	size_t size = 4 * (size_t)sysconf(_SC_PAGESIZE), nr = 3 * MEMINFO_KEPT_BYTES / 2 / size, before;
@@ -236,7 +239,7 @@ TEST(test_trim)
 	before = resident_bytes();
 	for (size_t i = 0; i < nr; i++)
 		free(freed[i]);
-	/* The allocator of a sanitizer does not return memory. */
+	/* The allocator of a sanitizer does not return memory to the kernel. */
 	if (mallinfo2().fordblks > nr * size) {
 		assert_true(meminfo_trim());
 		/* Each freed block shares its last page with a block in use. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The guard restores on request and after SIGKILL, but not after it was dismissed. */
+/*
+ * The guard process restores settings on request and after its parent was killed, but not after the
+ * parent dismissed the guard.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -13,7 +16,8 @@
 static char done_path[64];
 
 /*
- * Writes the list of open descriptors to a file. Of the parent's descriptors only @arg may be open.
+ * Writes the list of the guard's open descriptors to a file. Of the descriptors inherited from the
+ * parent only @arg may be open.
  */
 static int leave_mark(const void *arg)
 {
@@ -32,7 +36,7 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/* Rename it, so that a waiting reader sees the complete file. */
+	/* Rename the file once it is complete, because the test waits for the new name. */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 
@@ -68,7 +72,7 @@ TEST_WITH(test_on_request, setup, teardown)
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
 	assert_true(is_marked());
-	/* The guard is gone. */
+	/* The guard process has exited. */
 	assert_int_equal(guard_undo(&guard), -EIO);
 	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
 	assert_int_equal(guard_undo(&guard), -EIO);
@@ -106,12 +110,12 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	assert_false(is_marked());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* The guard is not our child, so wait for its file. */
+	/* The guard is not a child of this process, so wait for the file that the guard writes. */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());
 	kept = open(done_path, O_RDONLY);
-	/* The socket to the dead parent is the only other descriptor. */
+	/* The socket to the dead parent is the guard's only other open descriptor. */
 	assert_int_equal(read(kept, text, sizeof(text)), 5);
 	close(kept);
 	close(ready[0]);
@@ -125,7 +129,10 @@ static void start_and_die(void)
 	int none = -1;
 
 	setpgid(0, 0);
-	/* On one CPU the guard usually runs only when the test sleeps. */
+	/*
+	 * If both processes are bound to one CPU, the guard usually runs only when this process
+	 * sleeps.
+	 */
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	if (!guard_start(&guard, -1, leave_mark, &none))
@@ -133,7 +140,10 @@ static void start_and_die(void)
 	_exit(1);
 }
 
-/* A signal to our process group right after the start does not kill the guard. */
+/*
+ * A signal to the process group of the parent, sent right after the guard starts, does not kill the
+ * guard.
+ */
 TEST_WITH(test_after_group_sigkill, setup, teardown)
 {
 	for (int times = 0; times < 20; times++) {

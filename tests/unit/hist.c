@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Histogram and moments against brute force. */
+/* Compares histograms and moments with simple, slow computations. */
 #include "stats/hist.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "stats/quantile.h"
 #include "test.h"
 
-/* The BPF code compiled for this machine must agree on every bucket. */
+/* hist.bpf.h, compiled for this machine, must compute the same bucket for every value. */
 #include <linux/types.h>
 #include "bpf/hist.bpf.h"
 
@@ -100,8 +100,8 @@ TEST(test_percentiles)
 }
 
 /*
- * A percentile is interpolated by rank inside its bucket, stays in it at the edge, and is limited
- * to 0…100.
+ * A percentile is interpolated by rank inside its bucket, and at the last rank does not exceed the
+ * bucket. Percentages are limited to 0…100.
  */
 TEST(test_percentile_exact)
 {
@@ -116,19 +116,19 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/* 99 of 100 values are short, so p99 is short. */
+	/* If 99 of 100 values are in the low bucket, so is the 99th percentile. */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* Values below a bucket are not counted in it. */
+	/* The rank inside a bucket excludes the values of lower buckets. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-/* With eight buckets merged into one, edges and ranks are the same. */
+/* If each eight buckets are merged into one, percentiles are interpolated in the same way. */
 TEST(test_percentile_coarse)
 {
 	uint64_t count[HIST_NR >> 3] = {0};
@@ -141,14 +141,14 @@ TEST(test_percentile_coarse)
 	count[hist_index(1000000) >> 3] = 1;
 	assert_true(hist_percentile_coarse(count, 3, 99) < 1280.0);
 	assert_true(hist_percentile_coarse(count, 3, 99.9) > 900000.0);
-	/* The last bucket also has an upper bound. */
+	/* The last bucket ends at the largest value of the histogram. */
 	count[(HIST_NR >> 3) - 1] = 1000;
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }
 
 /*
- * Compares sums and differences of sparse histograms with arrays. Some buckets are in one histogram
- * only.
+ * Compares sums and differences of sparse histograms with those of arrays. Some buckets have values
+ * in only one of the two histograms.
  */
 TEST(test_sparse)
 {
@@ -178,9 +178,12 @@ TEST(test_sparse)
 		hist_sub(&left, &copy, &diff);
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
-		/* Counters of the owner do not count as values. */
+		/*
+		 * Entries after the last bucket are counters of the caller, and are not counted as
+		 * values.
+		 */
 		assert_int_equal(hist_values(&scale, &left), total);
-		/* A copy grows and shrinks. */
+		/* A copy can be set to a larger and to a smaller histogram. */
 		assert_int_equal(hist_set(&copy, &left), 0);
 		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
 		assert_int_equal(hist_set(&copy, &right), 0);
@@ -193,7 +196,7 @@ TEST(test_sparse)
 	}
 }
 
-/* The largest value is never below the bucket that holds it. */
+/* The maximum is at least the lower bound of the highest bucket with a value. */
 TEST(test_max)
 {
 	struct hist_entry entry = {.bucket = hist_index(5000), .count = 1};
@@ -202,9 +205,15 @@ TEST(test_max)
 	assert_int_equal(hist_max(&hist_fine, &hist, 0), 0);
 	hist = (struct hist){&entry, 1};
 	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
-	/* The maximum belongs to an earlier window, so only its bucket is known. */
+	/*
+	 * The stored maximum is below the highest bucket, so the lower bound of that bucket is
+	 * returned.
+	 */
 	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
-	/* Interpolated, a percentile can be above every value: it is at most the largest. */
+	/*
+	 * Interpolation can give a percentile above every value, so the result is limited to the
+	 * maximum.
+	 */
 	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings are restored: normal end, SIGKILL with and without a guard, and forcing idle states. */
+/*
+ * Tests the forcing of idle states, and that changed settings are restored after a normal end and
+ * after SIGKILL.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -17,7 +20,10 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
-/* A machine with POLL, C1, C1E and C6 on two CPUs, C1E of CPU 1 disabled by its owner. */
+/*
+ * Simulates two CPUs with the idle states POLL, C1, C1E and C6. The administrator has disabled C1E
+ * of CPU 1.
+ */
 static int machine_setup(void **state)
 {
 	static const char *const names[] = {"POLL", "C1", "C1E", "C6"};
@@ -107,7 +113,7 @@ TEST_WITH(test_force_and_restore, machine_setup, tree_teardown)
 	disables_are(tree, "00000010");
 	journal_is_empty(tree);
 
-	/* A shallower state that the owner had disabled stays disabled. */
+	/* An idle state that the administrator had disabled stays disabled. */
 	force = (struct wake_force){.deepest = "C1"};
 	assert_int_equal(journal_open(&r, tree->root, &err), 0);
 	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
@@ -139,7 +145,10 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 	disables_are(tree, "00000010");
 }
 
-/* Two runs at the same time would save each other's changes as the original. */
+/*
+ * Two runs at the same time are refused, because each would save the changes of the other as
+ * original values.
+ */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -153,7 +162,10 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the error names the permission and not another process. */
+/*
+ * Without write permission the error message names the permission, and does not blame another
+ * process.
+ */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -181,7 +193,7 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A child that forces C6 and dies by SIGKILL, alone or together with its guard. */
+/* Starts a child that forces C6, and kills the child, alone or together with its guard process. */
 static void killed_child(const struct tree *tree, bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
@@ -225,7 +237,7 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(tree, false);
-	/* Wait for the guard; nothing else touches the files. */
+	/* Wait until the guard has restored the files, which no other process writes to. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -261,7 +273,10 @@ TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 	journal_close(&r);
 }
 
-/* A journal is not trusted: other directories are never written to, and a cut last line is ignored. */
+/*
+ * The content of the journal is checked: paths in other directories are not written to, and a
+ * truncated last line is ignored.
+ */
 TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -279,7 +294,8 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 }
 
 /*
- * A file that refuses the new value may also refuse the old one. This must not block the next run.
+ * A file that refuses the new value may also refuse its old value. A refused value must not prevent
+ * the next run.
  */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
@@ -302,7 +318,10 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
-/* A trial leaves the file unchanged. Its journal line restores only a value that subtick wrote. */
+/*
+ * journal_trial() leaves the file unchanged. The journal line of a trial restores the file only if
+ * the file has the value that subtick wrote.
+ */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -323,7 +342,10 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_int_equal(journal_trial(&r, "/sys/none", "1", was, now, &err), -ENOENT);
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
-	/* First subtick changed the value, then another program. */
+	/*
+	 * CPU 0's file now has the value of the trial, and CPU 1's file a value that another
+	 * program wrote.
+	 */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
 	journal_close(&r);
@@ -334,8 +356,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 }
 
 /*
- * A file that the caller released keeps its value. The next process restores a file left changed by
- * a trial.
+ * The file named in the journal's field keep is not restored. All other files that were changed
+ * after a trial are restored.
  */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
@@ -354,7 +376,10 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	online_is(tree, 0, "1");
 	online_is(tree, 1, "0");
 
-	/* An empty value, a removed cgroup, and a value that another program wrote. */
+	/*
+	 * The journal contains an empty value, the file of a removed cgroup, and a file whose value
+	 * another program changed.
+	 */
 	tree_file(tree, "/sys/cpus", "0-1\n");
 	tree_file(tree, "/run/subtick/restore",
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");
@@ -364,7 +389,7 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	journal_is_empty(tree);
 }
 
-/* A setting of a removed device needs no restoring; a journal that cannot be read is kept. */
+/* The setting of a removed device is not restored. A journal that cannot be read is kept. */
 TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -383,13 +408,13 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove that file"));
-	/* A journal longer than the buffer is kept. */
+	/* A journal that is longer than the buffer is not removed. */
 	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
 			 -ENOSPC);
 	online_is(tree, 0, "1");
 }
 
-/* If the guard was killed, closing the journal still restores everything. */
+/* If the guard process was killed, closing the journal still restores all settings. */
 TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -406,7 +431,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty(tree);
 }
 
-/* Settings of the card for transmit and receive timestamps. */
+/* Simulated settings of a network card for transmit and receive timestamps. */
 static struct hwtstamp_config card;
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
@@ -422,7 +447,10 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	return 0;
 }
 
-/* After a crash transmit timestamps are turned off again, and receive timestamps stay on. */
+/*
+ * After a crash of subtick, transmit timestamps of the network card are turned off again, and
+ * receive timestamps stay on.
+ */
 TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -438,7 +466,7 @@ TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
 	journal_is_empty(tree);
 	card.tx_type = HWTSTAMP_TX_ON;
-	/* A removed network card needs no restore. */
+	/* The setting of a removed network card is not restored. */
 	tree_file(tree, "/run/subtick/restore", "txstamp\teth7 0\ntxstamp\teth8 0\n");
 	assert_int_equal(journal_replay(tree->root), 2);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers and names as JSON: the same bytes as jansson's writer. */
+/* Numbers and names are written as JSON with the same bytes as by jansson. */
 #include "test.h"
 
 #include <jansson.h>
@@ -65,8 +65,8 @@ static void expect(char *ours, json_t *json)
 }
 
 /*
- * Same bytes as jansson before 2.15 writes. From then on it writes 1000000000.0 for our 1e9: the
- * same number.
+ * Expects the bytes that jansson before 2.15 writes. Since 2.15 jansson writes 1000000000.0 instead
+ * of 1e9, which is the same number.
  */
 static void expect_real(char *ours, double value)
 {
@@ -106,7 +106,7 @@ static void fill_nothing(struct value *value, const void *arg)
 {
 }
 
-/* Unavailable values are null: an unset cell, and NAN. */
+/* A cell without a value, NAN and infinity are written as null. */
 TEST(test_nulls)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The JSON walker: accepted texts, positions of strings, and escapes. */
+/* Tests json_walk(), a JSON parser: valid and invalid texts, positions of strings, and escapes. */
 #include "test.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static char said[4096];
 
-/* "key.key=value;", with the number of the member for an array. */
+/* Appends "key.key=value;" to the result, with the index as key for a member of an array. */
 static void note(void *arg, const struct json_place *place, struct json_string value)
 {
 	size_t len = strlen(said);
@@ -102,7 +102,10 @@ static void ignore(void *arg, const struct json_place *place, struct json_string
 {
 }
 
-/* For texts with a few changed bytes, jansson and the walker agree on whether they are JSON. */
+/*
+ * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree whether the
+ * result is JSON.
+ */
 TEST(as_jansson)
 {
 	static const char seed[] = "{\"a\":[1,-2.5e3,\"x\\u00e9\\n\",true,null,{\"b\":{}}],\"\\\"\":\"\"}";
@@ -118,7 +121,10 @@ TEST(as_jansson)
 		for (int change = rand() % 3; change >= 0; change--)
 			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
 		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-		/* Only jansson refuses half a surrogate pair and numbers beyond a double. */
+		/*
+		 * jansson also refuses half a surrogate pair and numbers beyond the range of a
+		 * double, which json_walk() accepts.
+		 */
 		if (json) {
 			accepted++;
 			if (json_walk(text, strlen(text), ignore, NULL))

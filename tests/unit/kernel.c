@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Configuration, command line, lockdown, BPF scheduler, capabilities, idle states, hypervisors. */
+/*
+ * Tests what subtick reads about the kernel: configuration, command line, lockdown, sched_ext,
+ * capabilities, idle states, hypervisor.
+ */
 #include "test.h"
 
 #include <zlib.h>
@@ -193,7 +196,7 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(cpuidle_watch_read(&watch, counts), 0);
 	assert_int_equal(counts[1].usage, 17);
 	assert_int_equal(counts[1].time_ns, 1000000);
-	/* Kernels before 5.0 lack the file. */
+	/* Kernels before 5.0 lack the file "above" of an idle state. */
 	assert_int_equal(counts[1].above, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/above", "4\n");
@@ -202,7 +205,7 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(counts[1].above, 4);
 	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
-	/* Bit 1 is set by the driver, and users cannot change it. */
+	/* Bit 1 of the file "disable" is set by the driver, and users can change only bit 0. */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[2].disabled);
@@ -212,7 +215,10 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[1].residency_known);
-	/* A claim that cannot be read is an error, not a claim of 0. */
+	/*
+	 * If the latency that the driver claims cannot be parsed, the result is an error and not a
+	 * latency of 0.
+	 */
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
@@ -227,7 +233,7 @@ TEST_WITH(test_virt_x86, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc nohypervisor\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);
-	/* The name of a cloud alone is no proof of a hypervisor. */
+	/* The name of a cloud provider alone does not prove that there is a hypervisor. */
 	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);
@@ -308,7 +314,7 @@ TEST(test_parse)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* A prefix of a symbol does not match. */
+	/* A prefix of an option's name does not match. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -361,7 +367,7 @@ TEST_WITH(test_places, tree_setup, tree_teardown)
 	assert_int_equal(config.len, strlen(sample));
 	assert_int_equal(kconfig_get(&config, "VETH"), KCONFIG_MODULE);
 	kconfig_close(&config);
-	/* A truncated or corrupt file is skipped, and the next one tried. */
+	/* If /proc/config.gz is truncated or corrupt, the next configuration file is tried. */
 	for (size_t cut = 1; cut < len; cut += 7) {
 		tree_bytes(tree, "/proc/config.gz", gz, cut);
 		assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
@@ -381,7 +387,7 @@ TEST_WITH(test_no_config, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/config.gz", "this is no configuration\n");
 	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EINVAL);
 	assert_int_equal(kconfig_get(&config, "HZ"), KCONFIG_UNKNOWN);
-	/* A compression bomb: 32 MiB of zeros in 32 KiB. */
+	/* The compressed file is a bomb: 32 KiB that expand to 32 MiB of zeros. */
 	snprintf(path, sizeof(path), "%s/proc/config.gz", tree->root);
 	file = gzopen(path, "wb");
 	for (int i = 0; i < 32; i++)

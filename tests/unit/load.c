@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Both load formulas with a fake counter, and samples with every flag. */
+/* Tests the two formulas of CPU load with a simulated counter, and samples with every flag. */
 #include "stats/load.h"
 
 #include <math.h>
@@ -10,7 +10,10 @@
 #define HZ_TSC 2500000000ULL
 #define SEC    1000000000ULL
 
-/* A counter that runs at HZ_TSC while the core is busy, sampled at @ns after @busy_ns of work. */
+/*
+ * Returns a sample taken at @ns of a counter that runs at HZ_TSC while the core is busy, after
+ * @busy_ns of busy time.
+ */
 static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 {
 	return (struct load_sample){
@@ -42,7 +45,10 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 	return w;
 }
 
-/* Times are added, ratios are weighted means, and CPUs without a figure are left out. */
+/*
+ * In the sum over CPUs, times are added and ratios are weighted means. CPUs without a figure are
+ * left out.
+ */
 TEST(test_sum)
 {
 	struct load_cpu_window cpu[4] = {
@@ -114,7 +120,8 @@ TEST(test_zero_delta)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/*
-	 * The reader's clock advanced and the source's did not, as in /proc/stat within one tick.
+	 * The reader's clock advanced and the clock of the source did not, like /proc/stat within
+	 * one tick.
 	 */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
@@ -128,7 +135,7 @@ TEST(test_failed_read)
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/* The window after a failed read has no figure, because it has no start. */
+	/* The window after a failed read has no figure, because its first sample is missing. */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -140,16 +147,22 @@ TEST(test_hotplug)
 
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
-	/* The CPU came back during the window: no figure. The next window has one. */
+	/*
+	 * A window in which the CPU came back online has no figure. The window after the CPU came
+	 * back online has a figure.
+	 */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
 	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
 	assert_int_equal(tsc_window(back, later).flags, 0);
 	assert_true(fabs(tsc_window(back, later).busy_ratio - 0.5) < 1e-6);
-	/* A sample that came after a hotplug is a good start for the next window. */
+	/* The first sample after a CPU hotplug is a valid start of the next window. */
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
-	/* A CPU went off and on between two samples. The flag offline replaces all others. */
+	/*
+	 * The CPU went offline and online between two samples. The flag offline replaces all other
+	 * flags.
+	 */
 	later.hotplug_steps = off.hotplug_steps = 2;
 	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
 	back.hotplug_steps = 2;
@@ -163,19 +176,20 @@ TEST(test_clamp)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* an error of rounding sets no flag */
+	/* A load above 1 by a rounding error sets no flag. */
+	cur = fake(2 * SEC, SEC + SEC / 10000, 0);
 	assert_int_equal(tsc_window(prev, cur).flags, 0);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 }
 
-/* Clamping at 0 and at 1, for the load and for a part. */
+/* The load and its parts are clamped to the range 0…1. */
 TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	/* Backwards by 5 %. */
+	/* The busy counter decreased by 5 % of the window. */
 	cur.busy = SEC - SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
@@ -183,12 +197,15 @@ TEST(test_clamp_sides)
 	cur.busy = SEC - SEC / 10000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
-	/* The busy counter grew by 5 % more than the window. */
+	/* The busy counter grew by 5 % more than the length of the window. */
 	cur.busy = 2 * SEC + SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
-	/* One part decreased, which the sum does not show. */
+	/*
+	 * The task part decreased and the idle part increased by the same time, so their sum is
+	 * correct.
+	 */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
 	cur.part_ns[LOAD_PART_IDLE] = SEC + SEC / 20;
@@ -196,12 +213,15 @@ TEST(test_clamp_sides)
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], SEC);
-	/* The closure error is computed from the counted times, before clamping. */
+	/*
+	 * The closure error (difference between the sum of the parts and the window) is computed
+	 * before the parts are clamped.
+	 */
 	prev.part_ns[LOAD_PART_TASK] = SEC / 5;
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(fabs(w.closure_error_ratio - 0.2) < 1e-9);
-	/* A source without parts has no closure error. */
+	/* A source that does not measure parts has no closure error. */
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
@@ -227,13 +247,13 @@ TEST(test_closure)
 	assert_true(w.closure_error_ratio < 1e-9);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], SEC / 4);
 	assert_true(fabs(load_part_ratio(&w, LOAD_PART_TASK) - 0.25) < 1e-9);
-	/* Unknown parts are added neither to the parts of "all" nor to its sum. */
+	/* Parts that the source does not measure are 0 and are not in the sum of the parts. */
 	load_subtract(&prev, &cur, 1.0, 1u << LOAD_PART_IDLE, &w);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-/* Nanoseconds are exactly those of the source, also beyond the precision of a float. */
+/* Busy time in ns equals that of the source exactly, also beyond the precision of a float. */
 TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
@@ -250,12 +270,15 @@ TEST(test_exact_ns)
 	assert_true(w.busy_ns == busy);
 	assert_true(w.part_ns[LOAD_PART_TASK] == busy);
 	assert_true(w.part_ns[LOAD_PART_IDLE] == window - busy);
-	/* A source whose clock ran at another rate: scaled to the window. */
+	/*
+	 * If the clock of the source ran at another rate, the busy time is scaled to the length of
+	 * the window.
+	 */
 	cur.total = 5 + window / 4;
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Clamped like the ratio. */
+	/* Times in ns are clamped to the window like the ratios. */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -288,7 +311,7 @@ TEST(test_steal)
 	assert_int_equal(w.busy_ns, 6 * SEC / 10);
 	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/* The remainder of the division stays in one of the parts. */
+	/* Rounding in the division of steal among the parts does not change their sum. */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
@@ -297,7 +320,10 @@ TEST(test_steal)
 	assert_int_equal(part_sum(&w), SEC);
 	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
 		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
-	/* The idle task's own work can be stolen, the halt cannot. */
+	/*
+	 * Steal is subtracted from the work of the idle task, but not from the time in which the
+	 * CPU is halted or polls.
+	 */
 	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5};
 	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 2;
 	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;
@@ -307,7 +333,7 @@ TEST(test_steal)
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE_LOOP], SEC / 4);
 	assert_int_equal(w.part_ns[LOAD_PART_POLL_IDLE], SEC / 4);
 	assert_int_equal(w.busy_ns, SEC / 4);
-	/* There is no busy time from which to subtract steal. */
+	/* Without busy time, no steal is subtracted. */
 	w = (struct load_cpu_window){.window_ns = SEC};
 	w.part_ns[LOAD_PART_IDLE] = SEC;
 	load_move_steal(&w, SEC / 4);
@@ -315,7 +341,10 @@ TEST(test_steal)
 	assert_true(w.busy_ratio == 0.0);
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* A steal column ahead of the window takes at most the non-idle time. */
+	/*
+	 * If the steal column grew by more than the non-idle time of the window, only the non-idle
+	 * time is subtracted.
+	 */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
@@ -339,7 +368,10 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/* A text of exactly the buffer's size, and one byte longer. */
+	/*
+	 * The text of the flags fits exactly into the first buffer, and is one byte too long for
+	 * the second.
+	 */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

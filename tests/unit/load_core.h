@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the load programs on a simulated core, and reads its slot as another core would. */
+/*
+ * Runs the BPF programs of load on a simulated core, and reads the core's slot as a reader on
+ * another core would.
+ */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
 
@@ -12,7 +15,7 @@ static u64 shim_filled(u32 mark);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/load.bpf.c"
 #undef const
@@ -22,7 +25,7 @@ static u64 shim_filled(u32 mark);
 
 static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake, want_cores;
 
-/* Values of the immediates that user space fills in. */
+/* Returns the constants that user space writes into the BPF instructions before it loads them. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -50,12 +53,12 @@ static u64 shim_filled(u32 mark)
 	}
 }
 
-/* The programs' slot of this core. */
+/* The slot in which the BPF programs store the times of the simulated core. */
 static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
-/* Small maps: only the first keys fit. */
+/* Number of keys that fit into a simulated map; small, so that tests can fill the map. */
 #define ROOM 3
 
 struct pair {
@@ -77,7 +80,7 @@ struct small_map {
 static struct small_map small_lines, small_even, small_odd;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
-static struct noise_sends send_counts[2]; /* by the core that sends */
+static struct noise_sends send_counts[2]; /* indexed by the core that sends the IPI */
 static u64 queued_words[NOISE_NR_QUEUED];
 
 static struct small_map *small_of(const void *map, size_t *ret_key)
@@ -139,7 +142,7 @@ static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "
 
 static inline int reset(void **state)
 {
-	/* State 0 polls, as without a driver. */
+	/* Idle state 0 polls, as on a kernel without a cpuidle driver. */
 	*slot = (struct load_slot){.poll_states = 1, .start_ns = START};
 	memset(&note, 0, sizeof(note));
 	memset(&burst_counts, 0, sizeof(burst_counts));
@@ -209,7 +212,10 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* Sample of a reader on another core at @ns. The parts must sum up to the time since the start. */
+/*
+ * Returns what a reader on another core samples at @ns. The sum of the parts must equal the time
+ * since the start of the measurement.
+ */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;
@@ -219,12 +225,15 @@ static inline struct load_sample see_any(u64 ns)
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += s.part_ns[i];
 	assert_int_equal(sum, ns);
-	/* No test asked for a counter here. */
+	/* Programs must read the hardware counter only if the test requests it. */
 	assert_true(want_pmu || !slot->pmu_errors);
 	return s;
 }
 
-/* After events in a possible order no part is negative. A correct sum could hide negative parts. */
+/*
+ * Samples after events in a possible order, and checks that no part is negative. Negative parts
+ * could cancel out in the sum of the parts.
+ */
 static inline struct load_sample see(u64 ns)
 {
 	struct load_sample s = see_any(ns);
@@ -234,7 +243,7 @@ static inline struct load_sample see(u64 ns)
 	return s;
 }
 
-/* Expected time of each part in ns. Parts that are not listed are 0. */
+/* Expected time of each part in ns. Parts that are not listed must be 0 ns. */
 #define P(part) [LOAD_PART_##part]
 #define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __LINE__)
 static inline void expect_parts(const struct load_sample *s, const u64 *want, int line)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load programs on two siblings that do everything in random order: against the recorded truth. */
+/*
+ * Tests the BPF programs of load on two hyperthreads of a core, with random events whose true times
+ * are recorded.
+ */
 #include "load_schedule.h"
 
 #include <stdlib.h>
@@ -10,13 +13,14 @@
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One program run of a CPU, and the activity of the CPU since the previous run. */
+/* One event of a CPU, and whether the CPU was busy since its previous event. */
 struct record {
 	u64 at;
 	u32 cpu;
-	bool busy; /* since the previous record of this CPU */
+	bool busy; /* the CPU was busy since its previous record */
 	/*
-	 * in an idle period after an interrupt; the next event shows whether the core halted again
+	 * An interrupt occurred in the idle period, and only the next event shows whether the CPU
+	 * halted again.
 	 */
 	bool tail;
 	bool is_switch, begins;
@@ -67,7 +71,7 @@ static int by_time(const void *a, const void *b)
 
 	if (left->at != right->at)
 		return left->at < right->at ? -1 : 1;
-	/* Records of one CPU keep their order. */
+	/* Records of one CPU with equal times keep their order. */
 	return left->cpu != right->cpu ? (int)left->cpu - (int)right->cpu : left < right ? -1 : 1;
 }
 
@@ -94,7 +98,7 @@ static void replay(const struct record *r)
 		load_event(r->event, r->begins, r->arg);
 }
 
-/* Records a schedule of each CPU. */
+/* Records random events of both CPUs, and sorts them by time. */
 static void record_both(void **state, u64 seed)
 {
 	nr_records = 0;
@@ -119,8 +123,9 @@ static void record_both(void **state, u64 seed)
 }
 
 /*
- * True time by number of busy siblings up to each record. While a CPU is awake or halted again, which
- * only its next event decides, an edge of the sibling is wrong by at most the time since the interrupt.
+ * True time by number of busy hyperthreads, up to the current record. After an interrupt in an idle
+ * period, only the next event of the CPU shows whether the CPU halted again. Until that event, the
+ * times that the sibling CPU stores are wrong by at most the time since the interrupt.
  */
 struct truth {
 	u64 ns[LOAD_NR_SIBLINGS], busy_ns[2], doubt_ns;
@@ -163,7 +168,7 @@ static void check(const struct truth *truth, u64 now)
 	}
 }
 
-/* The reader takes the time of the test. */
+/* Returns the simulated time, which the reader uses. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
@@ -190,11 +195,17 @@ TEST(siblings)
 				truth.busy_ns[cpu] += busy[cpu] * passed;
 			last = r->at;
 			replay(r);
-			/* An edge that took the sibling for idle. */
+			/*
+			 * At this event the program took the sibling for idle, although the sibling
+			 * was awake after an interrupt.
+			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
-			/* The open time of a tail is idle to readers until its next event. */
+			/*
+			 * After an interrupt in an idle period, readers count the time until the
+			 * next event as idle. That time may be busy, so it is not checked.
+			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
 			check(&truth, r->at);
@@ -207,7 +218,10 @@ TEST(siblings)
 	}
 }
 
-/* Busy since the start without an edge: the seed determines the state until the first edge. */
+/*
+ * Until the first event of a CPU, the task found at the start (the seed) determines whether the CPU
+ * is busy.
+ */
 TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};
@@ -221,7 +235,7 @@ TEST(seeds)
 	load_smt_read(&a, &b, START, &sample);
 	assert_int_equal(sample.both_ns[0], 500);
 	assert_int_equal(sample.both_ns[1], 500);
-	/* A program is between the two words. */
+	/* A program has written the first of two words, and not yet the second. */
 	a = (struct load_smt){.busy = 1, .both = 2};
 	load_smt_read(&a, &b, START, &sample);
 	assert_true(sample.torn);
@@ -249,7 +263,10 @@ TEST(windows)
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_ONE], 500);
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_NONE], 200);
 	assert_true(c.closure_error_ratio == 0.0);
-	/* The siblings disagree: the mean, within what their busy times allow. */
+	/*
+	 * If the two hyperthreads counted different times of both being busy, the result is the
+	 * mean, limited by the busy time of each.
+	 */
 	c = core_of(600, 500, 320, 300, 0);
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_ALL], 310);
 	assert_true(c.closure_error_ratio == 0.02);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The load programs on a simulated core: idle, interrupts during idle, preempted softirqs,
- * interrupted programs.
+ * Tests the BPF programs of load on a simulated core: idle, interrupts during idle, preempted
+ * softirqs, and programs that are interrupted.
  */
 #include "load_core.h"
 
-/* With cpuidle, and on arm64, the idle exit event comes before the interrupt handler. */
+/*
+ * With a cpuidle driver, and on arm64, the event of the idle exit comes before the interrupt
+ * handler.
+ */
 TEST_WITH(exit_first, reset, NULL)
 {
 	struct load_sample s;
@@ -29,7 +32,10 @@ TEST_WITH(exit_first, reset, NULL)
 	assert_int_equal(slot->odd_edges, 0);
 }
 
-/* x86 `sti; hlt`: handlers run inside the idle window, and the core may halt again without exit. */
+/*
+ * With `sti; hlt` on x86, interrupt handlers run before the idle exit, and the core may halt again
+ * without an event.
+ */
 TEST_WITH(inside_halt, reset, NULL)
 {
 	struct load_sample s;
@@ -37,7 +43,7 @@ TEST_WITH(inside_halt, reset, NULL)
 	go_idle(1000, 1);
 	irq(3000, 3100);
 	softirq(3110, 3300, 3);
-	/* No edge marks the second halt; the reader infers it. */
+	/* There is no event at the second halt, so the reader infers the halt. */
 	assert_int_equal(see(6000).part_ns[LOAD_PART_IDLE], 2000 + 2700);
 	irq(9000, 9050);
 	leave_idle(9060);
@@ -48,7 +54,7 @@ TEST_WITH(inside_halt, reset, NULL)
 	assert_int_equal(slot->odd_edges, 0);
 }
 
-/* Woken by an interrupt without a tracepoint: the softirq is the first edge. */
+/* The interrupt that wakes the core has no tracepoint, so the first event is the softirq. */
 TEST_WITH(unseen_handler, reset, NULL)
 {
 	struct load_sample s;
@@ -72,11 +78,11 @@ TEST_WITH(polling, reset, NULL)
 	s = see(5000);
 	EXPECT_PARTS(s, P(POLL_IDLE) = 3900, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
 	/*
-	 * Polling counts as idle, as in the kernel. It is a part of its own, because a cycle
-	 * counter counts it.
+	 * Time during which the idle task polls counts as idle time, as in the kernel. Polling is a
+	 * separate part of the load, because cycle counters run while the core polls.
 	 */
 	assert_int_equal(s.busy, 1000 + 100);
-	/* The driver defines which state polls. */
+	/* The cpuidle driver determines which idle state polls. */
 	slot->poll_states = 1 << 2;
 	go_idle(6000, 2);
 	go_idle(6500, 1);
@@ -98,7 +104,7 @@ TEST_WITH(in_ksoftirqd, reset, NULL)
 	assert_int_equal(slot->vec_ns[3], 800);
 }
 
-/* A handler that calls another one. Only the outermost pair counts. */
+/* One interrupt handler calls another handler. Only entry and exit of the outer handler count. */
 TEST_WITH(nested_handlers, reset, NULL)
 {
 	struct load_sample s;
@@ -114,7 +120,9 @@ TEST_WITH(nested_handlers, reset, NULL)
 	assert_int_equal(slot->odd_edges, 0);
 }
 
-/* The time of a handler is subtracted from the interrupted context. */
+/*
+ * The time of an interrupt handler is subtracted from the time of the interrupted task or softirq.
+ */
 TEST_WITH(handlers_on_top, reset, NULL)
 {
 	struct load_sample s;
@@ -137,7 +145,8 @@ TEST_WITH(handlers_on_top, reset, NULL)
 }
 
 /*
- * The exit of a handler was lost. Switches never happen inside handlers, so its time is discarded.
+ * The exit event of an interrupt handler was lost. A task switch cannot occur inside a handler, so
+ * at the next switch the time of the handler is discarded.
  */
 TEST_WITH(lost_exit, reset, NULL)
 {
@@ -153,7 +162,9 @@ TEST_WITH(lost_exit, reset, NULL)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* A switch from task to task continues the interval and reads no clock. */
+/*
+ * At a switch between two ordinary tasks the programs neither end the interval nor read the clock.
+ */
 TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
@@ -176,7 +187,10 @@ TEST_WITH(task_to_task, reset, NULL)
 	EXPECT_PARTS(s, P(TASK) = 5000 + 1500, P(KSOFTIRQD) = 500, P(IDLE_LOOP) = 2000);
 }
 
-/* Recognizes softirq threads by name, and does not trust the name of a user task. */
+/*
+ * Kernel threads that run softirqs are recognized by name. A user task with the name of a softirq
+ * thread is an ordinary task.
+ */
 TEST_WITH(softirq_threads, reset, NULL)
 {
 	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
@@ -194,7 +208,7 @@ TEST_WITH(softirq_threads, reset, NULL)
 	EXPECT_PARTS(s, P(KSOFTIRQD) = 100 + 200, P(TASK) = 400 + 800, P(IDLE_LOOP) = 1000);
 }
 
-/* Similar names do not match. */
+/* Kernel threads with similar names are not softirq threads. */
 TEST_WITH(like_softirq_threads, reset, NULL)
 {
 	static const char *const names[] = {"ksofti", "napi/", "backlog_"};
@@ -213,7 +227,10 @@ TEST_WITH(like_softirq_threads, reset, NULL)
 		}
 }
 
-/* An exit without its entry, and an exit of a handler that began before the start. */
+/*
+ * Tests a handler exit without an entry event, and the exit of a handler that began before the
+ * start of the measurement.
+ */
 TEST_WITH(exit_alone, reset, NULL)
 {
 	struct load_sample s;
@@ -229,7 +246,10 @@ TEST_WITH(exit_alone, reset, NULL)
 	s = see(2000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(slot->odd_edges, 1);
-	/* The core had other events since the start, so the entry of this handler was lost. */
+	/*
+	 * If the core had other events since the start, a handler exit without an entry means that
+	 * the entry event was lost.
+	 */
 	reset(state);
 	to_task(1000, &task);
 	at(1500);
@@ -241,7 +261,8 @@ TEST_WITH(exit_alone, reset, NULL)
 }
 
 /*
- * The exit of a softirq was lost. The next softirq continues its time, and then the task continues.
+ * The exit event of a softirq was lost. Softirq time then lasts until the exit of the next softirq,
+ * and after that the task continues.
  */
 TEST_WITH(lost_softirq_exit, reset, NULL)
 {
@@ -257,7 +278,10 @@ TEST_WITH(lost_softirq_exit, reset, NULL)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* On PREEMPT_RT a softirq is switched out with its task and continues with it. */
+/*
+ * On PREEMPT_RT a softirq is preempted together with the task it runs in, and continues when that
+ * task runs again.
+ */
 TEST_WITH(preempted, reset, NULL)
 {
 	struct load_sample s;
@@ -279,8 +303,8 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several preempted softirqs, one in ksoftirqd: each continues in its own context and frees its
- * entry.
+ * Several softirqs are preempted, one of them in ksoftirqd. Each preempted softirq continues in its
+ * own task and then frees its entry in the slot.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -316,7 +340,7 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* All entries are in use, and each softirq continues. */
+/* As many softirqs are preempted as the slot has entries, and each of them continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -341,7 +365,8 @@ TEST_WITH(preempted_and_back, reset, NULL)
 }
 
 /*
- * More preempted softirqs than entries: the loss is counted, and the parts still sum to the window.
+ * If more softirqs are preempted than the slot has entries, the lost softirqs are counted, and the
+ * sum of the parts is still the window.
  */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
@@ -361,7 +386,7 @@ TEST_WITH(preempted_too_often, reset, NULL)
 
 static u64 cut_at;
 
-/* Simulates one interrupt and its softirq in the middle of a program. */
+/* Simulates an interrupt, with its softirq, that interrupts a BPF program. */
 static void interrupt(void)
 {
 	u64 was = shim_now;
@@ -376,7 +401,8 @@ static void interrupt(void)
 }
 
 /*
- * An idle exit with interrupts enabled, as before 6.3: the parts sum up, and no time counts twice.
+ * Before Linux 6.3 interrupts are enabled at the idle exit event. The sum of the parts stays
+ * correct, and no time counts twice.
  */
 TEST_WITH(cut_in_two, reset, NULL)
 {
@@ -391,15 +417,15 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq interrupts the context that the program was changing to, and both its events
-	 * count.
+	 * The softirq came while the program changed the context. Its two events are counted as
+	 * unexpected, and its time stays in the new context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The same interruption during the first event of a core. */
+/* An interrupt comes while a BPF program handles the first event of a core. */
 TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -413,7 +439,7 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The first event of a core determines its context since the start. */
+/* The first event of a core shows what the core did since the start of the measurement. */
 TEST_WITH(first_edges, reset, NULL)
 {
 	leave_idle(3000);
@@ -452,7 +478,7 @@ TEST_WITH(first_edges, reset, NULL)
 	to_task(3000, &idle);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_TASK], 3000);
 	reset(state);
-	/* Inside ksoftirqd: the softirq ends at its exit. */
+	/* The first event is a softirq inside ksoftirqd, and the softirq ends at its exit event. */
 	shim_current = &ksoftirqd;
 	softirq(3000, 3100, 3);
 	to_task(4000, &task);
@@ -460,7 +486,7 @@ TEST_WITH(first_edges, reset, NULL)
 	assert_int_equal(slot->vec_ns[3], 100);
 	assert_int_equal(slot->vec_count[3], 1);
 	reset(state);
-	/* A softirq interrupted a task before the start. */
+	/* A softirq interrupted a task before the start of the measurement. */
 	shim_current = &task;
 	at(3000);
 	load_softirq_exit(NULL, 3);
@@ -468,7 +494,10 @@ TEST_WITH(first_edges, reset, NULL)
 	reset(state);
 }
 
-/* Events before the start do not count, nor do programs that read the clock just before it. */
+/*
+ * Events before the start of the measurement do not count. A program that read the clock before the
+ * start does not count either.
+ */
 TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
@@ -508,7 +537,10 @@ static u64 next_random(u64 below)
 	return (random >> 33) % below;
 }
 
-/* With events in any order, also lost ones, the parts of every reader sum to the elapsed time. */
+/*
+ * With events in any order, some of them lost, the parts that a reader sees always sum to the
+ * elapsed time.
+ */
 TEST_WITH(any_order, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load meter on fake sources: its window and its report. */
+/* Tests the window and the report of the load meter with simulated sources. */
 #include "measure/load/load.h"
 #include "present/load.h"
 
@@ -12,11 +12,11 @@
 #include "host/procstat.h"
 #include "test.h"
 
-#define BURST 40 /* bucket of every burst of the fake source */
+#define BURST 40 /* histogram bucket of every busy period of the simulated source */
 #define VEC   3
 #define MSEC  1000000ULL
 
-/* Replaces the function that reads this machine; see meson.build. */
+/* The linker replaces the function that opens the sources of this machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
@@ -24,7 +24,10 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
-/* Cumulative counters, as the kernel's. A quarter of each step is a task, the rest idle. */
+/*
+ * Counters of the simulated source, which only increase, like the counters of the kernel. In each
+ * step a task runs for a quarter of the time, and the core is idle for the rest.
+ */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
 static bool stat_without_cpus, real_procstat;
@@ -49,7 +52,10 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-/* A burst ends just before each read: a meter that reads twice per window loses one. */
+/*
+ * A busy period ends just before each read, so a meter that reads the source twice per window would
+ * lose a busy period.
+ */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
 	if (!cpu)
@@ -81,7 +87,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* A second source: a /proc/stat that shows twice as much and has no parts. */
+/* A simulated /proc/stat that shows twice the load of the first source and has no parts. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -113,7 +119,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-/* Simulates a kernel that accounts the same stolen time to every CPU. */
+/* Simulates a /proc/stat with the same steal time for every CPU. */
 int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	stat_reads++;
@@ -134,7 +140,7 @@ static struct meter *open_started(const struct load_opts *opts)
 	return meter;
 }
 
-/* Each burst since the start is in exactly one window. */
+/* Each busy period since the start is counted in exactly one window. */
 TEST(test_bursts)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
@@ -169,12 +175,12 @@ TEST(test_window)
 	assert_null(w->cpu_bursts);
 	assert_int_equal(w->losses.torn, 5);
 	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
-	/* A source that was not requested has no figures. */
+	/* A source that was not requested for comparison has no figures. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
 }
 
-/* Stolen time is subtracted once from the task part and is not busy. */
+/* Stolen time is subtracted once from the time of tasks, and does not count as busy time. */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -186,7 +192,7 @@ TEST(test_steal)
 	meter = open_started(&(struct load_opts){0});
 	w = load_window(meter);
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
-	/* A steal column of zeros does not prove that the kernel accounts steal. */
+	/* A steal column of /proc/stat that is 0 does not prove that the kernel accounts steal. */
 	assert_false(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 0);
 	stolen_ticks = 5;
@@ -197,13 +203,16 @@ TEST(test_steal)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 250 * MSEC - 5 * tick_ns);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
 	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
-	/* The column stood still and then fell, as it may with CPU hotplug. */
+	/* The steal column did not change and then decreased, as it may after CPU hotplug. */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
-	/* A CPU had no line before, so its steal since boot does not belong to this window. */
+	/*
+	 * /proc/stat had no line for the CPU at the start of the window, so the steal in its new
+	 * line does not belong to this window.
+	 */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	stat_without_cpus = false;
@@ -214,7 +223,10 @@ TEST(test_steal)
 	stolen_ticks = 0;
 }
 
-/* With source procstat /proc/stat is read once per window. After a failed read steal is unknown. */
+/*
+ * With source procstat, the meter reads /proc/stat only once per window, for load and steal. After
+ * a failed read of /proc/stat, steal is unknown.
+ */
 TEST(test_steal_shared)
 {
 	struct meter *meter;
@@ -250,7 +262,7 @@ TEST(test_shown)
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
-	/* A CPU without a figure shows no steal. */
+	/* A CPU without a figure for load has no figure for steal. */
 	next_flags = LOAD_TORN;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;
@@ -288,8 +300,8 @@ TEST(test_report)
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
 	/*
-	 * Unknown figures are null. A loss that the source cannot have is no key, because 0 would
-	 * claim that it was counted.
+	 * A figure that is unknown is null in the report. If a source cannot count a kind of loss,
+	 * the report has no key for it, because 0 would claim that losses were counted.
 	 */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
@@ -311,7 +323,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/* The library has the same figures as `subtick load`, also with steal. */
+/* The library returns the same figures as `subtick load`, also if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Further records of the load programs: bursts, counters, initial tasks, hotplug steps. */
+/*
+ * Tests what the BPF programs of load record besides times: busy periods, hardware counters, tasks
+ * at the start, hotplug steps.
+ */
 #include "load_core.h"
 
 #include "stats/hist.h"
@@ -11,8 +14,8 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 }
 
 /*
- * A burst lasts from the idle exit to the next idle entry. A burst whose start was not seen does
- * not count.
+ * A burst, that is a busy period, lasts from the idle exit to the next idle entry. A busy period
+ * that began before the measurement does not count.
  */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
@@ -27,22 +30,22 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	to_task(8000, &idle);
 	go_idle(8300, 1);
 	expect_bursts(1, 3300, 1);
-	/* A second idle entry without an exit ends no burst. */
+	/* A second idle entry without an idle exit ends no busy period. */
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
 	leave_idle(9100);
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
-	/* After a lost entry a second exit continues the burst. */
+	/* If the event of an idle entry was lost, a second idle exit continues the busy period. */
 	leave_idle(9200);
 	leave_idle(9250);
 	go_idle(9300, 1);
 	expect_bursts(3, 100, 1);
-	/* A clock that stepped back must not give a burst of 584 years. */
+	/* If the clock steps back, the result must not be a busy period of 584 years. */
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
-	/* The first event of a core is an interrupt out of idle. */
+	/* The first event of this core is an interrupt while the core is idle. */
 	reset(state);
 	want_bursts = true;
 	irq(3000, 3100);
@@ -52,8 +55,8 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 }
 
 /*
- * On x86 the handler inside the idle window begins a burst. A softirq whose handler has no
- * tracepoint also does.
+ * On x86 an interrupt handler that runs before the idle exit begins a busy period. A softirq begins
+ * a busy period if the interrupt handler before it has no tracepoint.
  */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
@@ -67,14 +70,17 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	leave_idle(4200);
 	go_idle(4700, 1);
 	expect_bursts(2, 700, 1);
-	/* Not requested: nothing is recorded. */
+	/* If busy periods are not requested, none are recorded. */
 	want_bursts = false;
 	leave_idle(5000);
 	go_idle(6000, 1);
 	expect_bursts(2, 1000, 0);
 }
 
-/* The counter is stored with the time of the event. A failed read is counted as an error. */
+/*
+ * The hardware counter is stored together with the time of the event. A failed read of the counter
+ * is counted as an error.
+ */
 TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
@@ -95,7 +101,7 @@ TEST_WITH(counter, reset, NULL)
 	assert_true(load_slot_pmu(slot, 3500, &stored));
 	assert_int_equal(stored.cycles, 1900);
 	assert_int_equal(stored.holds_ns, 3000);
-	/* The counter stands still while the core is halted. */
+	/* The hardware counter does not run while the core is halted. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
@@ -106,8 +112,8 @@ TEST_WITH(counter, reset, NULL)
 }
 
 /*
- * A core stores its counter at every idle entry. The reader uses that value as long as the core is
- * halted.
+ * A core stores its hardware counter at every idle entry. While the core is halted, readers use the
+ * counter value that was stored at the idle entry.
  */
 TEST_WITH(counter_at_idle, reset, NULL)
 {
@@ -129,13 +135,13 @@ TEST_WITH(counter_at_idle, reset, NULL)
 		assert_int_equal(slot->pmu_ns, from + 5170);
 		assert_true(load_slot_pmu(slot, from + 9000, &stored));
 		assert_int_equal(stored.cycles, value);
-		/* State 0 polls, so the counter continues. */
+		/* Idle state 0 polls, so the counter continues to run. */
 		assert_int_equal(stored.holds_ns, idle_state ? from + 9000 : from + 5170);
 	}
 	assert_int_equal(slot->pmu_errors, 0);
 }
 
-/* A core that halts just after its clock stepped back still stores its counter. */
+/* A core that halts just after its clock stepped back still stores its hardware counter. */
 TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 {
 	struct load_stored stored;
@@ -153,7 +159,8 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 }
 
 /*
- * Each core writes to its own slot, whether the program asks for the CPU or gets it from the event.
+ * Each core writes to its own slot, whether the program calls a helper for the CPU number or finds
+ * it in the event.
  */
 TEST_WITH(own_slot, reset, NULL)
 {
@@ -180,8 +187,8 @@ TEST_WITH(own_slot, reset, NULL)
 }
 
 /*
- * The walk over the tasks stores the current task of each CPU. The slot of a CPU without a task
- * stays empty.
+ * The task iterator stores which task each CPU runs at the start. For a CPU that runs no task, the
+ * iterator stores nothing.
  */
 TEST_WITH(seeds, reset, NULL)
 {
@@ -191,7 +198,7 @@ TEST_WITH(seeds, reset, NULL)
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, 0);
 	task.on_cpu = 1;
-	/* Before 5.16 x86 stores the CPU in another field. */
+	/* Before Linux 5.16, x86 has the CPU number of a task in another field of task_struct. */
 	task.cpu = 5;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
@@ -218,7 +225,7 @@ TEST_WITH(seeds, reset, NULL)
 	task.on_cpu = ksoftirqd.on_cpu = 0;
 }
 
-/* Entry and exit of a hotplug step are both counted, so a reader notices a step in progress. */
+/* Begin and end of a CPU hotplug step are both counted, so a reader notices a step in progress. */
 TEST_WITH(hotplug, reset, NULL)
 {
 	load_hotplug_enter(NULL, 0);
@@ -232,7 +239,10 @@ TEST_WITH(hotplug, reset, NULL)
 	assert_int_equal(hotplug_steps, 4);
 }
 
-/* Time by vector counts complete runs only. An unknown vector number writes nothing. */
+/*
+ * The time by softirq vector includes only complete runs. A softirq with an unknown vector number
+ * is not stored.
+ */
 TEST_WITH(vectors, reset, NULL)
 {
 	struct load_vecs vecs;
@@ -250,7 +260,7 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/* The exit names another vector than the running one. */
+	/* The exit event names another vector than the entry event before it. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pairs of cgroups on two siblings and a CPU without one: random switches against a plain sum. */
+/*
+ * Tests times of pairs of cgroups on two hyperthreads, and on a CPU without a sibling, with random
+ * task switches.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -10,7 +13,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/load_pairs.bpf.c"
 #undef const
@@ -21,7 +24,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #include "report/findings.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 4 /* group 0 is idle */
+#define NR_GROUPS 4 /* group 0 stands for the idle task */
 #define ROOM	  64
 
 struct small_map {
@@ -90,7 +93,7 @@ static void switch_to(u32 cpu, int group)
 	running[cpu] = group;
 }
 
-/* Ends a window as load_pairs_read() does. */
+/* Ends a window like load_pairs_read(), and returns the sums of its pairs. */
 static size_t end(const struct cpuset *of, struct load_pair_sum *sums)
 {
 	struct small_map *map = pair_turn++ & 1 ? &odd : &even;
@@ -151,7 +154,7 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/* With one CPU selected, the sibling is only the other side of a pair. */
+/* If only one CPU is selected, its sibling appears only as the second CPU of a pair. */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];
@@ -179,7 +182,7 @@ TEST_WITH(test_full, reset, NULL)
 	assert_int_equal(cpus[0].lost_ns, 70);
 }
 
-/* The iterator must not replace the cgroup that a switch has stored. */
+/* The task iterator must not overwrite the cgroup that a task switch has stored. */
 TEST_WITH(test_seed, reset, NULL)
 {
 	struct bpf_iter__task walk = {.task = &task[3]};
@@ -203,7 +206,10 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 	return findings_of(*ret_report) ? findings_of(*ret_report)->nr_rows : 0;
 }
 
-/* The pair with most time counts, unless both siblings ran the same cgroup. */
+/*
+ * The finding names the pair of different cgroups with the most time. Pairs of a cgroup with itself
+ * are ignored.
+ */
 TEST(test_finding)
 {
 	struct load_pair pairs[] = {
@@ -219,7 +225,7 @@ TEST(test_finding)
 	assert_string_equal(table_str(findings_of(report), 0, "finding"),
 			    "/app shares its physical core with /batch 72.0 % of its running time");
 	report_free(report);
-	/* Below 5 % of the window. */
+	/* A pair with less than 5 % of the window gives no finding. */
 	pairs[1].ns = pairs[2].ns = 49;
 	assert_int_equal(nr_findings(&w, &report), 0);
 	report_free(report);

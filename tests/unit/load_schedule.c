@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the load programs with a plain sum over random sequences of possible events. */
+/*
+ * Compares the times that the BPF programs of load compute from random events with the simulated
+ * times.
+ */
 #include "load_schedule.h"
 
 static void switch_to(struct task_struct *next)
@@ -16,7 +19,7 @@ static void check(void)
 		assert_int_equal(s.part_ns[i],
 				 core.part_ns[i] +
 					 (part_now(false) == (enum load_part)i ? later : 0));
-	/* Busy time excludes idle and polling. */
+	/* Busy time excludes the idle time in which the core is halted or polls. */
 	assert_int_equal(s.busy,
 			 s.total - s.part_ns[LOAD_PART_IDLE] - s.part_ns[LOAD_PART_POLL_IDLE]);
 	for (u32 i = 0; i < LOAD_NR_VECS; i++) {

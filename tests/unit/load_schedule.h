@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Simulates a core with random events, and records the true context of its time. */
+/* Simulates a core with random events, and sums up the true time in each context. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 #define SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 
@@ -12,18 +12,21 @@ enum core_event {
 	EVENT_IDLE,
 };
 
-/* Set by the test: run the programs that it tests. @arg is the vector or the idle state. */
+/*
+ * The test sets these functions, which call the BPF programs under test. @arg is the softirq vector
+ * or the idle state.
+ */
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
-/* The idle exit comes before the handler, as on arm64. */
+/* The event of the idle exit comes before the interrupt handler, as on arm64. */
 static bool exit_first;
 
 #define NR_TASKS 4
 
 static struct task_struct *const schedule_tasks[NR_TASKS] = {&idle, &task, &other, &ksoftirqd};
 
-/* True state of the core. */
+/* True state of the simulated core. */
 static struct {
 	u64 now, random;
 	u64 part_ns[LOAD_NR_PARTS], vec_ns[LOAD_NR_VECS], vec_count[LOAD_NR_VECS];
@@ -31,7 +34,10 @@ static struct {
 		RUNS,
 		HALTED,
 		POLLS,
-		WOKEN, /* after an interrupt during the halt: the core leaves idle or halts again */
+		/*
+		 * After an interrupt during the halt, before the core leaves idle or halts again.
+		 */
+		WOKEN,
 	} window;
 	bool handler, softirq;
 	u32 vec;
@@ -43,7 +49,10 @@ static inline u64 below(u64 end)
 	return (core.random >> 33) % end;
 }
 
-/* Returns the current context. @out: the next event proves that a woken core did not halt again. */
+/*
+ * Returns the part of load to which the current time of the core belongs. @out is true if the next
+ * event proves that the core did not halt again after an interrupt.
+ */
 static inline enum load_part part_now(bool out)
 {
 	if (core.handler)
@@ -87,7 +96,10 @@ static inline void handler_ends(u64 ns)
 	pass(ns, false);
 	core_event(EVENT_IRQ, false, 0);
 	core.handler = false;
-	/* A softirq that runs inside the window belongs to the interrupt that woke the core. */
+	/*
+	 * The interrupt woke the core. A softirq that follows before the idle exit belongs to this
+	 * interrupt.
+	 */
 	if (core.window == HALTED)
 		core.window = WOKEN;
 }
@@ -162,7 +174,7 @@ static inline void step(void)
 	}
 }
 
-/* Begins with a switch from a task to idle, so that the first event shows what ran before it. */
+/* The first event is a switch from a task to idle, which shows what ran before. */
 static inline void schedule_begin(void **state, u64 seed)
 {
 	reset(state);
@@ -173,7 +185,7 @@ static inline void schedule_begin(void **state, u64 seed)
 	core_switch(&idle);
 }
 
-/* The load programs see an event. */
+/* Calls the BPF programs of load for an event. */
 static inline void load_event(enum core_event event, bool begins, u32 arg)
 {
 	switch (event) {
@@ -181,7 +193,9 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 		begins ? load_irq_enter(NULL, 0, &one_handler) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
-		/* Inside irq_handler_entry: no program of its own. */
+		/*
+		 * An IPI event comes inside an interrupt handler, and load has no program for it.
+		 */
 		break;
 	case EVENT_SOFTIRQ:
 		begins ? load_softirq_entry(NULL, arg) : load_softirq_exit(NULL, arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading a slot: open intervals, cores without an event, halts after an interrupt, half-written
- * state.
+ * Tests the reading of a core's slot: unfinished intervals, cores without events, halts after an
+ * interrupt, half-written slots.
  */
 #include "measure/load/slot.h"
 
@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-/* A slot whose core has been in @ctx since @since_ns, and in idle before. */
+/* Returns the slot of a core that has been in @ctx since @since_ns, and was idle before. */
 static struct load_slot slot_in(uint32_t ctx, uint64_t since_ns)
 {
 	struct load_slot slot = {.base = since_ns << 8 | ctx};
@@ -68,7 +68,7 @@ TEST(test_open_hardirq)
 	assert_int_equal(sum(&s), 1500);
 }
 
-/* An event after the reader's clock reading ends the window at the event. */
+/* If an event comes after the reader has read the clock, the window ends at the event. */
 TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -96,8 +96,8 @@ TEST(test_seed)
 }
 
 /*
- * After an interrupt in the idle window a core without events is halted. A core in a handler is
- * not.
+ * After an interrupt in an idle period, the reader assumes that a core without further events is
+ * halted. A core that is still in the interrupt handler is not halted.
  */
 TEST(test_tail)
 {
@@ -121,7 +121,7 @@ TEST(test_tail)
 	assert_int_equal(sum(&s), 1500);
 }
 
-/* The reader must notice an update of which it sees only some of the stores. */
+/* The reader must notice that it has read only some of the words of an update. */
 TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
@@ -160,10 +160,11 @@ TEST(test_pmu)
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	assert_int_equal(stored.cycles, 77);
 	assert_int_equal(stored.stored_ns, 1000);
-	assert_int_equal(stored.holds_ns, 1500); /* the core is halted, so the value is current */
+	/* The core is halted, so the stored counter value is current. */
+	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
-	/* The core is busy, so the value is as old as its stamp. */
+	/* The core is busy, so the stored counter value is as old as its time stamp. */
 	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));

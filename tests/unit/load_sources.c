@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources of load on a fake machine: hotplug, torn slots, columns, losses. */
+/*
+ * Tests sources of load on a simulated machine: CPU hotplug, half-written slots, /proc/stat
+ * columns, losses.
+ */
 #include "test.h"
 
 #include "measure/load/bpf.c"
@@ -11,7 +14,7 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/* Replace the functions that read this machine; see meson.build. */
+/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
 int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
@@ -76,7 +79,7 @@ void __wrap_schedstat_close(struct schedstat *stat)
 {
 }
 
-/* State of source bpf after all programs are attached. */
+/* Simulates the state of source bpf after all programs are attached. */
 static struct core_bpf__data data;
 static struct core_bpf__rodata rodata;
 static struct core_bpf skel = {.data = &data, .rodata = &rodata};
@@ -110,12 +113,14 @@ static int setup(void **state)
 static void sample_at(uint64_t ns)
 {
 	now_ns = START + ns;
-	/* A sample must not contain data of an earlier one. */
+	/* Fill the samples with garbage, because a source must set every field. */
 	memset(samples, 0xff, sizeof(samples));
 	load_source_bpf.sample(&source.source, samples);
 }
 
-/* A core without an event does what the walk over tasks found, else it is idle. */
+/*
+ * A core without an event since the start runs the task that the task iterator found, or is idle.
+ */
 TEST_WITH(test_silent_cores, setup, NULL)
 {
 	notes[1].seed_ctx = LOAD_TASK + 1;
@@ -152,8 +157,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * Back online: the hotplug steps mark this window as incomplete, and the next one as
-	 * complete.
+	 * The CPU comes back online. The number of its hotplug steps changes in this window and not
+	 * in the next.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
@@ -164,13 +169,13 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(samples[2].hotplug_steps, 0);
 	sample_at(6000);
 	assert_int_equal(samples[1].hotplug_steps, 2);
-	/* Off and on again between two samples. */
+	/* A CPU goes offline and online between two samples. */
 	data.hotplug_steps += 2;
 	notes[2].hotplug_steps += 2;
 	sample_at(7000);
 	assert_int_equal(samples[2].hotplug_steps, 2);
 	assert_int_equal(samples[1].hotplug_steps, 2);
-	/* A kernel without hotplug events. */
+	/* On a kernel without hotplug events, each sample reads the mask of online CPUs. */
 	source.hotplug_traced = false;
 	mask_reads = 0;
 	sample_at(8000);
@@ -178,12 +183,15 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(mask_reads, 2);
 }
 
-/* A slot that is torn at every read gives no figure, and a flag says so. */
+/*
+ * A slot that is half-written at every read gives no figure, and the sample has the flag LOAD_TORN.
+ */
 TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	cores[1].load.base = 500 << 8 | LOAD_TASK; /* the sums lack the time before this change */
+	/* Half-written: the sums lack the time before this change. */
+	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
 	cores[2].load.paused_lost = 4;
@@ -209,11 +217,11 @@ TEST_WITH(test_taskclock, setup, NULL)
 	struct taskclock_bpf__bss own_bss = {.start_ns = START};
 	struct taskclock_bpf own = {.bss = &own_bss};
 	struct taskclock_slot clocks[CPUS] = {
-		/* Idle for 100, then a task since. */
+		/* Idle for 100 ns, and running a task since then. */
 		{.state = 100 << 1 | 1, .idle_ns = 100},
-		/* A task for 300, idle since. */
+		/* Running a task for 300 ns, and idle since then. */
 		{.state = 300 << 1, .task_ns = 300},
-		/* The stamp is newer than the sums. */
+		/* Half-written: the time stamp is newer than the sums. */
 		{.state = 700 << 1 | 1, .task_ns = 300},
 	};
 	struct taskclock_source t = {.source = {.ops = &load_source_taskclock, .nr_cpus = CPUS},
@@ -230,7 +238,7 @@ TEST_WITH(test_taskclock, setup, NULL)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* An event after the clock reading ends the sample at the event. */
+	/* If an event comes after the reader has read the clock, the sample ends at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);
@@ -252,7 +260,10 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 	return opened;
 }
 
-/* Guest time is part of user time and not added again. iowait is idle. Steal is not idle. */
+/*
+ * Guest time in /proc/stat is part of user time and is not added again. iowait counts as idle time.
+ * Steal in /proc/stat does not count as idle time.
+ */
 TEST_WITH(test_columns, setup, NULL)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The programs of load count passive wake-ups like the programs of wake, so both pass the same
- * tests.
+ * Runs the tests of passive wake-ups, written for the BPF programs of wake, with the BPF programs
+ * of load.
  */
 #define BY_LOAD
 #include "wake_passive.c"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Interrupts by line and tasks by core: programs and reader on a simulated core, compared with a
- * plain sum.
+ * Tests times of interrupts by line and of tasks by core: BPF programs and reader on a simulated
+ * core.
  */
 #include "load_core.h"
 
@@ -85,14 +85,14 @@ TEST_WITH(lines_close, reset, NULL)
 	device(4000, 4050, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 2);
-	/* Most time first. */
+	/* Interrupt lines are sorted by time, longest first. */
 	assert_string_equal(l.list[0].name, "nvme0q1");
 	assert_int_equal(l.list[0].irq, 40);
 	assert_int_equal(l.list[0].ns, 300);
 	assert_int_equal(l.list[1].ns, 150);
 	assert_int_equal(l.list[1].count, 2);
 
-	/* The next window has only what is new. */
+	/* The next window contains only interrupts that came after the previous window. */
 	device(5000, 5070, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 1);
@@ -100,8 +100,8 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].count, 1);
 
 	/*
-	 * On arm64 the reason of an IPI comes inside its handler, and all of its time counts for
-	 * that reason.
+	 * On arm64 the event with the reason of an IPI comes inside the handler. The whole time of
+	 * the handler counts for that reason.
 	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
@@ -109,7 +109,7 @@ TEST_WITH(lines_close, reset, NULL)
 	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
-	/* The table has no room for a fourth line. */
+	/* The simulated map is full, so a fourth interrupt line is lost. */
 	at(7000);
 	load_local_timer_enter_line(NULL);
 	at(7009);
@@ -128,7 +128,10 @@ TEST_WITH(lines_close, reset, NULL)
 	load_lines_close(&l);
 }
 
-/* The reader names the vectors of x86. An exit whose entry was before the start has no name. */
+/*
+ * The reader gives the interrupt vectors of x86 their names. An interrupt that began before the
+ * start of the measurement has no name.
+ */
 TEST_WITH(line_kinds, reset, NULL)
 {
 	struct load_lines l;
@@ -158,7 +161,7 @@ static void to(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* The end of a window at @ns, as source bpf ends it. */
+/* Ends a window at @ns in the same steps as source bpf. */
 static struct load_sample turn(struct load_tasks *t, u64 ns)
 {
 	struct load_sample s;
@@ -187,7 +190,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	to(1000, &task);
 	irq(1500, 1600);
 	to(3000, &other);
-	/* The running task is counted up to the end of the window, once. */
+	/* The time of the running task up to the end of the window is counted once. */
 	turn(&t, 4000);
 	assert_int_equal(time_of(&t, &task), 1900);
 	assert_int_equal(time_of(&t, &other), 1000);
@@ -207,7 +210,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* A task that blocks has slept. */
+/* A task that is not runnable when it is switched out is counted as sleeping. */
 TEST_WITH(sleeps_and_parent, reset, NULL)
 {
 	struct task_struct parent = {.tgid = 40};
@@ -230,7 +233,7 @@ TEST_WITH(sleeps_and_parent, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* A core without a switch still runs its task of the start. */
+/* A core without a task switch still runs the task it had at the start. */
 TEST_WITH(tasks_without_a_switch, reset, NULL)
 {
 	struct bpf_iter__task walk = {.task = &task};
@@ -249,10 +252,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/*
- * Tasks without room in the table have their time in a row without a name, not in another task's
- * row.
- */
+/* The time of tasks that do not fit into the map is in a row "(no room)". */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -283,7 +283,8 @@ static u64 sum_of(const struct load_tasks *t)
 }
 
 /*
- * Time of tasks that run between the change of tables and the sample belongs to exactly one window.
+ * At the end of a window the programs change to another map before the core is sampled. The time
+ * between counts in exactly one window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -303,14 +304,17 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/* The map has 1,050 ns of this task now. */
+	/*
+	 * The map now contains 1,050 ns of this task, 50 ns of which were counted in the previous
+	 * window.
+	 */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* The tables change while a task runs. */
+	/* The programs change to the other map while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_turn++;
@@ -326,7 +330,10 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	load_tasks_close(&t);
 }
 
-/* With switches, interrupts and windows in any order each task gets exactly its own time. */
+/*
+ * With task switches, interrupts and ends of windows in random order, each task has exactly its own
+ * time.
+ */
 TEST_WITH(tasks_at_random, reset, NULL)
 {
 	struct task_struct *const some[] = {&idle, &task, &other, &ksoftirqd};

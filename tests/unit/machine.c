@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Description of machines of two architectures, and of settings that differ between CPUs. */
+/*
+ * Tests the description of simulated machines: two architectures, and settings that differ between
+ * CPUs.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -55,7 +58,7 @@ TEST_WITH(test_x86, tree_setup, tree_teardown)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One CPU lacks the file. */
+	/* One of the CPUs lacks the file with the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);
@@ -69,7 +72,7 @@ TEST_WITH(test_arm64, tree_setup, tree_teardown)
 
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "");
-	/* Unknown, not 0. */
+	/* Figures that cannot be read are unknown, not 0. */
 	assert_int_equal(m.sockets, UINT32_MAX);
 	assert_int_equal(m.smt, -1);
 	tree_file(tree, "/proc/cpuinfo", arm);

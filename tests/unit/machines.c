@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The files and probe results of the machines in machines.h. */
+/* Creates the files and the results of system calls of the simulated machines in machines.h. */
 #include "machines.h"
 
 #include <bpf/btf.h>
@@ -67,7 +67,10 @@ static void machine_common(const struct tree *tree, struct probe *probe)
 	tree_file(tree, "/proc/modules", "");
 	tree_link(tree, "/proc/self/ns/pid", "pid:[4026531836]");
 	tree_link(tree, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
-	/* A file for the link of a real /proc, whose target a tree of files does not have. */
+	/*
+	 * In a real /proc this is a symbolic link, whose target does not exist in the test
+	 * directory.
+	 */
 	tree_file(tree, "/proc/self/ns/net", "");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory limits of the cgroups above the process, in both hierarchies. */
+/* Tests the memory limits of the process's cgroup and its parents, in cgroup v1 and v2. */
 #include "host/meminfo.h"
 
 #include "test.h"
@@ -23,19 +23,22 @@ TEST_WITH(test_v2, tree_setup, tree_teardown)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
-	/* The smallest limit of all cgroups above counts. */
+	/* The smallest limit of the cgroup and all its parents counts. */
 	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 100000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 9000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/memory.max", "1\n");
 	assert_int_equal(memlimit_bytes(tree->root), 1);
-	/* Limit of another branch of the hierarchy. */
+	/* Limits of cgroups that do not contain the process are ignored. */
 	machine(tree, V2, "0::/\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }
 
-/* In a container its own cgroup is the root of the mount, with or without a cgroup namespace. */
+/*
+ * In a container the mount of the cgroup filesystem begins at the container's cgroup, with or
+ * without a cgroup namespace.
+ */
 TEST_WITH(test_container, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -51,7 +54,10 @@ TEST_WITH(test_v1, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 
-	/* Hybrid: the controller is in v1, whichever is mounted first. */
+	/*
+	 * If both versions are mounted, the memory controller is in v1, whichever version is
+	 * mounted first.
+	 */
 	machine(tree, V2 V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
 	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses mounts, and detects cgroup layouts from them. */
+/* Tests the parsing of mountinfo, and the detection of cgroup v1 and v2 from it. */
 #include "host/mountinfo.h"
 
 #include "host/cgroup.h"
@@ -37,7 +37,7 @@ TEST(test_lines)
 		parse("1 2 0:1 / /x rw shared:1 master:2 unbindable - tracefs tracefs rw\n", &m),
 		0);
 	assert_string_equal(m.fstype, "tracefs");
-	/* An empty source leaves two blanks. */
+	/* If the source of a mount is empty, the line has two blanks in a row. */
 	assert_int_equal(parse("1 2 0:1 / /x rw - tmpfs  rw,size=1k\n", &m), 0);
 	assert_string_equal(m.options, "rw,size=1k");
 	assert_int_equal(parse("", &m), 0);
@@ -131,7 +131,10 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-/* Choice between two hierarchies: the one with the CPU controller's groups. */
+/*
+ * If cgroup v1 and v2 are both mounted, the hierarchy in which the CPU controller has cgroups is
+ * used.
+ */
 TEST_WITH(test_cgroup_of_cpu, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of earlier runs with random damage: `audit --resume`, `wake --against`. A mistake shows under ASan. */
+/*
+ * Reads randomly damaged files of earlier runs, as `audit --resume` and `wake --against` do.
+ * AddressSanitizer reports invalid memory accesses.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -25,12 +28,12 @@ static uint32_t next_random(void)
 	return random_state >> 8;
 }
 
-/* Values that parsers and divisions are tripped by. */
+/* Values that often cause errors in parsers and divisions. */
 static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199254740993", "18446744073709551615",
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon by another value. The result is still JSON. */
+/* Replaces the value after a random colon by another value. The text usually stays valid JSON. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;
@@ -44,7 +47,7 @@ static char *replace_value(const char *text)
 	return out;
 }
 
-/* Changes, removes or doubles some bytes. */
+/* Returns a copy of the text in which some bytes are changed, removed or doubled. */
 static char *damage(const char *text)
 {
 	size_t len = strlen(text), at = next_random() % len, more = next_random() % 40;
@@ -68,7 +71,7 @@ static char *damage(const char *text)
 	}
 }
 
-/* One to four changes; allocated. */
+/* Returns a copy of the text with one to four random changes, which the caller frees. */
 static char *mutated(const char *text)
 {
 	char *out = strdup(text), *next;
@@ -94,7 +97,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* A row that was accepted must give a report that can be written and read again. */
+/* A report made from accepted rows must be writable, and readable again. */
 static void check_rows(const struct audit_rows *rows, const struct audit_opts *opts)
 {
 	struct audit_findings findings = {.user_hz = 100};
@@ -154,7 +157,10 @@ TEST(test_resume)
 		audit_rows_free(&resumed);
 		free(changed);
 	}
-	/* Enough damaged files are still accepted, so the code behind the parser is tested. */
+	/*
+	 * At least 5 % of the damaged files are accepted, so the code after the parser is tested,
+	 * too.
+	 */
 	assert_true(accepted > ROUNDS / 20);
 	close(fd);
 	free(text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conversion of fine buckets to native histograms keeps the counts and bounds the error of a value.
+ * Converting our histogram buckets to Prometheus native histograms keeps all counts, and the error
+ * of a value is bounded.
  */
 #include "stats/hist.h"
 
@@ -9,7 +10,10 @@
 #include "dense.h"
 #include "test.h"
 
-/* Finds bucket i by its definition 2^((i-1)/8) s < value <= 2^(i/8) s, without logarithms. */
+/*
+ * Finds the native bucket i of a value by the definition 2^((i-1)/8) s < value <= 2^(i/8) s,
+ * without logarithms.
+ */
 static int index_of(uint64_t value_ns)
 {
 	int i = native_fine.first;
@@ -20,8 +24,8 @@ static int index_of(uint64_t value_ns)
 }
 
 /*
- * Returns the index of the word that counts a wait of @value_ns. The wait must be counted exactly
- * once.
+ * Returns the index of the native bucket that counts a wait of @value_ns. The wait must be counted
+ * exactly once.
  */
 static unsigned int word_of(uint64_t value_ns)
 {
@@ -43,8 +47,8 @@ static unsigned int word_of(uint64_t value_ns)
 }
 
 /*
- * The first and the last value of each fine bucket are in the right native bucket, or within 1.6 %
- * of its edge.
+ * The first and the last value of each of our buckets lie within the native bucket that counts
+ * them, or at most 1.6 % outside.
  */
 TEST(test_fine)
 {
@@ -72,13 +76,18 @@ TEST(test_fine)
 				assert_true((value - to) / value < 0.016);
 		}
 	}
-	/* Some values are counted beyond their edge, so the bound of 1.6 % is tested. */
+	/*
+	 * Some values are counted in a neighbouring native bucket, so the bound of 1.6 % is tested.
+	 */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
-	/* The longest waits are in the last bucket. */
+	/* The longest waits are in the last native bucket. */
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
 }
 
-/* Scaled counts sum to the scaled total, however many parts there are. */
+/*
+ * If waits are sampled, all counts are divided by the sampling ratio. The rounded counts still sum
+ * to the scaled total.
+ */
 TEST(test_sample)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0, sum = 0;
@@ -91,7 +100,7 @@ TEST(test_sample)
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
-	/* A second histogram is added to the first. */
+	/* A second histogram is added to the counts of the first. */
 	native_fold(&hist, 0.3, words);
 	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
@@ -99,7 +108,7 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/* A whole number of nanoseconds is up to the boundary if and only if it is up to the native edge. */
+/* Each boundary in ns is the bound of its native bucket, rounded down to whole nanoseconds. */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

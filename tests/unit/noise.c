@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise by source and victim: programs and reader on a simulated core, compared with known times.
+ * Tests noise by source and victim: BPF programs and reader on a simulated core with known times.
  */
 #include "load_core.h"
 
@@ -11,7 +11,7 @@ static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
 static char reason[] = "Rescheduling interrupts";
 
-/* Two groups, and the root with the kernel threads. */
+/* Two cgroups with user tasks, and the root cgroup with the kernel threads. */
 static struct kernfs_node nodes[] = {{.id = 1}, {.id = 100}, {.id = 200}};
 static struct cgroup groups[] = {{.kn = &nodes[0]}, {.kn = &nodes[1]}, {.kn = &nodes[2]}};
 static struct css_set sets[] = {
@@ -26,7 +26,7 @@ static u64 turn;
 static int begin(void **state)
 {
 	reset(state);
-	idle.flags = PF_KTHREAD; /* same value as in the kernel */
+	idle.flags = PF_KTHREAD; /* the kernel also sets PF_KTHREAD for the idle task */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];
@@ -58,7 +58,7 @@ static void vector(u64 from, u64 to, u32 vec)
 	load_softirq_exit_noise(NULL, vec);
 }
 
-/* @prev sleeps unless it is preempted. */
+/* Switches to @next. The previous task sleeps unless @next preempts it. */
 static void run(u64 ns, struct task_struct *next, bool preempts)
 {
 	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
@@ -69,7 +69,7 @@ static void run(u64 ns, struct task_struct *next, bool preempts)
 	shim_current = next;
 }
 
-/* The window that ends at @ns. */
+/* Ends a window at @ns and reads its sources and victims. */
 static struct load_sample window(u64 ns)
 {
 	struct load_sample s = see(ns);
@@ -109,7 +109,10 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 	assert_int_equal(s->longest_ns, longest);
 }
 
-/* Lines, an IPI inside a line, and softirqs. In each window their sums equal the parts of load. */
+/*
+ * Tests interrupt lines, an IPI inside the handler of a line, and softirqs. In each window the sums
+ * of their times equal the hardirq and softirq parts of load.
+ */
 TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
@@ -119,13 +122,16 @@ TEST_WITH(interrupts, begin, end)
 	device(2400, 2450, 41, &net);
 	vector(2450, 2650, 3);
 	device(3000, 3100, 40, &disk);
-	/* On arm64 the reason of an IPI comes inside the handler of its line. */
+	/*
+	 * On arm64 the event with the reason of an IPI comes inside the handler of the IPI's
+	 * interrupt line.
+	 */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
 	at(3520);
 	load_irq_leave_line(NULL);
-	/* An interrupt of 0 ns still counts. */
+	/* An interrupt that takes 0 ns is counted. */
 	device(3600, 3600, 41, &net);
 	s = window(5000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
@@ -136,7 +142,10 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(cells.nr_sources, 4);
-	/* The next window has only its own events and its own maximum. */
+	/*
+	 * The next window contains only its own interrupts and the longest time of its own
+	 * interrupts.
+	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
 	assert_int_equal(cells.nr_sources, 1);
@@ -146,7 +155,10 @@ TEST_WITH(interrupts, begin, end)
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 5, 5);
 }
 
-/* The programs of x86's vectors know their kind. */
+/*
+ * On x86 each interrupt vector has its own tracepoint, whose program sets the kind of the
+ * interrupt.
+ */
 TEST_WITH(vectors, begin, end)
 {
 	run(1000, &task, false);
@@ -161,7 +173,10 @@ TEST_WITH(vectors, begin, end)
 	expect("NMI", NOISE_KIND_NMI, 1, 700, 700);
 }
 
-/* Victims of an interrupt: the cgroup of a task, the idle task, a kernel thread. */
+/*
+ * The victim of an interrupt is the cgroup of the interrupted task, the idle task, or a kernel
+ * thread.
+ */
 TEST_WITH(victims, begin, end)
 {
 	const struct noise_hit *h;
@@ -177,7 +192,7 @@ TEST_WITH(victims, begin, end)
 	go_idle(5010, 1);
 	device(6000, 6200, 41, &net);
 	vector(6200, 6240, 3);
-	/* An interrupt inside a softirq that is on top of idle. */
+	/* An interrupt comes during a softirq that interrupted the idle task. */
 	at(6300);
 	load_softirq_entry(NULL, 3);
 	device(6310, 6320, 41, &net);
@@ -193,14 +208,17 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(h->pid, 10);
 	assert_string_equal(h->comm, "work");
 	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
-	/* The task slept when the kernel thread ran, so it lost nothing. */
+	/* The task slept while the kernel thread ran, so the thread took no time from the task. */
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
 }
 
-/* On v1 the victim is the cgroup of controller cpu, read with or without a helper of 5.11. */
+/*
+ * On cgroup v1 the victim is the cgroup of controller cpu, found with or without the BPF helper
+ * that exists since Linux 5.11.
+ */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};
@@ -236,7 +254,10 @@ static const struct noise_sender *sender(const struct noise_senders *senders, u3
 	return NULL;
 }
 
-/* Senders and receivers of IPIs, by name or by called function. Each bit of a mask is one IPI. */
+/*
+ * Tests senders and receivers of IPIs, identified by the name of the IPI or by the called function.
+ * Each bit of a CPU mask counts as one IPI.
+ */
 TEST_WITH(senders, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -264,16 +285,16 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(&senders, 1, 0, "Rescheduling interrupts")->count, 2);
 	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 1, 66, "Function call interrupts")->count, 1);
-	/* Two programs see the same IPI, which counts once. */
+	/* Two BPF programs see the same IPI, which is counted once. */
 	assert_int_equal(sender(&senders, 1, 1, "Rescheduling interrupts")->count, 2);
 	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(&senders, 1, 1, "IRQ work interrupts")->count, 1);
-	/* By core, most first. */
+	/* The list is sorted by receiving core, and then by number, largest first. */
 	assert_int_equal(senders.ipis.list[0].cpu, 0);
 	assert_int_equal(senders.ipis.list[1].cpu, 1);
 	assert_int_equal(senders.ipis.list[1].count, 2);
 	assert_int_equal(senders.ipis.list[8].cpu, 66);
-	/* A window has only new IPIs, to the requested cores. */
+	/* A window contains only IPIs since the previous window, sent to the requested cores. */
 	shim_cpu = 1;
 	load_send_cpu_senders(NULL, 3, 0, &mask);
 	load_send_cpu_senders(NULL, 0, 0, NULL);
@@ -287,8 +308,8 @@ TEST_WITH(senders, begin, end)
 }
 
 /*
- * A process that sent more than half of the IPIs is found, with a lower bound of their number.
- * Interrupts belong to no process.
+ * If one process sent more than half of the IPIs, the result has its PID and a lower bound for the
+ * number of its IPIs. An IPI sent from an interrupt handler belongs to no process.
  */
 TEST_WITH(sending_process, begin, end)
 {
@@ -305,14 +326,14 @@ TEST_WITH(sending_process, begin, end)
 	shim_current = &task;
 	for (int i = 0; i < 5; i++)
 		load_send_cpu_senders(NULL, 1, 0, NULL);
-	/* An interrupt on top of the task. */
+	/* An interrupt handler that runs during the task sends an IPI. */
 	at(1000);
 	load_irq_enter_line(NULL, 40, &disk);
 	load_send_cpu_senders(NULL, 2, 0, NULL);
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_turn += 1ULL << NOISE_TURN_SHIFT;
-	/* Events of the next window. */
+	/* This IPI is sent after the end of the window. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -328,7 +349,10 @@ TEST_WITH(sending_process, begin, end)
 	noise_senders_close(&senders);
 }
 
-/* More pairs than there is room for are counted as lost. */
+/*
+ * If more pairs of sender and receiver occur than fit into the table, the IPIs of the remaining
+ * pairs are counted as lost.
+ */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -379,7 +403,8 @@ static u64 called(const struct noise_senders *senders, u32 from, u32 to, const c
 }
 
 /*
- * Functions that a core calls on another core, by symbol, or without a name if the kernel has none.
+ * Tests functions that one core calls on another core, by symbol, or without a name if the kernel
+ * has no symbol.
  */
 TEST_WITH(calls, begin, end)
 {
@@ -392,7 +417,7 @@ TEST_WITH(calls, begin, end)
 	call(0, 1, 0x1010);
 	call(1, 0, 0x1010);
 	call(0, 1, 0x1020);
-	/* Two functions without a symbol are one row. */
+	/* All functions without a symbol are counted in one row. */
 	call(0, 1, 0x1030);
 	call(0, 1, 0x1040);
 	noise_senders_read(&senders, &all, turn);
@@ -404,7 +429,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(&senders, 0, 1,
 				"a_function_whose_name_is_longer_than_what_an_entry_has_room_for"),
 			 1);
-	/* By core, most first. */
+	/* The list is sorted by receiving core, and then by number, largest first. */
 	assert_int_equal(senders.calls.list[0].cpu, 0);
 	assert_int_equal(senders.calls.list[3].count, 1);
 	call(0, 1, 0x1010);
@@ -412,7 +437,10 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(senders.calls.nr, 1);
 	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 1);
 	assert_int_equal(senders.ipis.lost + senders.calls.lost, 0);
-	/* Entries unused for two windows are given to other functions, with their names. */
+	/*
+	 * Table entries that were unused for two windows are reused for other functions, and get
+	 * their names.
+	 */
 	noise_turn += 3ULL << NOISE_TURN_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
@@ -422,7 +450,10 @@ TEST_WITH(calls, begin, end)
 	noise_senders_close(&senders);
 }
 
-/* Functions beyond the room of the table are lost as calls, not as IPIs. */
+/*
+ * Calls of functions that do not fit into the table are counted as lost. Their IPIs are still
+ * counted.
+ */
 TEST_WITH(calls_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -443,8 +474,8 @@ TEST_WITH(calls_lost, begin, end)
 }
 
 /*
- * Time of a kernel thread excludes interrupts. A thread that preempts a task takes time from that
- * task.
+ * The time of a kernel thread excludes interrupts that come while it runs. A kernel thread that
+ * preempts a task takes time from that task.
  */
 TEST_WITH(threads, begin, end)
 {
@@ -454,7 +485,7 @@ TEST_WITH(threads, begin, end)
 	vector(2400, 2500, 1);
 	run(3000, &ksoftirqd, false);
 	run(3200, &task, false);
-	/* Woken on an idle core: no task loses time. */
+	/* If a kernel thread wakes on an idle core, no task loses time. */
 	run(4000, &idle, false);
 	run(5000, &worker, false);
 	run(5500, &idle, false);
@@ -467,7 +498,7 @@ TEST_WITH(threads, begin, end)
 	assert_int_equal(hit(100)->pid, 10);
 }
 
-/* Softirqs run by ksoftirqd count as time of ksoftirqd only. */
+/* The time of softirqs that ksoftirqd runs counts only as time of the thread ksoftirqd. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
 	run(1000, &ksoftirqd, false);
@@ -479,7 +510,8 @@ TEST_WITH(in_ksoftirqd, begin, end)
 }
 
 /*
- * A thread that runs over several windows has its time in each of them, and no time counts twice.
+ * If a kernel thread runs during several windows, its time is divided among the windows, and no
+ * time counts twice.
  */
 TEST_WITH(open_thread, begin, end)
 {
@@ -499,7 +531,7 @@ TEST_WITH(open_thread, begin, end)
 	assert_int_equal(cells.nr_sources, 0);
 }
 
-/* On PREEMPT_RT a preempted softirq counts only the time in which it ran. */
+/* On PREEMPT_RT the time of a softirq excludes the time during which it was preempted. */
 TEST_WITH(preempted_softirq, begin, end)
 {
 	struct load_sample s;
@@ -516,7 +548,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* A switch between user tasks continues the interval and reads no clock. */
+/* At a switch between two user tasks the programs neither end the interval nor read the clock. */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -530,7 +562,10 @@ TEST_WITH(task_to_task, begin, end)
 	assert_int_equal(cells.nr_sources, 0);
 }
 
-/* A full table counts its losses. Entries unused for two windows are free again. */
+/*
+ * If the table is full, events that do not fit are counted as lost. Table entries that were unused
+ * for two windows are free again.
+ */
 TEST_WITH(full, begin, end)
 {
 	static struct irqaction actions[NOISE_NR_LINES + 1];
@@ -552,7 +587,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims was not full. */
+	/* The table of victims was not full, so it contains all interrupts. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -568,7 +603,7 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(cells.nr_sources, 2);
 }
 
-/* An entry that the previous window used is not given to another key. */
+/* A table entry that was used in the previous window is not reused for another key. */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -585,7 +620,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* A lookup finds the entry of a key behind unused entries. */
+/* A lookup finds a key even if unused table entries come before it. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -595,7 +630,10 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[3].sum);
 }
 
-/* An event between the end of a window and its reading counts in that window only. */
+/*
+ * An event that comes after the end of a window, but before the window is read, counts in that
+ * window only.
+ */
 TEST_WITH(late_event, begin, end)
 {
 	run(1000, &task, false);
@@ -611,7 +649,8 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
-	 * Such an event also hides the maximum of the next window, unless a longer event follows.
+	 * An event that comes before the previous window is read also hides the maximum of the next
+	 * window, unless a longer event follows.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);
@@ -623,7 +662,7 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 70);
 }
 
-/* Percentiles come from buckets of a quarter of a power of two. */
+/* Percentiles are computed from histogram buckets, four per power of two. */
 TEST_WITH(percentile, begin, end)
 {
 	u64 ns = 2000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Delays of softirqs and workqueue functions: programs and reader on a simulated core, compared
+ * Tests delays of softirqs and workqueue functions: BPF programs and reader on a simulated core
  * with known times.
  */
 #include "load_core.h"
@@ -15,7 +15,8 @@ static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORK
 static struct task_struct kworker_2 = {.pid = 32, .flags = PF_KTHREAD | PF_WQ_WORKER,
 				       .comm = "kworker/u8:2"};
 static struct css_set no_group;
-static char write_back[16], free_pages[16]; /* functions; their addresses are the keys */
+/* These arrays stand for work functions, which the programs identify by address. */
+static char write_back[16], free_pages[16];
 static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
 
 static struct noise_cells cells;
@@ -89,7 +90,10 @@ static void raise(u64 ns, u32 vec)
 	load_softirq_raise_noise(NULL, vec);
 }
 
-/* The kernel sets the worker's function around the two events. */
+/*
+ * The kernel sets current_func of the worker before the event of the start, and clears it after the
+ * event of the end.
+ */
 static void execute(u64 from, struct worker *by, struct work_struct *work)
 {
 	u64 args[] = {(unsigned long)work};
@@ -133,8 +137,8 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 }
 
 /*
- * The delay begins with the first of several raises. A vector that raises itself begins a new
- * delay.
+ * If a softirq is raised several times before it runs, its delay begins with the first raise. If a
+ * softirq raises its own vector, a new delay begins.
  */
 TEST_WITH(softirq_delays, begin, end)
 {
@@ -148,7 +152,7 @@ TEST_WITH(softirq_delays, begin, end)
 	at(2700);
 	load_softirq_exit(NULL, 3);
 	softirq(2700, 2800, 1);
-	/* ksoftirqd runs the remaining softirqs. */
+	/* ksoftirqd runs the softirqs that are still pending. */
 	run(5000, &ksoftirqd);
 	softirq(6600, 6700, 3);
 	window(8000);
@@ -166,7 +170,10 @@ TEST_WITH(softirq_delays, begin, end)
 	assert_int_equal(cells.nr_delays, 0);
 }
 
-/* A run whose raise came before the start has no delay, and the missing delay is counted. */
+/*
+ * A softirq that was raised before the start of the measurement has no delay, and is counted as
+ * missing a delay.
+ */
 TEST_WITH(raise_unseen, begin, end)
 {
 	run(1000, &task);
@@ -176,7 +183,10 @@ TEST_WITH(raise_unseen, begin, end)
 	assert_int_equal(losses().raises, 1);
 }
 
-/* CPU time without interrupts, softirqs and the time when the worker sleeps. */
+/*
+ * The CPU time of a work function excludes interrupts, softirqs and the time during which the
+ * worker sleeps.
+ */
 TEST_WITH(work_time, begin, end)
 {
 	queue(500, &writeback);
@@ -187,7 +197,7 @@ TEST_WITH(work_time, begin, end)
 	at(2200);
 	load_irq_leave_line(NULL);
 	softirq(2200, 2500, 1);
-	/* Another worker executes another item at the same time. */
+	/* While the first worker sleeps, another worker executes another work item. */
 	run(3000, &kworker_2);
 	queue(3050, &pages);
 	execute(3100, &other_worker, &pages);
@@ -207,7 +217,9 @@ TEST_WITH(work_time, begin, end)
 	assert_int_equal(cells.nr_functions, 0);
 }
 
-/* Before Linux 5.17 the kernel kept its struct elsewhere. */
+/*
+ * Before Linux 5.17 the pointer to struct kthread of a worker is in another field of task_struct.
+ */
 TEST_WITH(work_time_before_5_17, begin, end)
 {
 	shim_fields = " BPF_FUNC_snprintf ";
@@ -222,7 +234,10 @@ TEST_WITH(work_time_before_5_17, begin, end)
 	expect("delayed_vfree_work", 1, 200 + 500, 500);
 }
 
-/* The time of a function that runs over several windows is in each of them, and counts once. */
+/*
+ * If a work function runs during several windows, its time is divided among the windows, and the
+ * execution counts once.
+ */
 TEST_WITH(open_work, begin, end)
 {
 	run(1000, &kworker);
@@ -239,7 +254,10 @@ TEST_WITH(open_work, begin, end)
 	assert_int_equal(cells.nr_functions, 0);
 }
 
-/* WQ_BH, since Linux 6.9: work inside a softirq, on top of a worker that executes something else. */
+/*
+ * Since Linux 6.9 work of a WQ_BH queue runs inside a softirq, here while a worker executes another
+ * work item.
+ */
 TEST_WITH(work_in_softirq, begin, end)
 {
 	static struct worker bh;
@@ -263,8 +281,8 @@ TEST_WITH(work_in_softirq, begin, end)
 }
 
 /*
- * Work without a queueing event has no delay. Work whose table entry was overwritten has none
- * either.
+ * The execution of a work item without a queueing event has no delay. A work item whose table entry
+ * was overwritten has no delay.
  */
 TEST_WITH(queued_lost, begin, end)
 {
@@ -293,13 +311,13 @@ TEST_WITH(queued_lost, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 100);
 }
 
-/* A queueing event gives a delay to one execution only. */
+/* Each queueing event gives a delay to only one execution. */
 TEST_WITH(queued_once, begin, end)
 {
 	run(1000, &kworker);
 	queue(1100, &writeback);
 	execute(1500, &worker, &writeback);
-	/* The work item queues itself again. */
+	/* The work item queues itself again while it runs. */
 	queue(1600, &writeback);
 	executed(1700, &worker);
 	execute(1800, &worker, &writeback);
@@ -313,7 +331,9 @@ TEST_WITH(queued_once, begin, end)
 	assert_int_equal(losses().queueings, 0);
 }
 
-/* The clock of the core that executes is a little behind. */
+/*
+ * The clock of the core that executes the work is 3 ns behind the clock of the core that queued it.
+ */
 TEST_WITH(clock_steps_back, begin, end)
 {
 	run(1000, &kworker);
@@ -325,7 +345,10 @@ TEST_WITH(clock_steps_back, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 0);
 }
 
-/* Functions beyond the size of the table are lost. A function without a symbol has no name. */
+/*
+ * Executions of work functions that do not fit into the table are counted as lost. A work function
+ * without a symbol has no name.
+ */
 TEST_WITH(functions_lost, begin, end)
 {
 	static char functions[2 * NOISE_NR_WORKS][16];
@@ -347,7 +370,7 @@ TEST_WITH(functions_lost, begin, end)
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
 }
 
-/* Without noise the programs count nothing. */
+/* If noise is not requested, the programs count nothing. */
 TEST_WITH(not_wanted, begin, end)
 {
 	want_noise = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of noise: each rule, and values just below its limit that give no finding. */
+/* Tests findings of noise: each rule gives a finding above its limit, and none below. */
 #include "test.h"
 
 #include "present/noise.h"
@@ -22,7 +22,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Expected rule, culprit and victim of the only finding; NULL for no finding. */
+/* Expects a single finding with this rule, culprit and victim; NULL for no finding. */
 static void expect(const char *rule, const char *culprit, const char *victim)
 {
 	struct report *report = report_new("noise");
@@ -62,7 +62,7 @@ TEST_WITH(sources, begin, NULL)
 	expect("thread_on_core", "kswapd0", "/app");
 	take(NOISE_KIND_THREAD, "kswapd0", 40 * MS);
 	expect(NULL, NULL, NULL);
-	/* A kworker is reported by its work functions. */
+	/* For a kworker thread, the finding names the work function and not the thread. */
 	take(NOISE_KIND_THREAD, "kworker/1:0", 60 * MS);
 	expect(NULL, NULL, NULL);
 	w.nr_functions = 1;
@@ -73,7 +73,7 @@ TEST_WITH(sources, begin, NULL)
 	expect(NULL, NULL, NULL);
 }
 
-/* A delay finding needs a large sum and long single delays. */
+/* A finding about delays requires both a large sum of delays and a long 99th percentile. */
 TEST_WITH(delays, begin, NULL)
 {
 	w.nr_delays = 1;

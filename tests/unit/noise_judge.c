@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Limits on noise, the settings that move a source, and which CPUs are isolated. */
+/*
+ * Tests limits on noise, suggested settings that move a source of noise to other CPUs, and the list
+ * of isolated CPUs.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -35,8 +38,8 @@ TEST(limits_refused)
 }
 
 /*
- * A value equal to the limit passes. Each limit alone can fail a core. A core without a figure
- * passes.
+ * A value that equals the limit passes. A core fails if a single limit is exceeded. A core that has
+ * no figure passes.
  */
 TEST(verdicts)
 {
@@ -67,7 +70,10 @@ static const char *knob(enum noise_kind kind, const char *name)
 	return noise_knob(&source);
 }
 
-/* The first matching rule counts; specific rules come before general ones. */
+/*
+ * The first rule that matches the source's name gives the suggestion, and specific rules come
+ * before general rules.
+ */
 TEST(knobs)
 {
 	assert_non_null(strstr(knob(NOISE_KIND_IRQ, "eth0-rx-0"), "smp_affinity_list"));
@@ -88,7 +94,7 @@ TEST_WITH(isolated, tree_setup, tree_teardown)
 
 	isolated_cpus(tree->root, "/sys/fs/cgroup", &set);
 	assert_int_equal(cpuset_count(&set), 0);
-	/* Text of kernels without the option. */
+	/* On kernels without the option nohz_full the file contains "(null)". */
 	tree_file(tree, "/sys/devices/system/cpu/nohz_full", "(null)\n");
 	tree_file(tree, "/sys/devices/system/cpu/isolated", "2-3\n");
 	tree_file(tree, "/sys/fs/cgroup/cpuset.cpus.isolated", "5\n");

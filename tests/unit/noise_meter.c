@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The noise meter on a fake source: parts, closure, verdict, cores without a figure. */
+/*
+ * Tests the noise meter with a simulated source: parts, closure error, verdict, and cores without a
+ * figure.
+ */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
 #include "report_rows.h"
@@ -15,7 +18,7 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/* Replace the functions that read this machine; see meson.build. */
+/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
@@ -27,7 +30,10 @@ static uint32_t next_flags;
 static uint64_t next_hotplug_steps;
 static int opened, closed;
 
-/* Each step: 20 ms of tasks, 4 ms of which a kernel thread; 5 ms hardirq, 3 ms softirq; else idle. */
+/*
+ * In each step tasks run for 20 ms, 4 ms of which a kernel thread runs. Hardirqs take another 5 ms
+ * and softirqs another 3 ms. The core is idle for the rest.
+ */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
 	steps++;
@@ -126,7 +132,7 @@ static void end(struct meter *meter)
 	free(sends);
 }
 
-/* Counters of the source for one window of CPU 0. */
+/* Adds the counts of one window to CPU 0 of the simulated source, and reads the window. */
 static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 {
 	add(&counts[0].lines[3], steps, 10, line_ns);
@@ -136,7 +142,7 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* Sources, user tasks and idle time sum to the window. */
+/* The times of noise sources and user tasks and the idle time sum to the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -158,7 +164,9 @@ TEST(closes)
 	end(meter);
 }
 
-/* Time that is in the parts but in no source, or the reverse, is a closure error. */
+/*
+ * Time that is in the parts of load but in no source of noise, or the reverse, is a closure error.
+ */
 TEST(does_not_close)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -169,7 +177,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/* Threads have more time than all tasks together. */
+	/* The kernel threads have more time than all tasks together. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -177,7 +185,7 @@ TEST(does_not_close)
 	end(meter);
 }
 
-/* An NMI is counted, and its time is part of the interrupted context. */
+/* An NMI is counted, and its time is part of the time of the interrupted task or interrupt. */
 TEST(nmi)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -193,7 +201,10 @@ TEST(nmi)
 	end(meter);
 }
 
-/* Each window is judged, and a window over the limit decides the verdict of the run. */
+/*
+ * Each window is compared with the limits, and one window above a limit decides the verdict of the
+ * run.
+ */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
@@ -211,8 +222,8 @@ TEST(judged)
 }
 
 /*
- * A window in which a core is offline at one end has no figure. The next window has none of its
- * time.
+ * If a core is offline at the begin or the end of a window, the core has no figure in that window.
+ * The window after a window without a figure contains only its own time.
  */
 TEST(offline)
 {
@@ -230,7 +241,7 @@ TEST(offline)
 	end(meter);
 }
 
-/* A core that goes offline and online within a window has no figure in it. */
+/* A core that goes offline and online within a window has no figure in that window. */
 TEST(hotplugged)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -244,7 +255,7 @@ TEST(hotplugged)
 	end(meter);
 }
 
-/* A load meter and a noise meter share one set of programs until both are closed. */
+/* A load meter and a noise meter share one set of BPF programs until both meters are closed. */
 TEST(beside_load)
 {
 	struct load_opts load_opts = {.cpus = {{1}}, .noise = true};
@@ -271,7 +282,7 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* Steal is reported if the kernel accounts it, and changes no other figure. */
+/* If the kernel accounts steal time, the meter reports steal, and no other figure changes. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -318,8 +329,8 @@ static void call(int entry, uint64_t count, const char *name)
 }
 
 /*
- * Functions behind IPIs are in a table, with null for an unknown symbol. Without the event there is
- * a note.
+ * The report has a table of functions called by IPI, with null for a function without a symbol. If
+ * the kernel lacks the event for called functions, the report has a note.
  */
 TEST(functions)
 {

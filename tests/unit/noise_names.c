@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of cgroups for a process that may not open files by handle, on a simulated tree. */
+/*
+ * Tests how a process that may not open files by handle finds the names of cgroups, on a directory
+ * tree that simulates cgroups.
+ */
 #include "measure/noise/names.h"
 
 #include <errno.h>
@@ -11,7 +14,10 @@
 
 #include "test.h"
 
-/* Replaces the function that needs CAP_DAC_READ_SEARCH; see meson.build. */
+/*
+ * The linker replaces the function that needs CAP_DAC_READ_SEARCH with this test double; see
+ * meson.build.
+ */
 int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 
 static char mount[] = "/tmp/noise-names-XXXXXX";
@@ -63,8 +69,8 @@ TEST(walks)
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
 	/*
-	 * Walks over the tree have a minimum distance. Until the next walk a new cgroup has no
-	 * name.
+	 * The tree of cgroups is searched only once in a minimum time. Until the next search a new
+	 * cgroup has no name.
 	 */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");

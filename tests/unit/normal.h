@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Random numbers of a normal distribution, for tests of statistics. */
+/* Random numbers with a normal distribution, for tests of statistics. */
 #ifndef SUBTICK_TESTS_UNIT_NORMAL_H
 #define SUBTICK_TESTS_UNIT_NORMAL_H
 
 #include <math.h>
 #include <stdint.h>
 
-/* splitmix64: the same numbers on every machine. */
+/* splitmix64 gives the same random numbers on every machine. */
 static uint64_t random_state;
 
 static inline double uniform(void)

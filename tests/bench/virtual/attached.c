@@ -84,7 +84,7 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 			return -ECHILD;
 		}
 		now = ticks_of(pid);
-		/* One tick is noise, because an exporter runs every second. */
+		/* A difference of one tick is ignored, because an exporter runs every second. */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;
 		if (quiet >= QUIET_POLLS)
@@ -133,6 +133,8 @@ void cost_attached_stop(struct cost_attached *attached)
 		}
 	}
 	attached->nr = 0;
-	/* The kernel frees programs some time after their last user. */
+	/*
+	 * Wait, because the kernel frees BPF programs some time after their last user has exited.
+	 */
 	cost_sleep_ms(2000);
 }

@@ -29,8 +29,9 @@
 /* Longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
 /*
- * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that are due at idle entry
- * cost up to 615 instructions. Wake-ups begin with fewer rounds, and rounds follow until the lowest figure came twice.
+ * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that
+ * are due at idle entry cost up to 615 instructions. Wake-ups start with ROUNDS_BESIDE rounds, and
+ * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
@@ -72,7 +73,10 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 	return arch_cycles() - begin;
 }
 
-/* Length of a window while CPU 1 sleeps. Attached programs do not change it, because no event happens. */
+/*
+ * Returns the instructions of a window while CPU 1 sleeps. Attached programs do not change this
+ * number, because no event happens.
+ */
 static double quiet_window(void)
 {
 	static double took[WINDOWS], quiet;
@@ -114,7 +118,9 @@ static void kick_counter(struct source *source)
 		source->fd = -1;
 }
 
-/* Lowest figure that two rounds agree on, or else the lowest figure. */
+/*
+ * Returns the lowest figure that two rounds agree on, or the lowest figure if no two rounds agree.
+ */
 static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *found = NULL, *lowest = &rounds[0];
@@ -130,7 +136,10 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 	return found ? found : lowest;
 }
 
-/* False if a quarter of the windows of a round took less than the figure. */
+/*
+ * True if two rounds agree on the lowest figure. False if a quarter of the windows of any round
+ * took less than that figure.
+ */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *twice = lowest_of_two(rounds, nr);
@@ -219,7 +228,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 {
 	int rc;
 
-	/* Measured while CPU 1 sleeps. */
+	/* Measure the length of an empty window first, while CPU 1 sleeps. */
 	quiet_window();
 	source->pid = on_cpu1(body, source->fd);
 	if (source->pid < 0)

@@ -28,7 +28,10 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Operations take one of a few exact values. 51 to 58 of 100 pipe operations take the lowest. */
+/*
+ * The number of instructions of an operation is one of a few exact values. 51 to 58 of 100 pipe
+ * operations have the lowest value.
+ */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {
 	struct cost_figure figure = {.nr = nr};
@@ -131,8 +134,9 @@ static int run_pair(double *took, size_t nr)
 }
 
 /*
- * Two processes on CPU 1 pass a byte to and fro: two switches. CPU 0 sleeps. Several pairs of processes, because a program
- * may treat tasks differently.
+ * Two processes on CPU 1 send a byte back and forth through pipes; each round trip has two context
+ * switches. CPU 0 sleeps. Several pairs of processes, because a program may treat tasks
+ * differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {
@@ -150,7 +154,10 @@ static int run_pipe(struct cost_figure *ret_figure)
 	return rc;
 }
 
-/* One datagram on the loopback device, sent and received: one NET_RX, on top of the sender. */
+/*
+ * A task sends a datagram over the loopback device and receives it. The NET_RX softirq runs in the
+ * context of the sender.
+ */
 static int run_softirq(struct cost_figure *ret_figure)
 {
 	static double took[SINGLES];

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """New roots of Debian releases, made with mmdebstrap, and commands that run inside.
 
-A root lies in a temporary directory that is removed however the program ends. With SUBTICK_ROOTS=FOLDER
-roots stay in that folder and are used again: for people who work on a test. Mirror, proxy and the like
-are those of this machine's apt.
+A root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER roots are
+kept in that folder and reused, which saves time while a test is developed. Roots use the mirror and proxy settings of
+this machine's apt.
 """
 import os
 import shutil

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The DaemonSet's container without Kubernetes: its arguments, its capabilities and an empty read-only root.
 
-The root, its mounts and the process are gone on every way out: mounts live in a namespace that ends with
-the process."""
+The root, its mounts and the process are always removed: the mounts are in a mount namespace that ends with the process.
+"""
 import contextlib
 import os
 import re
@@ -41,7 +41,7 @@ class Pod:
         self.caps = spec["securityContext"]["capabilities"]["add"]
         self.args = [arg.replace("$(POD_IP):7828", f"127.0.0.1:{port}") for arg in spec["args"]]
         self.program, self.token = program, token
-        # An empty directory of the node, which belongs to root.
+        # Empty directory of the node for the history, owned by root.
         self.writable = [mount["mountPath"] for mount in spec["volumeMounts"] if not mount.get("readOnly")]
 
     def __enter__(self):

@@ -330,7 +330,8 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request more than twice the limit, so that every reader within the limit was replaced.
+            # Request responses of more than twice the exporter's memory limit, so that the exporter must close the
+            # connection of every early reader.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

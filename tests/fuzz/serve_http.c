@@ -49,7 +49,7 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/* An accepted request has one end, and its strings lie within it. */
+/* An accepted request has an unambiguous end, and its strings lie within its bytes. */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");

@@ -27,7 +27,7 @@
 #define PORT		17828
 #define PORT_TEXT	"127.0.0.1:17828"
 #define DEFAULT_SECONDS 1200
-/* Until every place has series and every buffer has its final size. */
+/* Time until the exporter has its maximum number of series and every buffer has its final size. */
 #define WARM_SECONDS 30
 /* At least two minutes are needed for a comparison. */
 #define SHORTEST_SECONDS 130
@@ -37,8 +37,8 @@
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak above the minimum of the first minute. A late window has all cgroups that ended
- * meanwhile. Its memory returns to the kernel with every eighth window.
+ * Allowed peak above the minimum of the first minute. A delayed window contains all cgroups that
+ * ended during the delay. The exporter returns free memory to the kernel with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -50,7 +50,10 @@
 #define CONNECTION_BYTES ((32 + 128) << 10)
 #define RESPONSES_BYTES	 (96 << 20)
 
-/* More cgroups of other programs than this would use the places, slots and memory under test. */
+/*
+ * Maximum number of new cgroups of other programs. More cgroups would use series, slots and memory
+ * of the exporter that this test judges.
+ */
 #define OTHERS_MOST 16
 /*
  * Maximum number of cgroups of churn_cgroups(), of cgroups that the kernel has not freed yet, and
@@ -169,7 +172,10 @@ static void watch_others(struct soak *s)
 		s->others = more;
 }
 
-/* A claim about memory or places, which other programs can disturb. */
+/*
+ * Judges a claim about memory or the number of series, unless other programs created too many
+ * cgroups.
+ */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
 	if (!right && s->others > OTHERS_MOST)
@@ -182,7 +188,7 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* At the end, without clients, the memory falls. */
+	/* At the end, when all clients have closed their connections, the memory must fall. */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {
@@ -443,7 +449,7 @@ int main(void)
 		live_fail_all("SUBTICK_SOAK_SECONDS must be %d or more", SHORTEST_SECONDS);
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
-	/* Only this process has real-time priority. Its children have none. */
+	/* Only this process has real-time priority. The child processes have normal priority. */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);
 	s.init = load_init_schedstat().count;

@@ -193,8 +193,8 @@ def host(_options, _at):
             "boot_unix_ns": int((time.time() - 273900) * 1e9), "subtick_version": "0"}
 
 
-# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS); a group has some 20, a core with its
-# sources some 70.
+# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS). A cgroup has about 20 cells, and a core with
+# its interrupt sources has about 70.
 KEPT_GROUPS = 1000
 
 
@@ -203,7 +203,7 @@ def collected(options):
 
 
 def past(options):
-    """The last five minutes, a window every ten seconds, as the exporter sends them."""
+    """Windows of the last five minutes, one every ten seconds, in the format of the exporter's history."""
     now = time.time()
     kept = [noun for noun in collected(options) if noun not in ("runq", "noise") or options.cgroups <= KEPT_GROUPS]
     return b"".join(gzip.compress(body(noun, options, now - ago).encode(), mtime=0)
@@ -211,7 +211,7 @@ def past(options):
 
 
 def files(options, query):
-    """The windows of a time from files: each member has several windows of a collector."""
+    """Windows of a requested time, as from history files: each gzip member has several windows of one collector."""
     begin, length = (float(query[name][0]) for name in ("at", "for"))
     if not options.files or begin + length > time.time() - 600:
         return b""

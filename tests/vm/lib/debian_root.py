@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the disk of a whole Debian of another architecture: what ./check installs, unpacked, and not configured.
+"""Makes the root disk of a Debian of another architecture, with the packages that ./check installs.
 
-Scripts of packages cannot run here, as they are for the other architecture. So what they would do and tests need
-is done by hand: accounts, a few alternatives, compiled Python, the index of modules.
+The packages are unpacked and not configured, because their scripts call programs of the other architecture. This file
+does the steps of these scripts that tests need: user accounts, some alternatives, compiled Python, the index of kernel
+modules.
 """
 
 import hashlib

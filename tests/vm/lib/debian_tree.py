@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the second disk of a whole Debian: a copy of this tree, with the builds of ./check for its architecture."""
+"""Makes the second disk of a guest with a whole Debian: a copy of this tree, with the builds of ./check for the guest's
+architecture."""
 
 import os
 import re

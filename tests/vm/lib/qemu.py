@@ -39,11 +39,11 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 
 
 class Boot:
-    """How a guest is started: processors, hyperthreads of a core, cgroup layout, idle states, memory. With icount its clock
-    counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move.
-    fine: the counter of an arm64 guest shows each instruction, not each 16th. words: further ones
-    for the kernel's command line. devices: of QEMU, beside those of the machine. network: its end of a
-    wire (-netdev)."""
+    """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory. With icount the
+    guest has virtual time: each executed instruction advances its clock by 2^icount ns, independent of the host's load.
+    fine: the counter of an arm64 guest advances with each instruction instead of each 16th instruction. words:
+    additional words of the kernel's command line. devices: additional devices of QEMU. network: value of QEMU's option
+    -netdev."""
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), network=None, says=""):

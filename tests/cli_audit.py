@@ -12,7 +12,8 @@ from cli_run import SUBTICK, measure
 
 
 def check_core_table():
-    """Runs the example with source 5 (procidle): every core has a load, and the mark of its level."""
+    """Runs the library example core_table with source 5 (procidle): it prints the load of every core, and "warning" or
+    "critical" above the given levels."""
     program = os.path.join(os.path.dirname(SUBTICK), "examples/core_table")
     if not os.path.exists(program):
         raise tap.Skip("this build has no examples")
@@ -28,7 +29,8 @@ def check_core_table():
 
 
 def check_audit_loads():
-    """Requested loads: each load runs, or a note has the reason. No task of a load remains."""
+    """Every load that audit is asked to generate runs, or a note in the report has the reason. After audit exits, no
+    task of its loads remains."""
     if len(os.sched_getaffinity(0)) < 2:
         raise tap.Skip("messages need two cores")
     measure("load", "0.02", "1")
@@ -80,7 +82,7 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """Files of --paper. Only rows with the paper's timer slack have published values of table 1."""
+    """Files of --paper. In table 1, only rows with the timer slack of the paper have the published values."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

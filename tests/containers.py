@@ -30,7 +30,8 @@ shift
 """
 # Environment variable with the file descriptor of init's tasks.
 INIT_TASKS = "SUBTICK_INIT_TASKS"
-# Two endless tasks that switch all the time on any number of cores.
+# Shell command with two endless tasks, connected by a pipe. Each task waits for the other, so they switch on any number
+# of cores.
 SWITCHING = ["sh", "-c", "busybox yes | busybox cat >/dev/null"]
 CONTAINERD_CONFIG = """version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -90,7 +91,8 @@ def versions():
 
 
 def remove_cgroups(name):
-    """Removes a cgroup and its descendants from every hierarchy. Its tasks have been killed."""
+    """Removes a cgroup and its descendants from every hierarchy. The tasks of the cgroup must have been killed before.
+    """
     deadline = time.time() + 10
     tops = [os.path.join(root, name) for root in hierarchies()]
     while any(os.path.isdir(top) for top in tops) and time.time() < deadline:
@@ -103,7 +105,8 @@ def remove_cgroups(name):
 
 @contextlib.contextmanager
 def cgroup_parent(name):
-    """Name of the parent of all cgroups of a suite. This parent and podman's parents are always removed."""
+    """Name of the parent of all cgroups of a suite. This parent cgroup and the parent cgroups that podman creates are
+    always removed."""
     had = any(os.path.isdir(os.path.join(root, "libpod_parent")) for root in hierarchies())
     try:
         yield
@@ -115,7 +118,7 @@ def cgroup_parent(name):
 
 @contextlib.contextmanager
 def mount_points(places):
-    """Removes cgroups that did not exist before."""
+    """Removes cgroups that were created during the suite."""
     absent = [place for place in places if not os.path.isdir(place)]
     try:
         yield

@@ -20,7 +20,7 @@ import tap  # noqa: E402
 SETTINGS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until", "Acquire::Retries")
 ENVIRONMENT = ["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-# The mounts and all processes inside end with the namespace.
+# The mounts and all processes in the root end with the mount and PID namespaces.
 ENTER = """
 mount --bind "$1" "$1"
 for dir in proc sys dev; do mount --rbind "/$dir" "$1/$dir"; done

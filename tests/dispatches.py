@@ -66,7 +66,7 @@ def stopped(pids):
 
 
 def settled(server):
-    """Counters after a window that starts after now."""
+    """Counters of the exporter after the end of a window that starts after this call."""
     ended = server.metrics()[WINDOWS]
     # Wait for the end of the current and the next window.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. Its normal output is not shown.
+# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. The normal output of apt-get is not shown.
 APT_GET = """#!/bin/sh
 echo "Reading package lists..."
 status() { for percent in 0 9.5 20.25 37 60 80 99 100; do echo "$1:name:$percent:text" >&3; done; }
@@ -123,10 +123,10 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # The build counts as a result: setup, build, suite.
+        # The expected three results are the setup of the build, the build, and the suite.
         if code or missing or lines[-1] != "3 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
-        # The estimate follows the packages; ./check computes the minutes.
+        # The estimated duration is printed after the list of packages.
         first = lines[lines.index(PACKAGES[-1]) + 1] if PACKAGES[-1] in lines else ""
         if not re.fullmatch(r"the first time here; without arguments it takes about \d+ minutes on two quiet cores", first):
             yield f"the first time it does not say how long: {first!r}"

@@ -108,8 +108,8 @@ def check_files():
         if code != 1 or not needed:
             yield f"512 descriptors: exit {code}, {server.text().strip()}"
             return
-    # Leave room for 30 connections. The number of other descriptors depends on the tracepoints of the
-    # architecture.
+    # Allow descriptors for 30 connections. The number of other descriptors depends on the architecture, because each
+    # tracepoint needs a descriptor.
     limit = int(needed[1]) - 512 + 30
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", f"--nofile={limit}", *fits.argv]
@@ -223,7 +223,7 @@ def check_pipelined():
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
-            # Count the bodies, because the last header can arrive before its body.
+            # Count the bodies of responses, because the last header can arrive before its body.
             while answers.count(b"ok\n") < number:
                 more = client.recv(2**16)
                 if not more:
@@ -287,7 +287,7 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # Streams must be closed before the timeout of all streams.
+            # Some streams must be closed for the new stream, before all streams are closed by their timeout.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -343,8 +343,8 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # the next window
-            # A reader has 250 ms before it can be replaced. A server that was preempted answers all readers
-            # at once; wait for the answers, then for the readers' timeout.
+            # A reader has 250 ms before it can be replaced. An exporter that was preempted answers all readers at the
+            # same time, so wait until it has answered, and then 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]

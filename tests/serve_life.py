@@ -374,7 +374,7 @@ def expand(word):
 
 
 def check_unit():
-    """Works with only the system calls and capabilities that the unit allows."""
+    """The exporter works with only the system calls and capabilities that the systemd unit allows."""
     # Use the system's python3, because another user may be unable to run a python3 in a home directory.
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:

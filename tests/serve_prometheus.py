@@ -163,7 +163,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Error bound: the busy time within the first and the last window is unknown."""
+        """Busy share of a CPU between two times. The first and the last window count in part, although it is unknown
+        when the CPU was busy within them."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -172,7 +173,7 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI during the with block. The list then contains its windows."""
+    """Runs the CLI during the with block. After the block, the yielded list contains the windows of the CLI."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -187,9 +188,9 @@ def cli_windows():
 
 
 def check_rates():
-    """Both windows are known to the microsecond. rate() uses the first and the last sample of its range, and
-    the exporter's time of the last update at both samples gives the window. Dividing by the rate of all
-    contexts removes the extrapolation of rate()."""
+    """Compares rates of Prometheus with the CLI over the same time. rate() uses the first and the last sample of its
+    range. The exporter's timestamps of the last update in these two samples are the begin and the end of that time.
+    Dividing by the rate of all contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -222,13 +223,14 @@ def check_rates():
 
 # ---- quantiles -----------------------------------------------------------------------------------
 
-# Bucket bounds of the CLI's histogram, 32 per octave, so that both sides interpolate in the same buckets.
+# Bucket bounds of the CLI's histogram, 32 per octave. The exporter uses the same bounds, so that Prometheus and the CLI
+# interpolate in the same buckets.
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# Two tasks, for the number of periods in each input line. One task burns 4 ms of each period. The other task
-# wakes up during the burn and waits for its end, mostly 2.6 to 3.4 ms, every twentieth time about 3.8 ms.
-# Uses a real-time class if allowed, to exclude other load.
+# Script of two tasks, which run for the number of periods in each input line. One task is busy for 4 ms of each period.
+# The other task wakes up during these 4 ms and waits until they end, mostly for 2.6 to 3.4 ms, every twentieth time for
+# about 3.8 ms. Uses a real-time class if allowed, to exclude other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -258,7 +260,8 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """Starts a process in its own cgroup and a process that it waits for. Both block until a command arrives."""
+    """Starts a process in a separate cgroup, and a second process that keeps the core busy while the first one waits.
+    Both processes block until a line arrives on their standard input."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:

@@ -92,7 +92,10 @@ static void check(const char *text)
 	if (prom_accept(text, true) == PROM_PROTOBUF)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
-	/* A host name is refused unless it is configured. A list of names is not a name. */
+	/*
+	 * A host name is refused unless it is configured. A comma-separated list of names is not a
+	 * host name.
+	 */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
 	else

@@ -32,7 +32,8 @@
 #define READER_MS    100
 
 /*
- * The child leads a process group, so that its own children end with it. It ends with its parent.
+ * The child leads a process group, so that its own children end with it. The kernel kills the child
+ * when its parent exits.
  */
 static pid_t child(void)
 {

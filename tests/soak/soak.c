@@ -33,7 +33,7 @@
 #define SHORTEST_SECONDS 130
 /*
  * Allowed growth of the minimum resident memory from the first minute to the last: rows of blame,
- * up to the square of the limit, and fragments below a page. A leak raises the minimum.
+ * up to the square of the limit, and fragments below a page. A memory leak raises the minimum.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
@@ -77,7 +77,7 @@ struct soak {
 	uint64_t dispatches; /* dispatches of the steady task at the first page */
 	double init;	     /* dispatches of init at the first page */
 	unsigned int scrapes, unanswered, steps;
-	/* minimum of the first, the last and the current minute */
+	/* minimum resident memory in the first, the last and the current minute */
 	double rss_most, low_first, low_before, low;
 	uint64_t minute;
 	/* TCP memory at the start, its growth, and memory of responses, in bytes */
@@ -247,8 +247,8 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * The windows of the last ten minutes grow to a bound that is judged at the end. Unread
-	 * responses are held until the timeout, and counted.
+	 * The windows of the last ten minutes grow to a bound that is judged at the end. Memory of
+	 * unread responses is kept until the timeout, and a metric of the exporter counts it.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -333,7 +333,10 @@ static void start(struct soak *s)
 		s->churn[4] = churn_hotplug(done);
 }
 
-/* The task sleeps while it is read, so that its count and the page are of the same time. */
+/*
+ * The task sleeps while its dispatches are read, so that this count and the page of metrics belong
+ * to the same time.
+ */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
 	uint64_t count;
@@ -354,7 +357,10 @@ static double lost(const struct page *page)
 	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"recursion_misses\"}");
 }
 
-/* The first and the last dispatch may be on either side of the comparison. */
+/*
+ * The exporter may or may not have counted the first and the last dispatch, so a difference of two
+ * is allowed.
+ */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
 	double least = ran - losses - 2, init = load_init_schedstat().count - s->init;
@@ -387,7 +393,10 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		s->faults.fell, s->faults.vanished);
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
-	/* The current minute may have just begun. */
+	/*
+	 * Use the lower minimum of the previous and the current minute, because the current minute
+	 * may have just begun.
+	 */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),
 		 "resident memory without kept windows and responses: at least %.1f MiB in the first "
@@ -423,7 +432,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		page_value(end, "subtick_runqueue_cgroups"));
 }
 
-/* The output also shows the waiting VM suite that the guest is alive. */
+/* This output also shows the VM suite, which waits for output, that the guest is not hung. */
 static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64

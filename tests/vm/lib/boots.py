@@ -40,7 +40,7 @@ ONLY = {
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
-    # Only a reboot ends lockdown.
+    # The suite lockdown runs last, because only a reboot ends the kernel's lockdown.
     "disturbed": ["serve", "lockdown", "log"],
     **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
@@ -52,8 +52,7 @@ LIVE = {
 }
 
 # Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
-# runs these tests, and ./check reports them as omitted. The remaining tests of two guests take at most 6
-# minutes.
+# runs these tests, and ./check reports them as omitted. The other live tests take at most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "noise_rtla", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 

@@ -182,7 +182,7 @@ def watch(process, timeout_s, silence_s, on_line):
             if kvm.BROKE.search(line):
                 return KVM_BROKE
             if FATAL.search(line) and not fatal_at:
-                # Read on for a while, to include the stack trace.
+                # After a fatal kernel message, read the console for some more seconds, to include the stack trace.
                 fatal_at = time.monotonic()
     return None
 

@@ -40,7 +40,7 @@ class Tally:
 
 
 def column(suite):
-    """Command of a live test: live/load_duty and live/load_ipi belong to load."""
+    """Name of the subtick command that a live test tests: "load" for live/load_duty and live/load_ipi."""
     return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 

@@ -194,8 +194,9 @@ packages_refuse() {
 	exit 1
 }
 
-# Prints the path of a bpftool that works. Ubuntu's wrapper fails if the running kernel is not the packaged one
-# (containers, custom kernels), although every version generates the same skeletons.
+# Prints the path of a bpftool that works. Ubuntu's wrapper of bpftool fails if the running kernel is not Ubuntu's
+# packaged kernel (containers, custom kernels). Any version of bpftool works, because all versions generate the same
+# skeletons.
 packages_bpftool() {
 	local tool
 

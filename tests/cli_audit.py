@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks of audit's loads and of its repetition of the paper, for tests/suites/cli; and of an example of the library."""
+"""Checks for tests/suites/cli: the loads of audit, audit --paper, and an example program of the library."""
 import json
 import os
 import re
@@ -64,7 +64,7 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """Runs "ticks" with one allowed core, where the reader itself is the load."""
+    """Runs "audit ticks" on one allowed core, so that the process that reads /proc/stat is itself the load."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Real containers for a suite: containerd by its CRI, podman, docker; no registry, nothing left behind.
+"""Runs real containers for a suite with containerd (by its CRI), podman and docker.
 
-A suite runs itself again in PID and mount namespaces of its own: shims, monitors and containers end with the
-first process there, and every directory that the runtimes write is a tmpfs of that namespace."""
+No registry is used, and everything is removed at the end. A suite runs itself again in separate PID and mount
+namespaces. Shims, monitors and containers end with the first process of the PID namespace, and every directory that the
+runtimes write is a tmpfs of the mount namespace.
+"""
 import contextlib
 import hashlib
 import io
@@ -21,7 +23,8 @@ BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
 # Directories that runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# Script in the namespaces. A shell is the first process, because it reaps orphans of containers.
+# Script in the namespaces. A shell is the first process of the namespace, because it reaps orphaned processes of
+# containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done
@@ -291,7 +294,7 @@ class Containerd:
 
 
 class Podman:
-    """podman for a with block; its containers are removed."""
+    """podman for a with block; containers that podman started are removed."""
 
     def __init__(self):
         if not shutil.which("podman"):
@@ -318,7 +321,7 @@ class Podman:
 
 
 class Docker:
-    """dockerd for a with block, without a network; its containers are removed."""
+    """dockerd for a with block, without a network; containers that dockerd started are removed."""
 
     def __init__(self):
         for program in ("dockerd", "docker"):

@@ -62,7 +62,7 @@ def usable():
 
 
 class Failed(RuntimeError):
-    """A command inside a root failed; the text has the end of its output."""
+    """Raised if a command inside a root fails; the text has the last lines of the command's output."""
 
 
 class Root:
@@ -147,7 +147,7 @@ class Root:
 
 
 class Roots:
-    """Keeps at most one root at a time, made at the first check that needs it."""
+    """Keeps at most one root at a time. A root is made when the first check needs it."""
 
     def __init__(self):
         self.root = None

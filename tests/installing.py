@@ -34,7 +34,8 @@ PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "instal
 
 
 class Tree:
-    """Context manager: both scripts in a separate folder, with the commands that they call."""
+    """Context manager: copies of quickstart and check in a separate folder, with fakes of the commands that these
+    scripts call."""
 
     def __enter__(self):
         self.top = tempfile.mkdtemp(prefix="subtick-installing-")
@@ -60,7 +61,7 @@ class Tree:
                         "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache", **env}}
 
     def run(self, *command, status=0, **env):
-        """Runs without a terminal. Returns (exit code, lines of both outputs)."""
+        """Runs without a terminal. Returns the exit code, and the lines of standard output and standard error."""
         done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=120, check=False, **self._options(status, **env))
         return done.returncode, done.stdout.splitlines()
@@ -82,7 +83,7 @@ class Tree:
 
 
 def in_order(lines, wanted):
-    """First line of @wanted that is missing from @lines in this order."""
+    """Returns the first line of @wanted that is missing from @lines or in the wrong order."""
     rest = iter(lines)
     return next((line for line in wanted if line not in rest), None)
 

@@ -25,7 +25,7 @@ import apt  # noqa: E402
 
 # Last Debian release with kubelet.
 SUITE = "bookworm"
-# Directories that kubelet writes, in addition to containerd's.
+# Directories that kubelet writes, in addition to the directories of containerd.
 PLACES = (*containers.PLACES, "/var/lib/kubelet", "/var/lib/cni")
 NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"

@@ -11,8 +11,8 @@ import signal
 import subprocess
 import tempfile
 
-# Runs in its own mount and PID namespace; $1 is the root, the rest is the command. The container runtime may
-# change the root directory, the container may not.
+# Script that runs in a separate mount and PID namespace. $1 is the root directory, the other arguments are the command.
+# The container runtime may change the root directory, the container may not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -28,7 +28,7 @@ exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root
 
 
 def libraries(program):
-    """Files that the dynamic loader needs. The real image has a static program."""
+    """Shared libraries that the dynamic loader needs to start the program. The real image has a static program."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 

@@ -234,7 +234,7 @@ def check_pipelined():
 
 
 def check_talkers():
-    """A client that keeps sending after its request uses no memory."""
+    """A client that keeps sending after its request uses no more memory of the exporter."""
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
@@ -262,8 +262,8 @@ def open_stream(server):
 
 
 def check_never_read():
-    """Opens the maximum number of streams with clients that never read: one stream is replaced, then all are
-    closed and counted."""
+    """Opens the maximum number of streams with clients that never read. A new stream replaces one of them, then all of
+    them are closed and counted."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -343,8 +343,9 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # the next window
-            # A reader has 250 ms before it can be replaced. An exporter that was preempted answers all readers at the
-            # same time, so wait until it has answered, and then 250 ms.
+            # A client has 250 ms to read its response before the exporter may close its connection for another client.
+            # An exporter that was preempted answers all readers at the same time, so wait until it has answered, and
+            # then 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests HTTP with a strict client, and with clients that hold resources."""
+"""Tests HTTP with a client that detects every deviation, and with clients that occupy connections and memory."""
 import contextlib
 import os
 import re
@@ -189,7 +189,8 @@ def unread(server, request, number, room=2048):
 
 
 def check_unread():
-    """Clients that read nothing use at most the memory limits of process and kernel, and scrapes continue."""
+    """With clients that read nothing, the memory of the process and of the kernel stays within its limits, and scrapes
+    continue."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
         with open(os.path.join(folder, "big.html"), "wb") as file:

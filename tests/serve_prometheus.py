@@ -27,7 +27,7 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Makes three network namespaces, each one hop away; always removed."""
+    """Makes three network namespaces, each connected to this one by a link; they are always removed."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -56,8 +56,8 @@ def namespaces():
 
 
 def native_settings():
-    """(flags, scrape settings) that enable native histograms in the installed Prometheus. 3.8 has a setting,
-    and 3.9 ignores the flag."""
+    """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
+    has a setting, and 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -109,7 +109,7 @@ def fleet(*args, each=((),) * NODES, native=False):
 
 
 def wait_scraped(query, collector, after):
-    """Waits until every exporter was scraped with a window that ended after that time."""
+    """Waits until Prometheus has scraped from every exporter a window that ended after the given time."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
     deadline = time.time() + tap.PATIENCE
     while True:
@@ -296,7 +296,7 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. No row if
+    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. Returns no row if
     other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())

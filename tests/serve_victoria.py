@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""VictoriaMetrics scrapes the exporter: it stores every sample, and accepts our rules."""
+"""VictoriaMetrics scrapes the exporter, stores every sample, and accepts our Prometheus rules."""
 import contextlib
 import json
 import re

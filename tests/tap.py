@@ -12,7 +12,7 @@ PATIENCE = 180
 
 
 class Skip(Exception):
-    """Raised by a check that cannot run here; its text is the reason."""
+    """Raised by a check that cannot run on this machine; the text of the exception is the reason."""
 
 
 def top():

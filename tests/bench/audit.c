@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Effect of reading /proc/stat thousands of times a second on its figures and on the true load. */
+/*
+ * Measures how reading /proc/stat thousands of times a second changes the figures in /proc/stat and
+ * the true load.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How well crit repeats: the spread of its figures over 20 runs per engine, and the clock's cost. */
+/*
+ * Measures the repeatability of crit: the spread of its figures over 20 runs per engine, and the
+ * cost of reading the clock.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -291,7 +291,10 @@ int main(int argc, char **argv)
 {
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
-	/* Check first: the kernel frees our own programs only some time after we close them. */
+	/*
+	 * Check for programs of other processes first, because the kernel frees our own BPF
+	 * programs only some time after we close them.
+	 */
 	bool fit = bench_machine_fit();
 	int rc;
 

@@ -87,7 +87,10 @@ static bool holds_bpf(pid_t pid)
 	return found;
 }
 
-/* Starts a tool and waits until it measures. 0 if it is not installed or does not start. */
+/*
+ * Starts a tool and waits until the tool measures. Returns 0 if the tool is not installed or does
+ * not start.
+ */
 static pid_t tool_start(const struct variant *variant)
 {
 	pid_t pid = fork();

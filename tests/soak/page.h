@@ -34,7 +34,10 @@ struct page_faults {
 	size_t sums;	 /* number of counters whose sum over all series decreased */
 };
 
-/* Adds the violations from @was to @now, and prints them. */
+/*
+ * Compares the page @now with the earlier page @was, adds the violations to the counts, and prints
+ * them.
+ */
 void page_compare(const struct page *was, const struct page *now, struct page_faults *faults);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the exporter for a long time beside short-lived cgroups, tasks and clients. In a guest a CPU
- * goes offline and the clock is set. Counters and sums must not fall, memory and descriptors must
- * not grow, and every lost dispatch must be counted as lost.
+ * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
+ * guest a CPU goes offline and the clock is set. Counters and sums must not fall, memory and
+ * descriptors must not grow, and every lost dispatch must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -130,7 +130,7 @@ static void step_clock(struct soak *s)
 		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
 }
 
-/* Reason why there was no answer, from the exporter's own counters. */
+/* Returns the reason why the exporter did not answer, from counters of the exporter. */
 static void note_unanswered(struct soak *s, const struct page *now, const char *why)
 {
 	static const char *const series[] = {
@@ -247,8 +247,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * The windows of the last ten minutes grow to a bound that is judged at the end. Memory of
-	 * unread responses is kept until the timeout, and a metric of the exporter counts it.
+	 * The memory of windows of the last ten minutes grows to a bound, which is judged at the
+	 * end. Memory of unread responses is kept until the timeout, and a metric of the exporter
+	 * counts it.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -321,7 +322,7 @@ static void start(struct soak *s)
 	s->serve = live_start(serve_args, &s->serve_fd);
 	scrape_wait(PORT);
 	s->steady = churn_steady(s->cgroup);
-	/* Windows end every 0.5 s, so the cgroup has its series now. */
+	/* Windows end every 0.5 s, so the exporter has a series of the cgroup now. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
 	s->tcp = tcp_bytes();

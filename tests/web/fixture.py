@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
+"""Fake of `subtick serve` for tests: serves the page's files, made-up reports as JSON, and an event stream.
 
 usage: fixture.py --web DIR [--traces DIR] [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
-Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
+Prints its port on 127.0.0.1, and exits at the end of its standard input.
 """
 import argparse
 import gzip
@@ -63,7 +63,7 @@ def load(options, at):
         cpus.append(row)
     quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
-    # Differs from the real threshold, to test that the page uses the threshold of the report.
+    # wrong_ratio differs from the real threshold, to test that the page uses the threshold in the report.
     return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
             "notes": ["figures of a fixture", "<b>not</b> markup"],
             "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,

@@ -14,7 +14,7 @@
 
 #define MAX_WORDS 32
 #define POLL_MS	  500
-/* A command has attached its programs if it uses no CPU time for this long. */
+/* A command counts as attached if it uses no CPU time for this long. */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200
 #define SAYS	    "/tmp/cost-says"

@@ -13,9 +13,9 @@
 
 #define COST_MAX_EVENTS	  128
 /*
- * Operations that exceed the most frequent value by this much, or are 100 below it, are left out of
- * the mean. In these operations the kernel took another path, such as a tick. The difference
- * between two paths within one BPF program is smaller.
+ * Operations that take this many instructions more than the most frequent value, or 100 less, are
+ * excluded from the mean. During the excluded operations the kernel did additional work, such as a
+ * tick. The difference between two paths within one BPF program is smaller.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 600

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What bench-cost printed in a guest, and tables of it."""
+"""Parses the figures that bench-cost printed in a guest, and formats them as tables."""
 
 import json
 import math
@@ -72,7 +72,7 @@ class Found:
             self.whys.setdefault(name, []).append(rest[0])
 
     def set_of(self, events):
-        """The name of the set with these events; a new one if there is none."""
+        """Name of the set that contains exactly these tracepoints; adds a new set if there is none."""
         for name, known in self.events.items():
             if known == events:
                 return name

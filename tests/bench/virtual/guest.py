@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a guest in virtual time, runs bench-cost in it and reads its figures."""
+"""Boots a guest in virtual time, runs bench-cost in the guest and reads the figures of bench-cost."""
 
 import re
 

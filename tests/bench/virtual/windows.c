@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an operation on CPU 1, measured on CPU 0. The processors of the guest take turns on one host thread, and
- * the clock counts the instructions of both. CPU 0 executes windows with a constant number of instructions. The excess of
- * a window is the work of CPU 1.
+ * Instructions of an operation on CPU 1, measured on CPU 0. The two processors of the guest take
+ * turns on one host thread, and the guest's clock counts the instructions of both processors. CPU 0
+ * executes windows with a constant number of instructions. The excess of a window is the work of
+ * CPU 1.
  */
 #include "cost.h"
 
@@ -26,7 +27,10 @@
 /* Passes per window; a pass is about 4000 instructions. */
 #define PASSES 25
 #define LOOPS  2000
-/* Longer than a window, so that a window has at most one operation. */
+/*
+ * Period of operations in ns. It is longer than a window, so that a window has at most one
+ * operation.
+ */
 #define PERIOD_NS 230000
 /*
  * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that
@@ -54,7 +58,10 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/* Starts the operation once per window; NULL if it happens every PERIOD_NS by itself. */
+	/*
+	 * Starts the operation once per window. NULL if a timer starts the operation every
+	 * PERIOD_NS.
+	 */
 	void (*kick)(struct source *source);
 };
 
@@ -90,7 +97,7 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Measures windows and skips those without an operation. */
+/* Measures windows, and skips windows without an operation. */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Workloads, and the instructions of one operation of each. */
+/* Runs the workloads, and measures the instructions of single operations. */
 #include "cost.h"
 
 #include <arpa/inet.h>
@@ -110,7 +110,7 @@ static int time_singles(int out, int in, double *took, size_t nr)
 	return 0;
 }
 
-/* Starts two processes on CPU 1. One of them measures. */
+/* Starts two processes on CPU 1. One of the two processes measures the operations. */
 static int run_pair(double *took, size_t nr)
 {
 	int there[2], back[2], status;

@@ -27,7 +27,7 @@ BOOTS = {b.name: b for b in (
     Boot("incident1", smp=2, icount=3, devices=("edu",), cgroup="v1",
          says="virtual time, 2 processors, 8 ns an instruction, cgroup v1"),
 )}
-# Boots of `run --incidents`, then those of `run --truth`. tests/truth/meson.build has the tests of each.
+# Boots of `run --incidents`, then boots of `run --truth`. tests/truth/meson.build lists the tests of each boot.
 INCIDENTS = [name for name in BOOTS if name.startswith("incident")]
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not in INCIDENTS]
 

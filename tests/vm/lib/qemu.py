@@ -25,8 +25,8 @@ CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
 # without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
 # kernel skips this check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Console silence that counts as a hang. Longer than the limit of a suite (guest/lib/tap.sh, LIMIT_S of run),
-# because a suite may print only at its end.
+# Console silence that counts as a hang. This time is longer than the time limit of a suite (guest/lib/tap.sh, LIMIT_S
+# of run), because a suite may print nothing before its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
@@ -89,7 +89,8 @@ def virtual_time_arguments(arch, boot):
     # sleep=off: an idle guest jumps to its next timer. The RTC must not depend on the host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
-    # Use a CPU model that is equal in every QEMU, with a counter of 62.5 MHz; `max` varies.
+    # Use a CPU model that is the same in every version of QEMU, with a counter of 62.5 MHz. The model `max` differs
+    # between versions.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"

@@ -95,7 +95,7 @@ static const struct runq_choice runq_choices[] = {
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };
 
-/* @load: loaded programs of load that share the switch program; NULL: none. */
+/* @load: loaded programs of load, whose switch program runq shares; NULL if load is not loaded. */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
 		     unsigned int cpus, const struct core *load)
 {

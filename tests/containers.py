@@ -23,8 +23,8 @@ BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
 # Directories that runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# Script in the namespaces. A shell is the first process of the namespace, because it reaps orphaned processes of
-# containers.
+# Script that runs first in the new namespaces. A shell is the first process of the namespace, because it reaps orphaned
+# processes of containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done

@@ -18,7 +18,7 @@ HOST = b"Host: localhost\r\n"
 
 
 class Client:
-    """Client that reads every byte of every response. Any deviation from HTTP is an error."""
+    """Client that reads every byte of every response. The client raises an error if a response deviates from HTTP."""
 
     def __init__(self, server):
         self.socket, self.text = server.dial(), b""

@@ -38,7 +38,8 @@ struct outcome {
 	/* Results of the first core. */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
-	double between;		  /* share of latencies between expiry and handler */
+	/* share of latencies that lie between the timer's expiry and its handler */
+	double between;
 	struct wake_calibration calibration;
 };
 
@@ -237,7 +238,7 @@ static double round_trips(int to, int from)
 	return (double)(clock_mono_ns() - start) / IDLE_OPS;
 }
 
-/* Empty programs on the events of the passive source. */
+/* Attaches empty BPF programs to the tracepoints of the passive source. */
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();

@@ -112,7 +112,10 @@ static void check(const char *text)
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
-	/* Labels from any name: no line break, and quotes only behind a backslash. */
+	/*
+	 * Labels made from any name contain no line break, and contain quotes only after a
+	 * backslash.
+	 */
 	labels = labels_new(&label, 1);
 	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));
 	for (char *p = labels->data + 3; p[1]; p++) {

@@ -138,7 +138,7 @@ static void check_csv(const struct report *report, const struct names *names)
 
 	FUZZ_CHECK(buf);
 	for (size_t row = 0; row < names->nr; row++) {
-		/* time, window, source, check, task, idle, detail, fix */
+		/* columns: time, window, source, check, task, idle, detail, fix */
 		for (size_t col = 0; col < 8; col++) {
 			char *shown = utf8_printable(names->name[col == 2 ? 0 : row], 0);
 

@@ -102,7 +102,7 @@ double page_sum(const struct page *page, const char *name)
 	return sum_of(page, name, strlen(name));
 }
 
-/* Series of cgroups and of blame may end. */
+/* Series of cgroups and of pairs of cgroups (blame) may end. */
 static bool may_end(const struct page_sample *sample)
 {
 	static const char runq[] = "subtick_runqueue_";

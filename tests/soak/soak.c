@@ -37,8 +37,9 @@
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak above the minimum of the first minute. A delayed window contains all cgroups that
- * ended during the delay. The exporter returns free memory to the kernel with every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A delayed window contains
+ * all cgroups that ended during the delay. The exporter returns free memory to the kernel with
+ * every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -459,7 +460,10 @@ int main(void)
 		live_fail_all("SUBTICK_SOAK_SECONDS must be %d or more", SHORTEST_SECONDS);
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
-	/* Only this process has real-time priority. The child processes have normal priority. */
+	/*
+	 * Only the test process itself has real-time priority. The child processes have normal
+	 * priority.
+	 */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);
 	s.init = load_init_schedstat().count;

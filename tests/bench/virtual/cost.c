@@ -183,7 +183,7 @@ static void clear_cpu1(void)
 	}
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
-	/* Per-CPU kernel threads cannot move. */
+	/* Per-CPU kernel threads cannot be moved to another CPU. */
 	while (proc && (entry = readdir(proc)))
 		if (atoi(entry->d_name) > 0)
 			sched_setaffinity(atoi(entry->d_name), sizeof(one), &one);

@@ -135,8 +135,8 @@ static int run_pair(double *took, size_t nr)
 
 /*
  * Two processes on CPU 1 send a byte back and forth through pipes; each round trip has two context
- * switches. CPU 0 sleeps. Several pairs of processes, because a program may treat tasks
- * differently.
+ * switches. CPU 0 sleeps. Several pairs of processes are measured, because a BPF program may treat
+ * some tasks differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {

@@ -114,8 +114,8 @@ def command_line(entry, boot, initrd, settings, scratch):
     command = machine_arguments(entry.arch, boot)
     if boot.idle_states:
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
-    # Show only fatal kernel messages on the console, because other messages could split a result line. An
-    # oops raises the log level itself. The suite `log` reads the other messages.
+    # Show only fatal kernel messages on the console, because other messages could split a result line. At an oops the
+    # kernel itself raises the console's log level. The suite `log` reads the other messages.
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
     words += boot.words

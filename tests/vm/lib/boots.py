@@ -33,7 +33,8 @@ TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not i
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# Suites (ONLY) and live tests (LIVE) of boots other than "base". Tests whose result cannot change in another boot of the same kernel are omitted.
+# Suites (ONLY) and live tests (LIVE) of boots other than "base". Tests whose result cannot change in another boot of
+# the same kernel are omitted.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],

@@ -3,8 +3,8 @@
 # Packages for the build, the tests and the virtual machines, and the installation of missing
 # packages.
 #
-# Sourced by quickstart and check. Names are for Debian 12, 13 and sid and Ubuntu 24.04; packages_names
-# handles the differences. One call of dpkg-query checks all packages, which takes some hundredths of a
+# The scripts quickstart and check source this file. Names are for Debian 12, 13 and sid and Ubuntu 24.04;
+# packages_names handles the differences. One call of dpkg-query checks all packages, which takes some hundredths of a
 # second if nothing is missing.
 
 # shellcheck disable=SC2034 # the lists are for those who source this file
@@ -42,7 +42,8 @@ CONTAINER_PACKAGES=(containerd podman runc busybox-static curl golang-go)
 # shellcheck disable=SC2034
 KUBELET_PACKAGES=(containernetworking-plugins libzstd-dev debian-archive-keyring)
 
-# Compiler for the other architecture. vm-all also needs packages to build a kernel, foreign an emulator.
+# Compiler for the other architecture (arm64 or x86-64). The suite vm-all also needs packages to build a kernel, and the
+# suite foreign needs an emulator.
 case $(uname -m) in
 aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
 *) CROSS_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
@@ -57,7 +58,7 @@ die() {
 	exit 1
 }
 
-# Prints debian or ubuntu if the package names above are valid on this system, nothing otherwise.
+# Prints debian or ubuntu if the package names above are valid on this system, else nothing.
 packages_distribution() {
 	local os_release=${OS_RELEASE:-/etc/os-release}
 
@@ -66,7 +67,7 @@ packages_distribution() {
 		# shellcheck disable=SC1090
 		. "$os_release"
 		case "${ID:-}-${VERSION_ID:-}" in
-		# sid has no VERSION_ID.
+		# Debian sid has no VERSION_ID in os-release.
 		debian-12 | debian-13 | debian-) echo debian ;;
 		ubuntu-24.04) echo ubuntu ;;
 		esac
@@ -74,22 +75,23 @@ packages_distribution() {
 }
 
 # Prints missing commands of the suite web. Checks commands, not packages: npm is often not from the
-# distribution, and Ubuntu's chromium is a snap, which a headless test cannot use. Without them the suite is
-# skipped.
+# distribution, and Ubuntu's chromium is a snap, which a headless test cannot use. Without these commands the suite web
+# is skipped.
 packages_web() {
 	[ "$(packages_distribution)" = debian ] || return 0
 	command -v chromium >/dev/null || echo chromium
 	command -v npm >/dev/null || echo npm
 }
 
-# packages_names DISTRIBUTION PACKAGE...: the names of the packages in that distribution.
+# packages_names DISTRIBUTION PACKAGE...: prints the names that the packages have in that distribution.
 packages_names() {
 	local distribution=$1 package
 	shift
 
 	for package; do
 		case $distribution-$package in
-		# A wrapper in -common runs the tool of -generic; the same for perf.
+		# On Ubuntu, linux-tools-common has a wrapper for bpftool and perf, which runs the program of
+		# linux-tools-generic.
 		ubuntu-bpftool | ubuntu-linux-perf) printf '%s\n' linux-tools-common linux-tools-generic ;;
 		*) printf '%s\n' "$package" ;;
 		esac
@@ -118,7 +120,7 @@ packages_as_root() {
 }
 
 # packages_progress WHAT: shows apt's status lines (dlstatus:1:12.3:text, pmstatus:name:45.6:text) or ninja's
-# ([3/14] text) in per cent. A terminal gets one line that changes; otherwise each phase has two lines.
+# ([3/14] text) in per cent. On a terminal one line is updated; without a terminal each phase prints two lines.
 packages_progress() {
 	local kind percent phase total shown=none half
 
@@ -192,8 +194,9 @@ packages_refuse() {
 	exit 1
 }
 
-# Prints a bpftool that works. Ubuntu's wrapper fails if the running kernel is not the packaged one
-# (containers, custom kernels), although every version generates the same skeletons.
+# Prints the path of a bpftool that works. Ubuntu's wrapper of bpftool fails if the running kernel is not Ubuntu's
+# packaged kernel (containers, custom kernels). Any version of bpftool works, because all versions generate the same
+# skeletons.
 packages_bpftool() {
 	local tool
 

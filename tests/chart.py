@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Renders the subset of Helm's templates that our chart uses. Anything else is an error."""
+"""Renders the subset of Helm's templates that our chart uses. A template action outside this subset is an error."""
 import json
 import os
 import re
@@ -53,7 +53,8 @@ def evaluate(text, scope):
 
 
 def template(text, scope):
-    """Expands range … end, with … end and values. The chart has no deeper nesting."""
+    """Expands range … end, with … end and values. Blocks nested more deeply are not supported, because the chart has
+    none."""
     out, at, loop = [], 0, None
     for tag in TAG.finditer(text):
         before = text[at:tag.start()]

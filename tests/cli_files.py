@@ -21,7 +21,8 @@ def check_pipe_interrupted():
                      ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
                      ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
             child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Send several signals, because the first signal may end a measurement before the wait.
+            # Send SIGINT repeatedly, because the first SIGINT may only end a measurement that precedes the wait for the
+            # pipe.
             end = time.monotonic() + tap.PATIENCE
             while child.poll() is None and time.monotonic() < end:
                 time.sleep(1)

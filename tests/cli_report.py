@@ -14,7 +14,7 @@ from cli_run import SUBTICK, run
 
 
 def windows(text):
-    """Windows that a report embeds."""
+    """Windows in the JSON that is embedded in a report's HTML."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])["windows"]
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Real containers for a suite: containerd by its CRI, podman, docker; no registry, nothing left behind.
+"""Runs real containers for a suite with containerd (by its CRI), podman and docker.
 
-A suite runs itself again in PID and mount namespaces of its own: shims, monitors and containers end with the
-first process there, and every directory that the runtimes write is a tmpfs of that namespace."""
+No registry is used, and everything is removed at the end. A suite runs itself again in separate PID and mount
+namespaces. Shims, monitors and containers end with the first process of the PID namespace, and every directory that the
+runtimes write is a tmpfs of the mount namespace.
+"""
 import contextlib
 import hashlib
 import io
@@ -21,7 +23,8 @@ BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
 # Directories that runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# Script in the namespaces. A shell is the first process, because it reaps orphans of containers.
+# Script that runs first in the new namespaces. A shell is the first process of the namespace, because it reaps orphaned
+# processes of containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done
@@ -30,7 +33,8 @@ shift
 """
 # Environment variable with the file descriptor of init's tasks.
 INIT_TASKS = "SUBTICK_INIT_TASKS"
-# Two endless tasks that switch all the time on any number of cores.
+# Shell command with two endless tasks, connected by a pipe. Each task waits for the other, so they switch on any number
+# of cores.
 SWITCHING = ["sh", "-c", "busybox yes | busybox cat >/dev/null"]
 CONTAINERD_CONFIG = """version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -90,7 +94,8 @@ def versions():
 
 
 def remove_cgroups(name):
-    """Removes a cgroup and its descendants from every hierarchy. Its tasks have been killed."""
+    """Removes a cgroup and its descendants from every hierarchy. The tasks of the cgroup must have been killed before.
+    """
     deadline = time.time() + 10
     tops = [os.path.join(root, name) for root in hierarchies()]
     while any(os.path.isdir(top) for top in tops) and time.time() < deadline:
@@ -103,7 +108,8 @@ def remove_cgroups(name):
 
 @contextlib.contextmanager
 def cgroup_parent(name):
-    """Name of the parent of all cgroups of a suite. This parent and podman's parents are always removed."""
+    """Name of the parent of all cgroups of a suite. This parent cgroup and the parent cgroups that podman creates are
+    always removed."""
     had = any(os.path.isdir(os.path.join(root, "libpod_parent")) for root in hierarchies())
     try:
         yield
@@ -115,7 +121,7 @@ def cgroup_parent(name):
 
 @contextlib.contextmanager
 def mount_points(places):
-    """Removes cgroups that did not exist before."""
+    """Removes cgroups that were created during the suite."""
     absent = [place for place in places if not os.path.isdir(place)]
     try:
         yield
@@ -288,7 +294,7 @@ class Containerd:
 
 
 class Podman:
-    """podman for a with block; its containers are removed."""
+    """podman for a with block; containers that podman started are removed."""
 
     def __init__(self):
         if not shutil.which("podman"):
@@ -315,7 +321,7 @@ class Podman:
 
 
 class Docker:
-    """dockerd for a with block, without a network; its containers are removed."""
+    """dockerd for a with block, without a network; containers that dockerd started are removed."""
 
     def __init__(self):
         for program in ("dockerd", "docker"):

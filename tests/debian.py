@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """New roots of Debian releases, made with mmdebstrap, and commands that run inside.
 
-A root lies in a temporary directory that is removed however the program ends. With SUBTICK_ROOTS=FOLDER
-roots stay in that folder and are used again: for people who work on a test. Mirror, proxy and the like
-are those of this machine's apt.
+A root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER roots are
+kept in that folder and reused, which saves time while a test is developed. Roots use the mirror and proxy settings of
+this machine's apt.
 """
 import os
 import shutil
@@ -20,7 +20,7 @@ import tap  # noqa: E402
 SETTINGS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until", "Acquire::Retries")
 ENVIRONMENT = ["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-# The mounts and all processes inside end with the namespace.
+# The mounts and all processes in the root end with the mount and PID namespaces.
 ENTER = """
 mount --bind "$1" "$1"
 for dir in proc sys dev; do mount --rbind "/$dir" "$1/$dir"; done
@@ -62,7 +62,7 @@ def usable():
 
 
 class Failed(RuntimeError):
-    """A command inside a root failed; the text has the end of its output."""
+    """Raised if a command inside a root fails; the text has the last lines of the command's output."""
 
 
 class Root:
@@ -147,7 +147,7 @@ class Root:
 
 
 class Roots:
-    """Keeps at most one root at a time, made at the first check that needs it."""
+    """Keeps at most one root at a time. A root is made when the first check needs it."""
 
     def __init__(self):
         self.root = None

@@ -30,8 +30,8 @@ def tasks_of(path):
 
 
 def dispatches(pids):
-    """Number of switches to these tasks. The tasks are not running, so this equals the number of switches
-    away from them."""
+    """Number of switches to these tasks. While the tasks do not run, this number equals the number of switches away
+    from the tasks."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -66,7 +66,7 @@ def stopped(pids):
 
 
 def settled(server):
-    """Counters after a window that starts after now."""
+    """Counters of the exporter after the end of a window that starts after this call."""
     ended = server.metrics()[WINDOWS]
     # Wait for the end of the current and the next window.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
@@ -84,9 +84,9 @@ def arrivals(pids):
 
 
 def await_cores(groups):
-    """Waits until the tasks of each group were dispatched several times after a wait, because tracers miss a
-    wait that started before them. A group may wait long: beside four busy tasks a container once waited 3 s.
-    """
+    """Waits until the tasks of each group were dispatched several times, because a tracer misses a wait that began
+    before the tracer was attached. This may take long: on a machine with four busy tasks a container once waited 3 s
+    for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")

@@ -64,7 +64,7 @@ class Server:
 
     def __exit__(self, *_):
         stop(self.child)
-        # A build with sanitizers prints its findings there.
+        # A build with sanitizers prints its findings to this log.
         found = re.search(r"^.*(Sanitizer:|runtime error:).*$", self.text(), re.M)
         if found:
             print("#", self.text().replace("\n", "\n# "))
@@ -135,7 +135,7 @@ def cgroup_root():
 
 
 def remove_cgroup(path):
-    """Removes a cgroup. Its tasks have been killed, but may need time to exit."""
+    """Removes a cgroup. The tasks of the cgroup have been killed, but may need time to exit."""
     for _ in range(100):
         with contextlib.suppress(OSError):
             os.rmdir(path)

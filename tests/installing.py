@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. Its normal output is not shown.
+# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. The normal output of apt-get is not shown.
 APT_GET = """#!/bin/sh
 echo "Reading package lists..."
 status() { for percent in 0 9.5 20.25 37 60 80 99 100; do echo "$1:name:$percent:text" >&3; done; }
@@ -34,7 +34,8 @@ PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "instal
 
 
 class Tree:
-    """Context manager: both scripts in a separate folder, with the commands that they call."""
+    """Context manager: copies of quickstart and check in a separate folder, with fakes of the commands that these
+    scripts call."""
 
     def __enter__(self):
         self.top = tempfile.mkdtemp(prefix="subtick-installing-")
@@ -60,7 +61,7 @@ class Tree:
                         "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache", **env}}
 
     def run(self, *command, status=0, **env):
-        """Runs without a terminal. Returns (exit code, lines of both outputs)."""
+        """Runs without a terminal. Returns the exit code, and the lines of standard output and standard error."""
         done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=120, check=False, **self._options(status, **env))
         return done.returncode, done.stdout.splitlines()
@@ -82,7 +83,7 @@ class Tree:
 
 
 def in_order(lines, wanted):
-    """First line of @wanted that is missing from @lines in this order."""
+    """Returns the first line of @wanted that is missing from @lines or in the wrong order."""
     rest = iter(lines)
     return next((line for line in wanted if line not in rest), None)
 
@@ -123,10 +124,10 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # The build counts as a result: setup, build, suite.
+        # The expected three results are the setup of the build, the build, and the suite.
         if code or missing or lines[-1] != "3 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
-        # The estimate follows the packages; ./check computes the minutes.
+        # The estimated duration is printed after the list of packages.
         first = lines[lines.index(PACKAGES[-1]) + 1] if PACKAGES[-1] in lines else ""
         if not re.fullmatch(r"the first time here; without arguments it takes about \d+ minutes on two quiet cores", first):
             yield f"the first time it does not say how long: {first!r}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A real kubelet without a cluster: built from Debian's source package, on containerd, with pods from files.
 
-Everything that it writes is in the namespaces of containers.run_inside, and its cgroups are below the parent that is
-removed there."""
+All files that kubelet writes are in the namespaces of containers.run_inside, and its cgroups are below the parent
+cgroup that containers.run_inside removes."""
 import contextlib
 import http.client
 import json
@@ -25,7 +25,7 @@ import apt  # noqa: E402
 
 # Last Debian release with kubelet.
 SUITE = "bookworm"
-# Directories that kubelet writes, in addition to containerd's.
+# Directories that kubelet writes, in addition to the directories of containerd.
 PLACES = (*containers.PLACES, "/var/lib/kubelet", "/var/lib/cni")
 NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"

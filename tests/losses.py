@@ -8,7 +8,8 @@ MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end
 
 
 def read():
-    """Help texts by key; for each list its (member, key, "KERNEL", "USER" or "")."""
+    """Returns a dict from key to help text, and for each list of losses its tuples (member, key, and "KERNEL", "USER"
+    or "")."""
     with open(PATH, encoding="utf-8") as text:
         code = re.sub(r"[ \t]*\\\n", "\n", text.read())
     lists = dict(re.findall(r"#define (\w*LOSSES)\(X\)((?:\s*X\([^)\"]*(?:\"[^\"]*\"[^)\"]*)*\))+)", code))

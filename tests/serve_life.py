@@ -231,7 +231,7 @@ def check_leaks():
                 server.get(path, headers)
         for _ in range(5):
             open_stream(server, {}).close()
-        # A stream that is closed because its client does not read.
+        # Open a stream that the exporter must close, because its client does not read.
         stalled = socket.socket()
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         stalled.connect((server.host, server.port))
@@ -273,7 +273,7 @@ def check_sighup():
             def boundaries():
                 return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
 
-            # Some of the boundaries that are counted, then all of them again.
+            # Reload with one histogram boundary (le = 1ms), then with the default boundaries.
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
             if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
                 yield f"le = 1ms: {boundaries()}, {server.text()}"
@@ -317,8 +317,8 @@ def check_config_option():
 
 @contextlib.contextmanager
 def manager(*args, wait=True):
-    """Starts an exporter with this test as service manager. Yields the exporter and a function for its next
-    message."""
+    """Starts an exporter with this test as service manager. Yields the exporter, and a function that returns the
+    exporter's next message to the service manager."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
         path = os.path.join(folder, "notify")
         ear.bind(path)
@@ -374,7 +374,7 @@ def expand(word):
 
 
 def check_unit():
-    """Works with only the system calls and capabilities that the unit allows."""
+    """The exporter works with only the system calls and capabilities that the systemd unit allows."""
     # Use the system's python3, because another user may be unable to run a python3 in a home directory.
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:
@@ -386,7 +386,7 @@ def check_unit():
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names
     caps = ",".join("+" + cap[4:].lower() for cap in dict(unit)["AmbientCapabilities"].split())
-    # The unit's StateDirectory belongs to its user.
+    # The StateDirectory of the systemd unit belongs to the user of the unit.
     with tempfile.NamedTemporaryFile("w") as names, tempfile.TemporaryDirectory(prefix="subtick-state-") as state:
         os.chown(state, 61234, 61234)
         server = Server("--history", f"{state}/history", wait=False)

@@ -26,7 +26,8 @@ exec "$@"
 
 @contextlib.contextmanager
 def pod(uid, ids):
-    """Makes a pod like the cgroupfs driver, with a task that sleeps and wakes in each container."""
+    """Makes the cgroups of a pod as kubelet's cgroupfs driver does, with a task in each container that sleeps and
+    wakes."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-kube")
     paths = [top, f"{top}/burstable", f"{top}/burstable/pod{uid}"]
     paths += [f"{paths[-1]}/{container}" for container in ids]

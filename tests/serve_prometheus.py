@@ -27,7 +27,7 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Makes three network namespaces, each one hop away; always removed."""
+    """Makes three network namespaces, each connected to this one by a link; they are always removed."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -56,8 +56,8 @@ def namespaces():
 
 
 def native_settings():
-    """(flags, scrape settings) that enable native histograms in the installed Prometheus. 3.8 has a setting,
-    and 3.9 ignores the flag."""
+    """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
+    has a setting, and 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -109,7 +109,7 @@ def fleet(*args, each=((),) * NODES, native=False):
 
 
 def wait_scraped(query, collector, after):
-    """Waits until every exporter was scraped with a window that ended after that time."""
+    """Waits until Prometheus has scraped from every exporter a window that ended after the given time."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
     deadline = time.time() + tap.PATIENCE
     while True:
@@ -163,7 +163,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Error bound: the busy time within the first and the last window is unknown."""
+        """Busy share of a CPU between two times. The first and the last window count in part, although it is unknown
+        when the CPU was busy within them."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -172,7 +173,7 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI during the with block. The list then contains its windows."""
+    """Runs the CLI during the with block. After the block, the yielded list contains the windows of the CLI."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -187,9 +188,9 @@ def cli_windows():
 
 
 def check_rates():
-    """Both windows are known to the microsecond. rate() uses the first and the last sample of its range, and
-    the exporter's time of the last update at both samples gives the window. Dividing by the rate of all
-    contexts removes the extrapolation of rate()."""
+    """Compares rates of Prometheus with the CLI over the same time. rate() uses the first and the last sample of its
+    range. The exporter's timestamps of the last update in these two samples are the begin and the end of that time.
+    Dividing by the rate of all contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -222,13 +223,14 @@ def check_rates():
 
 # ---- quantiles -----------------------------------------------------------------------------------
 
-# Bucket bounds of the CLI's histogram, 32 per octave, so that both sides interpolate in the same buckets.
+# Bucket bounds of the CLI's histogram, 32 per octave. The exporter uses the same bounds, so that Prometheus and the CLI
+# interpolate in the same buckets.
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# Two tasks, for the number of periods in each input line. One task burns 4 ms of each period. The other task
-# wakes up during the burn and waits for its end, mostly 2.6 to 3.4 ms, every twentieth time about 3.8 ms.
-# Uses a real-time class if allowed, to exclude other load.
+# Script of two tasks, which run for the number of periods in each input line. One task is busy for 4 ms of each period.
+# The other task wakes up during these 4 ms and waits until they end, mostly for 2.6 to 3.4 ms, every twentieth time for
+# about 3.8 ms. Uses a real-time class if allowed, to exclude other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -258,7 +260,8 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """Starts a process in its own cgroup and a process that it waits for. Both block until a command arrives."""
+    """Starts a process in a separate cgroup, and a second process that keeps the core busy while the first one waits.
+    Both processes block until a line arrives on their standard input."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:
@@ -293,7 +296,7 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. No row if
+    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. Returns no row if
     other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())

@@ -44,7 +44,8 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """A proxy for a with block, with the server methods that Client uses."""
+    """A proxy for a with block. It has the same methods as the exporter's class Server, so that the class Client can
+    use it."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Recordings of a directory are listed and sent after the drop of privileges, and no other file is."""
+"""After the drop of privileges the exporter lists and sends the recordings of a directory, and no other files."""
 import contextlib
 import gzip
 import json
@@ -62,7 +62,7 @@ def check_sent(server):
         status, headers, body = server.get("/api/v1/traces/new%20one.html", {"Accept-Encoding": encoding})
         if status != 200 or unpack(body) != PAGE:
             yield f"{encoding}: {status}, {len(body)} bytes"
-        # A browser must not open the file as a page of this site.
+        # A browser must download the recording instead of opening it as a page of the exporter's site.
         if not headers["Content-Disposition"].startswith("attachment") or \
                 headers["Content-Type"] != "application/octet-stream" or \
                 "default-src 'none'" not in headers["Content-Security-Policy"]:
@@ -128,7 +128,7 @@ def check_held():
         held = [line for line in body.decode().split("\n") if line.startswith("subtick_http_response_bytes")]
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
-        # The last started response may exceed the limit; the rest of the memory is for scrapes.
+        # The last response that starts may exceed the memory limit; the remaining memory is reserved for scrapes.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""VictoriaMetrics scrapes the exporter: it stores every sample, and accepts our rules."""
+"""VictoriaMetrics scrapes the exporter, stores every sample, and accepts our Prometheus rules."""
 import contextlib
 import json
 import re
@@ -95,7 +95,7 @@ def check_samples():
             got = {}
 
             def found_all():
-                """Use only one scrape, which is complete."""
+                """Compare the samples of a single complete scrape."""
                 got.update({plain(key): value for key, value in stored(port)[both[1]].items()})
                 return expected.keys() <= got.keys()
 
@@ -104,7 +104,7 @@ def check_samples():
             if len(expected) < 100 or not any("runqueue_latency_seconds_bucket" in name for name, _ in expected):
                 yield f"only {len(expected)} samples"
             for key, value in expected.items():
-                # VictoriaMetrics keeps about fifteen digits.
+                # VictoriaMetrics stores about fifteen digits of a value.
                 if key not in got or abs(got[key] - value) > 1e-12 * abs(value):
                     yield f"{key}: {got.get(key)}, exposed {value}"
             yield from check_query(port)

@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 # Runs test programs, reads their TAP or exit status, and counts for ./check.
 #
-# A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that
-# prints TAP gives one per case, any other one in all. Exit status 77 is a skip, as in automake.
+# A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that prints TAP has one
+# result per case, any other program has one result. Exit status 77 means that the test was skipped, as in automake.
 #
-# TALLY_PATIENCE=N gives every program N times as long until it counts as hung: for machines that are emulated.
+# TALLY_PATIENCE=N multiplies the timeout of every program by N, for emulated machines.
 #
-# How long each program took stays in $tally_times, if that is set: lines "name<TAB>seconds", the last one
-# of a name counts. The next run estimates by them.
+# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". The last
+# line of a name is valid. The next run estimates its duration from these lines.
 
 tally_start() {
 	tally_dir=$(mktemp -d)
@@ -23,7 +23,7 @@ tally_start() {
 	trap 'tally_stop HUP' HUP
 }
 
-# timeout leads a process group of its own and passes the signal on to all of it.
+# Sends SIGTERM to each `timeout` process, which forwards the signal to its process group.
 tally_stop() {
 	local child
 
@@ -50,13 +50,13 @@ tally_skip() {
 	printf 'SKIP  %s: %s\n' "$1" "$2"
 }
 
-# tally_run NAME SECONDS COMMAND...: runs it, prints one line and, if it failed, what it said.
+# tally_run NAME SECONDS COMMAND...: runs a command and prints one line, and the command's output if it failed.
 tally_run() {
 	local own status=0
 
 	tally_begin "$@"
 	own=$!
-	# What a pool runs beside it may end first.
+	# Commands of tally_pool that run at the same time may end before this command.
 	while [ -n "${tally_children[$own]:-}" ]; do
 		status=0
 		tally_next || status=$?
@@ -64,8 +64,8 @@ tally_run() {
 	return "$status"
 }
 
-# tally_pool JOBS NAME SECONDS COMMAND...: the same in the background, JOBS at once; tally_drain waits
-# for the last. For tests that time nothing.
+# tally_pool JOBS NAME SECONDS COMMAND...: runs a command in the background, at most JOBS commands at a time.
+# tally_drain waits for all of them. Use tally_pool for tests that measure no times.
 tally_pool() {
 	while [ "${#tally_children[@]}" -ge "$1" ]; do
 		tally_next || true
@@ -79,8 +79,9 @@ tally_drain() {
 	done
 }
 
-# tally_aside COMMAND...: begins work for later, only on cores that would be idle; no result. It must bear
-# to be stopped at any time: tally_aside_end does that, as on a busy machine it would never end.
+# tally_aside COMMAND...: starts a background command that runs only on otherwise idle cores and has no test result.
+# tally_aside_end kills the command, which might never end on a busy machine, so the command must tolerate a kill at any
+# time.
 tally_aside() {
 	local started=$tally_dir/aside${#tally_asides[@]}
 
@@ -88,7 +89,8 @@ tally_aside() {
 	setsid sh -c ': >"$0"; exec chrt --idle 0 "$@"' "$started" \
 		env --default-signal=INT,QUIT,PIPE "$@" >/dev/null 2>&1 </dev/null &
 	tally_asides+=("$!")
-	# Until then it is a copy of ours, and a signal would run our traps in it.
+	# Wait until the child has started its program. Before that, the child is a copy of this shell, and a signal
+	# would run the traps of this shell in the child.
 	until [ -e "$started" ]; do sleep 0.02; done
 	rm "$started"
 }
@@ -108,13 +110,14 @@ tally_begin() {
 	shift 2
 
 	printf '%s\t%s\t%s\n' "$name" "$seconds" "$EPOCHREALTIME" >"$job"
-	# Background, so that a signal reaches us at once; bash would have it ignore SIGINT.
+	# Run in the background, so that this shell handles signals at once. Restore SIGINT, because bash ignores SIGINT
+	# in background commands.
 	timeout -k 15 "$seconds" env --default-signal=INT,QUIT,PIPE "$@" >"$job.log" 2>&1 </dev/null &
 	tally_children[$!]=$job
 }
 
-# tally_expected NAME...: seconds that these and what is named after them (NAME/…, NAME-selftest) took the last time
-# here; nothing if one of them was never run.
+# tally_expected NAME...: prints the sum of seconds that the named tests and their parts (NAME/…, NAME-selftest) took in
+# the last run on this machine. Prints nothing if one of the tests was never run.
 tally_expected() {
 	[ -r "${tally_times:-}" ] || return 0
 	awk -F '\t' -v names="$*" '
@@ -135,7 +138,8 @@ tally_expected() {
 	}' "$tally_times"
 }
 
-# tally_progress NAME STARTED: what runs and how long it will take, in a line.
+# tally_progress NAME STARTED: prints a line with the name of a running test, its seconds so far and its expected
+# seconds.
 tally_progress() {
 	local expected
 
@@ -144,7 +148,7 @@ tally_progress() {
 		"${expected:+ of about $expected s, as the last time}"
 }
 
-# Tells on the terminal of the program that runs longest, until it is killed.
+# Shows the progress of one program on the terminal every second, until this process is killed.
 tally_tell() {
 	local name seconds started
 
@@ -162,7 +166,7 @@ tally_told() {
 	printf '\r\033[K' >&2
 }
 
-# Waits for the first of the children to end and tells of it; fails if it did.
+# Waits until one child exits and prints its result; returns nonzero if the child's test failed.
 tally_next() {
 	local child job name seconds started status=0
 	local running=("${!tally_children[@]}")
@@ -197,8 +201,8 @@ tally_parse() {
 		if (toupper($0) ~ /# *SKIP/) {
 			sub(/[ \t]*# *[sS][kK][iI][pP].*/, "", name)
 			sub(/.*# *[sS][kK][iI][pP][a-zA-Z]*:?[ \t]*/, "", reason)
-			# cmocka writes "not ok N # SKIP name", in 1.1.7 "ok N # SKIP name"; the reason is
-			# what the test said before.
+			# cmocka writes "not ok N # SKIP name", in 1.1.7 "ok N # SKIP name"; the reason is the comment
+			# line before it.
 			if (/^not/ || (name == "" && said != "")) {
 				name = reason
 				reason = said
@@ -266,7 +270,7 @@ tally_since() {
 	echo "$(((now - then) / 100000))" | sed 's/.$/.&/; s/^\./0./'
 }
 
-# Says what was skipped and what failed, then the line that counts; exits.
+# Prints all skipped and failed tests, then the line of totals, and exits.
 tally_end() {
 	local passed failed skipped
 

@@ -7,12 +7,12 @@ import sys
 import time
 
 # Timeout in seconds for events that must happen. Not a performance limit: on an emulated machine an exporter
-# was once not ready after 20 s. Processes that must outlive the wait get a longer lifetime.
+# was once not ready after 20 s. Processes that must run longer than this timeout get a longer lifetime.
 PATIENCE = 180
 
 
 class Skip(Exception):
-    """Raised by a check that cannot run here; its text is the reason."""
+    """Raised by a check that cannot run on this machine; the text of the exception is the reason."""
 
 
 def top():
@@ -43,7 +43,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # Findings before the skip are kept.
+            # Findings that the check reported before the skip are kept.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

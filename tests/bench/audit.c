@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Effect of reading /proc/stat thousands of times a second on its figures and on the true load. */
+/*
+ * Measures how reading /proc/stat thousands of times a second changes the figures in /proc/stat and
+ * the true load.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +19,14 @@
 
 #define WINDOW_NS (500 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
-#define PERIOD_NS 2471234 /* not synchronous with any tick */
+#define PERIOD_NS 2471234 /* ns; not a multiple of any tick period */
 #define DUTY	  0.3
 
-/* Readers by rate. 6 kHz is the rate of SuperMon. */
+/* Reading rates of /proc/stat. SuperMon reads at 6 kHz. */
 static const struct variant {
 	const char *name;
 	bool reads, same_core;
-	uint64_t period_ns; /* 0 to read without a pause */
+	uint64_t period_ns; /* 0: the reader does not pause between two reads */
 } variants[] = {
 	{"no reader", false, false, 0},
 	{"6 kHz, another core", true, false, NSEC_PER_SEC / 6000},
@@ -39,7 +42,7 @@ struct shared {
 
 enum figure {
 	TRUE_BUSY,
-	OWN,   /* load by its thread clock */
+	OWN,   /* load by the thread clock of the load itself */
 	SHOWN, /* load by /proc/stat */
 	ERROR_POINTS,
 	READ_HZ,
@@ -142,7 +145,7 @@ static void measure(struct bench *b, size_t at, size_t round)
 		(double)(to.reader.cpu_ns - from.reader.cpu_ns) / wall * 100.0;
 }
 
-/* Each figure, and its difference to the window without a reader of the same round. */
+/* Prints each figure, and its difference from the window without a reader in the same round. */
 static void show(struct bench *b, size_t rounds)
 {
 	for (int figure = 0; figure < NR_FIGURES; figure++) {

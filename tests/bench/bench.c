@@ -46,7 +46,7 @@ json_t *bench_ratio_json(const struct bench_spread *ratio)
 			 finite_json(ratio->low), "ratio_high", finite_json(ratio->high));
 }
 
-/* Tracing programs that are currently loaded, of any owner. */
+/* Number of loaded BPF tracing programs of all processes. */
 static int foreign_programs(void)
 {
 	__u32 id = 0;

@@ -18,8 +18,8 @@ struct bench_spread {
 /* Sorts @values. */
 struct bench_spread bench_spread(double *values, size_t nr);
 /*
- * Ratios of @over to @under, round by round: the cost that one variant adds, relative to another variant. The ratio is
- * infinite if @under is 0.
+ * Computes the ratio of @over to @under for each round: the cost that one variant adds, relative to
+ * another variant. The ratio is infinite if @under is 0.
  */
 struct bench_spread bench_ratio(const double *over, const double *under, size_t nr);
 /* JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How well crit repeats: the spread of its figures over 20 runs per engine, and the clock's cost. */
+/*
+ * Measures the repeatability of crit: the spread of its figures over 20 runs per engine, and the
+ * cost of reading the clock.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +20,10 @@ struct figure {
 	double value[RUNS];
 };
 
-/* The range of all runs, in ns and relative to the median: the target is 1 ns or 5 %. */
+/*
+ * Prints the range of all runs in ns and relative to the median. The target is a range of at most 1
+ * ns or 5 %.
+ */
 static void show(const char *engine, enum crit_op op, struct figure *figure, double unit_ns,
 		 json_t *result)
 {

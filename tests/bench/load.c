@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cost of measuring load: one update by the number of CPUs, and each idle cycle. */
+/*
+ * Measures the cost of load: the time of one update for several numbers of CPUs, and the time added
+ * to each idle cycle.
+ */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -30,7 +33,10 @@
 #define IDLE_ROUNDS   25
 #define IDLE_OPS      4000
 
-/* Slots as on a busy machine: every context is used, every equation holds. */
+/*
+ * Fills the per-CPU slots as on a busy machine: every context has time, and the sum of contexts
+ * equals the elapsed time.
+ */
 static void fill_slots(struct load_slot *slots, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -50,7 +56,10 @@ static void fill_slots(struct load_slot *slots, unsigned int nr)
 	}
 }
 
-/* One update of @nr CPUs from the array: read and check the equations, as the source does. */
+/*
+ * Reads @nr slots from the array and checks that their contexts sum to the elapsed time, as the
+ * source bpf does at each update.
+ */
 static double update_slots(const struct load_slot *slots, struct load_sample *samples,
 			   unsigned int nr)
 {
@@ -123,7 +132,9 @@ static void bench_updates(json_t *result)
 	free(text);
 }
 
-/* The whole call on this machine, including system calls, for each source. */
+/*
+ * Measures a whole subtick_read() on this machine, including system calls, for each source of load.
+ */
 static void bench_sources(json_t *result)
 {
 	json_t *rows = json_object();
@@ -250,7 +261,10 @@ static int bench_idle(json_t *result)
 
 	printf("ns per idle cycle (half a round trip between two cores, %d rounds interleaved)\n",
 	       IDLE_ROUNDS);
-	/* Compared with the baseline of the same round: drift of the machine cancels out. */
+	/*
+	 * Each variant is compared with the baseline of the same round, so that slow changes of the
+	 * machine's speed cancel out.
+	 */
 	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
 			diffs[v][r] = (ns[v][r] - ns[0][r]) / 2.0;
@@ -277,7 +291,10 @@ int main(int argc, char **argv)
 {
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
-	/* Check first: the kernel frees our own programs only some time after we close them. */
+	/*
+	 * Check for programs of other processes first, because the kernel frees our own BPF
+	 * programs only some time after we close them.
+	 */
 	bool fit = bench_machine_fit();
 	int rc;
 
@@ -285,7 +302,10 @@ int main(int argc, char **argv)
 		return 1;
 	bench_updates(result);
 	bench_sources(result);
-	/* Programs of others on the same events disturb only the cost of events. */
+	/*
+	 * BPF programs of other processes on the same tracepoints change only the measured cost of
+	 * events.
+	 */
 	rc = fit ? bench_idle(result) : 77;
 	if (json)
 		json_dumpf(result, stderr, JSON_INDENT(1) | JSON_REAL_PRECISION(6));

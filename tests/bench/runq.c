@@ -58,7 +58,7 @@ enum {
 
 static const struct {
 	const char *name, *command;
-	double per_op; /* of a second of CPU time, in the unit of the name */
+	double per_op; /* units of the name per second of CPU time */
 } loads[] = {
 	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 100000",
 	 1e9 / 100000},
@@ -87,7 +87,10 @@ static bool holds_bpf(pid_t pid)
 	return found;
 }
 
-/* Starts a tool and waits until it measures. 0 if it is not installed or does not start. */
+/*
+ * Starts a tool and waits until the tool measures. Returns 0 if the tool is not installed or does
+ * not start.
+ */
 static pid_t tool_start(const struct variant *variant)
 {
 	pid_t pid = fork();
@@ -147,8 +150,8 @@ static struct empty_bpf *empty_start(void)
 }
 
 /*
- * CPU time of the load. The kernel charges programs on sched_switch to the tasks that switch. Other work on the machine
- * does not count.
+ * Returns the CPU time of the load. This includes BPF programs on sched_switch, which the kernel
+ * charges to the tasks that switch. CPU time of other processes is not included.
  */
 static bool load_run(size_t load, double *ret_figure)
 {
@@ -207,7 +210,10 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 	return fine;
 }
 
-/* One variant in one round, and the mean of the loads without programs before and after it. */
+/*
+ * Cost of one variant in one round, and the mean cost of the two runs without BPF programs before
+ * and after it.
+ */
 struct figure {
 	double with, without;
 };
@@ -219,7 +225,7 @@ static void added_by(size_t variant, struct figure (*figures)[MAX_ROUNDS], int r
 		ret_ns[r] = figures[variant][r].with - figures[variant][r].without;
 }
 
-/* Ratio of the costs of two variants, round by round. */
+/* Prints the ratio of the costs of two variants for each round. */
 static void print_ratio(size_t over, size_t under, struct figure (*figures)[MAX_ROUNDS],
 			const bool *works, int rounds, json_t *rows)
 {
@@ -270,8 +276,9 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 }
 
 /*
- * Each variant runs between two runs of the loads without programs and is compared with these two, because the machine
- * changes more in a minute than a program adds. The variant "nothing" shows the noise of a difference.
+ * Each variant is compared with the run without BPF programs before it and the one after it,
+ * because the machine's speed changes more within a minute than a program costs. The variant
+ * "nothing" attaches no program, so its difference shows the noise of the measurement.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
 {

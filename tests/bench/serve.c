@@ -15,7 +15,7 @@
 
 #define ROUNDS 7
 
-/* CPU time does not depend on other work on the machine. */
+/* CPU time is measured, because it depends little on other work on the machine. */
 static uint64_t cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -26,7 +26,7 @@ static double median(double *values)
 	return bench_spread(values, ROUNDS).median;
 }
 
-/* A window and what it points to. */
+/* A window with its arrays. */
 struct fixture {
 	struct runq_window window;
 	struct runq_group *names;
@@ -34,7 +34,10 @@ struct fixture {
 	uint64_t *le_counts;
 };
 
-/* A window in which every cgroup waited. Paths are as long as those of pods. */
+/*
+ * Makes a window in which tasks of every cgroup waited for a core. Cgroup paths are as long as
+ * those of Kubernetes pods.
+ */
 static void fixture_init(struct fixture *f, const struct config *config, unsigned int nr)
 {
 	struct runq_group_window *groups = calloc(nr, sizeof(*groups));

@@ -38,13 +38,14 @@ struct outcome {
 	/* Results of the first core. */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
-	double between;		  /* share of latencies between expiry and handler */
+	/* share of latencies that lie between the timer's expiry and its handler */
+	double between;
 	struct wake_calibration calibration;
 };
 
 /*
- * The timer is due at launch plus delay, and its handler runs when the core is awake. A latency must lie between the
- * two.
+ * The timer is due at launch plus delay, and its handler runs when the core is awake. A latency
+ * must lie between these two times.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -86,7 +87,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The calibration does not count. */
+	/* Time of the calibration is excluded from points per second. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
@@ -139,7 +140,7 @@ struct delayed {
 	double median_ns, between, room_ns;
 };
 
-/* Tries again if other work keeps the core from idling: without points there is no figure. */
+/* Retries if other work keeps the core busy, because a point is measured only on an idle core. */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
@@ -159,8 +160,9 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 }
 
 /*
- * Timers that are due a known time after the launch. Two checks: the measured delay is the known delay, without constant
- * errors. Each latency lies between the timer's expiry and its handler, including constant errors.
+ * Timers that are due a known time after the launch. There are two checks. First, differences of
+ * measured delays equal differences of the known delays, so constant errors cancel out. Second,
+ * each latency lies between the timer's expiry and its handler, which also detects constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
@@ -236,7 +238,7 @@ static double round_trips(int to, int from)
 	return (double)(clock_mono_ns() - start) / IDLE_OPS;
 }
 
-/* Empty programs on the events of the passive source. */
+/* Attaches empty BPF programs to the tracepoints of the passive source. */
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();
@@ -326,7 +328,7 @@ static bool bench_passive(json_t *result)
 	return true;
 }
 
-/* Without an argument, all parts. */
+/* Without an argument, all parts of the benchmark run. */
 static bool wanted(const char *part, int argc, char **argv)
 {
 	bool named = false;
@@ -357,7 +359,10 @@ int main(int argc, char **argv)
 	cpu = cpuset_end(&online) - 1;
 	if (json && !freopen("/dev/null", "w", stdout))
 		return 1;
-	/* Programs of others on the same events disturb only the cost of events. */
+	/*
+	 * BPF programs of other processes on the same tracepoints change only the measured cost of
+	 * events.
+	 */
 	fit = bench_machine_fit();
 	if ((wanted("points", argc, argv) && !bench_points(cpu, result)) ||
 	    (wanted("delay", argc, argv) && !bench_delay(cpu, result, &passed)))

@@ -9,7 +9,7 @@
 
 typedef int window_fn(uint64_t *ret_cpu_ns, struct err *err);
 
-/* Measures one kind of windows. */
+/* Measures the CPU time of windows of one kind (cgroups or pods). */
 static int bench_windows(const char *what, window_fn *window, struct err *err)
 {
 	double took[ROUNDS], first = 0.0, second;
@@ -26,7 +26,7 @@ static int bench_windows(const char *what, window_fn *window, struct err *err)
 		else
 			first = (double)ns / 1e6;
 	}
-	/* Before they are sorted. */
+	/* Read the second window's time now, because bench_spread() sorts the array. */
 	second = took[0];
 	printf("  %s: %7.3f ms of CPU time, quartiles %.3f to %.3f; the first: %.3f, the second: %.3f\n",
 	       what, bench_spread(took, ROUNDS).median, bench_spread(took, ROUNDS).low,
@@ -53,7 +53,10 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 	return rc ? 1 : 0;
 }
 
-/* With an argument only the pods: callgrind counts the instructions of window_ends(). */
+/*
+ * With an argument only the windows of pods are measured, so that callgrind counts only their
+ * instructions in window_ends().
+ */
 int main(int argc, char **argv)
 {
 	(void)argv;

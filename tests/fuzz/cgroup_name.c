@@ -5,7 +5,7 @@
 #include "pods/name.h"
 #include "pods/vm.h"
 
-/* The name lies within its array, and without a hypervisor nothing is written. */
+/* A VM name fits into its array, and nothing is written if the process is not a hypervisor. */
 static void fuzz_vm(const char *text, size_t len)
 {
 	struct vm_thread thread = {.name = "?"};

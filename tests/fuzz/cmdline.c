@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernel command lines: the value is part of the line, and dashes are underscores. */
+/*
+ * Kernel command lines: a found value lies within the line, and dashes in names equal underscores.
+ */
 #include "fuzz.h"
 
 #include "host/kernel.h"

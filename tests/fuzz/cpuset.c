@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU lists: what was parsed, formatted and parsed again is the same set. */
+/* CPU lists: parsing a list, formatting it and parsing the result again gives the same set. */
 #include "fuzz.h"
 
 #include <errno.h>

@@ -16,7 +16,10 @@ static void fuzz_kconfig(const char *text, size_t len)
 		return;
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
-	/* A NUL byte inside the value would end the string. Such a file is no configuration. */
+	/*
+	 * A NUL byte inside the value would end the string. A file with NUL bytes is not a kernel
+	 * configuration.
+	 */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));
 	free(exact);

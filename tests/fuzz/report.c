@@ -22,7 +22,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* The embedded JSON and the text for readers without JavaScript have no "<" of their own. */
+/* The embedded JSON and the text for readers without JavaScript must not contain a "<". */
 static void check_html(const struct report *report, const char *json)
 {
 	struct view view = {.format = VIEW_TEXT};

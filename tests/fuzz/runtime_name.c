@@ -28,7 +28,7 @@ static void check(void *arg, struct pod_text id, const struct pod_name *name)
 	FUZZ_CHECK(!name->pod.len == !name->namespace.len);
 }
 
-/* The value that jansson finds at the same key, or NULL. */
+/* Value that jansson finds for the same key, or NULL. */
 static const char *jansson_name(json_t *json)
 {
 	return json_string_value(json_object_get(json, "Name"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter's gzip: zlib decompresses it to the input, and the output is within its bound. */
+/*
+ * Compression of the exporter: zlib decompresses the output to the input, and the output is not
+ * longer than the computed bound.
+ */
 #include "fuzz.h"
 
 #include <zlib.h>

@@ -49,7 +49,7 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/* An accepted request has one end, and its strings lie within it. */
+/* An accepted request has an unambiguous end, and its strings lie within its bytes. */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");
@@ -92,7 +92,10 @@ static void check(const char *text)
 	if (prom_accept(text, true) == PROM_PROTOBUF)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
-	/* A host name is refused unless it is configured. A list of names is not a name. */
+	/*
+	 * A host name is refused unless it is configured. A comma-separated list of names is not a
+	 * host name.
+	 */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
 	else
@@ -109,7 +112,10 @@ static void check(const char *text)
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
-	/* Labels from any name: no line break, and quotes only behind a backslash. */
+	/*
+	 * Labels made from any name contain no line break, and contain quotes only after a
+	 * backslash.
+	 */
 	labels = labels_new(&label, 1);
 	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));
 	for (char *p = labels->data + 3; p[1]; p++) {

@@ -24,7 +24,7 @@ static void check_printable(const char *text, size_t max)
 	check_valid(out);
 	for (const char *p = out; *p; p++) {
 		FUZZ_CHECK((unsigned char)*p >= ' ' && *p != 0x7f);
-		/* C1 controls: terminals may obey them. */
+		/* C1 control characters, which terminals may execute. */
 		FUZZ_CHECK((unsigned char)p[0] != 0xc2 || (unsigned char)p[1] >= 0xa0);
 	}
 	FUZZ_CHECK(!max || utf8_width(out) <= max);

@@ -18,7 +18,10 @@ struct names {
 	size_t nr;
 };
 
-/* The input is a list of names separated by newlines. Some bytes also select numbers. */
+/*
+ * The input is a list of names separated by newlines. Some bytes of the names also select the
+ * numbers in the report.
+ */
 static struct report *make(const struct names *names)
 {
 	struct report *report = report_new("fuzz");
@@ -113,7 +116,10 @@ static const char *csv_field(const char *p, char *buf)
 	return p;
 }
 
-/* True if equal, except for the first character of a possible spreadsheet formula. */
+/*
+ * True if the strings are equal, except that the first character of a possible spreadsheet formula
+ * is escaped as \xNN in @cell.
+ */
 static bool is_cell(const char *cell, const char *shown)
 {
 	char first[8];
@@ -132,7 +138,7 @@ static void check_csv(const struct report *report, const struct names *names)
 
 	FUZZ_CHECK(buf);
 	for (size_t row = 0; row < names->nr; row++) {
-		/* time, window, source, check, task, idle, detail, fix */
+		/* columns: time, window, source, check, task, idle, detail, fix */
 		for (size_t col = 0; col < 8; col++) {
 			char *shown = utf8_printable(names->name[col == 2 ? 0 : row], 0);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Puts one defect after the other into a copy of the tree, builds it and sees whether a test fails."""
+"""Applies one mutant (a patch with a defect) at a time to a copy of the tree, builds the copy, and checks that a test
+fails."""
 
 import json
 import os
@@ -14,11 +15,11 @@ CHEAP = ("unit", "golden")
 
 
 class Unusable(Exception):
-    """The mutant itself is at fault: it does not apply, does not build or says too little."""
+    """Raised if a mutant cannot be used: its patch does not apply, does not build or lacks a required field."""
 
 
 class Mutant:
-    """One file: "Defect:" in plain words, "Test:" that must fail, then the patch."""
+    """A mutant file: "Defect:" with a description, "Test:" with the tests that must fail, then the patch."""
 
     def __init__(self, path):
         self.path, self.name = path, path.stem
@@ -42,7 +43,8 @@ def read(folder):
 
 
 def chosen(mutants, commit, nr=2):
-    """As many of the cheap ones, by the commit: the same ones for everybody who tests it."""
+    """Selects @nr mutants that have only fast tests. The commit hash determines the selection, so that all runs of a
+    commit select the same mutants."""
     left, picked, number = [m for m in mutants if m.cheap()], [], int(commit, 16)
     while left and len(picked) < nr:
         picked.append(left.pop(number % len(left)))
@@ -64,22 +66,23 @@ def tree_files():
 
 def copy(source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
-    # With its times: what was built stays built.
+    # Keep the modification times, so that ninja does not rebuild unchanged files.
     shutil.copy2(source, target, follow_symlinks=False)
 
 
 class Tree:
-    """A copy of the tree with all that was built, which can be put back to how it was."""
+    """A copy of the tree and its build directory, which can be restored to its original state."""
 
     def __init__(self, directory, pristine=None):
         self.top, self.pristine, self.known = Path(directory), pristine, None
 
     def fill(self, build):
-        """From the tree this file is in, and its build directory."""
+        """Copies the files of this tree and of its build directory."""
         for name in tree_files():
             copy(TOP / name, self.top / name)
         shutil.copytree(build, self.build(build), symlinks=True)
-        # Should it ever run, then on the copy; all other paths in it are relative.
+        # If ninja regenerates the build files, meson must use the paths of the copy. All other paths in build.ninja are
+        # relative.
         ninja = self.build(build) / "build.ninja"
         times, text = ninja.stat(), ninja.read_text()
         ninja.write_text(re.sub(r"(--internal regenerate) .*",
@@ -99,7 +102,8 @@ class Tree:
         return found
 
     def restore(self):
-        """What differs from the pristine copy is copied again, with its times; nothing is rebuilt."""
+        """Copies files that differ from the pristine copy again, with their modification times, so that ninja rebuilds
+        nothing."""
         if not self.pristine.known:
             self.pristine.known = self.pristine.files()
         was, now = self.pristine.known, self.files()
@@ -118,7 +122,7 @@ def run(command, **options):
 
 
 class Tests:
-    """What a mutant may name: unit/NAME, golden/NAME, suite/NAME, truth/NAME."""
+    """Tests that a mutant can name: unit/NAME, golden/NAME, suite/NAME, truth/NAME."""
 
     def __init__(self, build):
         self.original = Path(build)
@@ -135,7 +139,8 @@ class Tests:
         return bool(rest and place) and (TOP / place).is_file()
 
     def targets(self, name):
-        """What ninja must build for it; a suite wants everything, a guest builds its own."""
+        """Ninja targets that a test needs. A suite needs all targets; a test in a guest needs none, because
+        tests/vm/run builds the guest's programs."""
         if name in self.declared:
             return [os.path.relpath(self.declared[name]["cmd"][0], self.original)]
         return ["all"] if name.startswith("suite/") else []
@@ -157,7 +162,7 @@ class Tests:
                 "LOCPATH": str(self.original / "locale")}
 
     def failures(self, name, tree):
-        """Names of the failed cases; None when it was skipped as a whole."""
+        """Runs a test and returns the names of its failed cases, or None if the whole test was skipped."""
         try:
             done = run(self.command(name, tree), cwd=tree.top, env=self.environment(name, tree),
                        timeout=LIMIT_S[name.split("/")[0]])
@@ -186,21 +191,24 @@ def make(tree, build, targets):
 
 
 def programs(build, mutant):
-    """A mutant of the kernel halves is one only if clang compiles it for the kernel as well."""
+    """Targets of all BPF objects if the mutant changes a file in bpf/, because such a mutant must also compile with
+    clang for the kernel."""
     if not any(name.startswith("bpf/") for name in mutant.files):
         return []
     return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]
 
 
 def told(name, cases):
-    """The first failed cases by name; those of guests and suites hold figures, so only how many."""
+    """Text with the names of the first failed cases. For suites and guests only the number of cases, because their
+    names contain figures that vary."""
     if name.split("/")[0] not in CHEAP:
         return f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
     return ", ".join(cases[:3]) + (", …" if len(cases) > 3 else "")
 
 
 def judge(mutant, tests, tree, healthy):
-    """(whether a named test caught it, in words by which; None for the first if it was skipped)"""
+    """Returns (True if a named test failed with the mutant, text with the tests). The first value is None if a test was
+    skipped."""
     try:
         mutant.check()
         for name in mutant.tests:

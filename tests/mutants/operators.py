@@ -25,7 +25,7 @@ NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//.*')
 
 
 def masked(line):
-    """The line with strings and comments blanked out, of the same length."""
+    """Replaces strings and comments in the line by spaces; the length is unchanged."""
     return NOT_CODE.sub(lambda found: " " * len(found[0]), line)
 
 
@@ -56,12 +56,12 @@ def negate(line, code):
 
 
 def half(line, code):
-    """One side of && or || is lost, where the other side is one term of the same line."""
+    """Removes one side of && or ||, if the other side is a single term on the same line."""
     return [line[:m.start(lost)] + line[m.end(lost):] for m in HALVES.finditer(code) for lost in ("left", "right") if m[lost]]
 
 
 def edge(line, code):
-    """@line opens the body of a BPF program: the program returns at once, so its event is lost."""
+    """If @line opens the body of a BPF program, makes the program return at once, so that its event is ignored."""
     return ["{ return 0;"] if code == "{" else []
 
 
@@ -70,7 +70,7 @@ OPERATORS = {"compare": compare, "constant": constant, "drop": drop, "swap": swa
 
 
 def bodies(lines):
-    """(number, line, whether it opens the body of a BPF program) of each line inside a function."""
+    """Yields (line number, line, True if the line opens the body of a BPF program) for each line inside a function."""
     inside = comment = False
     for number, line in enumerate(lines):
         comment = comment or line.lstrip().startswith("/*")
@@ -85,7 +85,7 @@ def bodies(lines):
 
 
 class Change:
-    """One changed line; has what mutants.judge() needs of a mutant."""
+    """One changed line of a file, with the interface of Mutant that the runner uses."""
 
     def __init__(self, path, number, operator, line):
         self.files, self.number, self.operator, self.line = [path], number, operator, line
@@ -119,7 +119,8 @@ def every_change():
 
 
 def sample(nr, seed):
-    """As many of each operator as there are, in turns: a file of constants does not fill the sample."""
+    """Random sample of @nr changes. The operators take turns, so that frequent operators, such as changed constants, do
+    not fill the sample."""
     chance, by_operator = random.Random(seed), {}
     for change in every_change():
         by_operator.setdefault(change.operator, []).append(change)
@@ -132,7 +133,8 @@ def sample(nr, seed):
 
 
 class Coverage:
-    """Tests whose program contains a source file, by the dependencies of its objects and by its symbols."""
+    """Finds the tests whose program contains a source file, by the dependencies of the program's objects and by its
+    symbols."""
 
     def __init__(self, build, tests):
         self.sources, self.symbols = {}, {}
@@ -145,7 +147,7 @@ class Coverage:
         for target, sources in objects.items():
             for source in sources:
                 self.sources.setdefault(source, set()).add(target)
-            # Objects of a test program are its own: every one defines main().
+            # Skip objects of test programs, which belong to one program only and define main().
             if target.endswith(".c.o") and not target.startswith("tests/"):
                 for symbol in self.defined(Path(build, target)):
                     owners.setdefault(symbol, set()).add(target)
@@ -164,7 +166,7 @@ class Coverage:
 
     @staticmethod
     def dependencies(build):
-        """Object: source files of this tree that it was compiled from."""
+        """Dict from object file to the source files of this tree that it was compiled from."""
         found, target = {}, None
         for line in mutants.run(["ninja", "-C", build, "-t", "deps"]).stdout.splitlines():
             if line and not line.startswith(" ") and ":" in line:
@@ -177,7 +179,7 @@ class Coverage:
         return found
 
     def of(self, path):
-        """Tests, the ones named like the file first."""
+        """Tests of a source file; tests with a name similar to the file's name come first."""
         objects = self.sources.get(path, set())
         stem = Path(path).name.split(".")[0]
         found = [name for names, contains in self.programs.items() if contains & objects for name in names]
@@ -186,7 +188,8 @@ class Coverage:
 
 
 def judge(change, tests, tree, healthy):
-    """(True if a test failed, in words which; None if the changed line does not compile)"""
+    """Returns (True if a test failed with the change, text with the test). The first value is None if the changed line
+    does not compile."""
     change.apply(tree)
     first = True
     for name in change.tests:

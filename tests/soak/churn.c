@@ -32,7 +32,8 @@
 #define READER_MS    100
 
 /*
- * The child leads a process group, so that its own children end with it. It ends with its parent.
+ * The child leads a process group, so that its own children are killed together with it. The kernel
+ * kills the child when its parent exits.
  */
 static pid_t child(void)
 {
@@ -103,7 +104,7 @@ pid_t churn_cgroups(struct churn_done *done)
 			wait_often(i % 16 ? 3 : live_times(400));
 			_exit(0);
 		}
-		/* This cgroup lives while the next one is created. */
+		/* Keep this cgroup until the next cgroup is created. */
 		if (i % 16)
 			waitpid(pid, NULL, 0);
 		else
@@ -248,7 +249,7 @@ pid_t churn_readers(struct churn_done *done, int port)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < NR_READERS; i++)
 		readers[i].fd = -1;
-	/* The kind of a reader depends on its index: NR_READERS is a multiple of 3. */
+	/* The index of a reader modulo 3 selects its kind, so NR_READERS is a multiple of 3. */
 	for (uint64_t number = 0;; number++) {
 		struct reader *reader = &readers[number % NR_READERS];
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load beside the exporter: processes that create cgroups, tasks and clients. */
+/*
+ * Load that runs at the same time as the exporter: processes that create cgroups, tasks and
+ * clients.
+ */
 #ifndef SUBTICK_TESTS_SOAK_CHURN_H
 #define SUBTICK_TESTS_SOAK_CHURN_H
 

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A double has 15 digits. Sums of thousands of samples in nanoseconds lose some of them. */
+/*
+ * A double has 15 significant decimal digits. Sums of thousands of samples with a resolution of
+ * nanoseconds lose some of these digits.
+ */
 #define ROUNDING 1e-6
 
 static bool is_counter(const char *name, size_t len)
@@ -99,7 +102,7 @@ double page_sum(const struct page *page, const char *name)
 	return sum_of(page, name, strlen(name));
 }
 
-/* Series of cgroups and of blame may end. */
+/* Series of cgroups and of pairs of cgroups (blame) may end. */
 static bool may_end(const struct page_sample *sample)
 {
 	static const char runq[] = "subtick_runqueue_";

@@ -29,11 +29,15 @@ double page_sum(const struct page *page, const char *name);
 
 struct page_faults {
 	size_t fell;	 /* counters that fell */
-	size_t vanished; /* counters that vanished, except those of cgroups, whose series may end */
-	size_t sums;	 /* sums over all series of a counter that fell */
+	/* number of counters that vanished, except those of cgroups, whose series may end */
+	size_t vanished;
+	size_t sums;	 /* number of counters whose sum over all series decreased */
 };
 
-/* Adds the violations from @was to @now, and prints them. */
+/*
+ * Compares the page @now with the earlier page @was, adds the violations to the counts, and prints
+ * them.
+ */
 void page_compare(const struct page *was, const struct page *now, struct page_faults *faults);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the exporter for a long time beside short-lived cgroups, tasks and clients. In a guest a CPU
- * goes offline and the clock is set. Counters and sums must not fall, memory and descriptors must
- * not grow, and every lost dispatch must be counted as lost.
+ * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
+ * guest a CPU goes offline and the clock is set. Counters and sums must not fall, memory and
+ * descriptors must not grow, and every lost dispatch must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,18 +27,19 @@
 #define PORT		17828
 #define PORT_TEXT	"127.0.0.1:17828"
 #define DEFAULT_SECONDS 1200
-/* Until every place has series and every buffer has its final size. */
+/* Time until the exporter has its maximum number of series and every buffer has its final size. */
 #define WARM_SECONDS 30
 /* At least two minutes are needed for a comparison. */
 #define SHORTEST_SECONDS 130
 /*
  * Allowed growth of the minimum resident memory from the first minute to the last: rows of blame,
- * up to the square of the limit, and fragments below a page. A leak raises the minimum.
+ * up to the square of the limit, and fragments below a page. A memory leak raises the minimum.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak above the minimum of the first minute. A late window has all cgroups that ended
- * meanwhile. Its memory returns to the kernel with every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A delayed window contains
+ * all cgroups that ended during the delay. The exporter returns free memory to the kernel with
+ * every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -50,7 +51,10 @@
 #define CONNECTION_BYTES ((32 + 128) << 10)
 #define RESPONSES_BYTES	 (96 << 20)
 
-/* More cgroups of other programs than this would use the places, slots and memory under test. */
+/*
+ * Maximum number of new cgroups of other programs. More cgroups would use series, slots and memory
+ * of the exporter that this test judges.
+ */
 #define OTHERS_MOST 16
 /*
  * Maximum number of cgroups of churn_cgroups(), of cgroups that the kernel has not freed yet, and
@@ -74,7 +78,7 @@ struct soak {
 	uint64_t dispatches; /* dispatches of the steady task at the first page */
 	double init;	     /* dispatches of init at the first page */
 	unsigned int scrapes, unanswered, steps;
-	/* minimum of the first, the last and the current minute */
+	/* minimum resident memory in the first, the last and the current minute */
 	double rss_most, low_first, low_before, low;
 	uint64_t minute;
 	/* TCP memory at the start, its growth, and memory of responses, in bytes */
@@ -127,7 +131,7 @@ static void step_clock(struct soak *s)
 		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
 }
 
-/* Reason why there was no answer, from the exporter's own counters. */
+/* Returns the reason why the exporter did not answer, from counters of the exporter. */
 static void note_unanswered(struct soak *s, const struct page *now, const char *why)
 {
 	static const char *const series[] = {
@@ -169,7 +173,10 @@ static void watch_others(struct soak *s)
 		s->others = more;
 }
 
-/* A claim about memory or places, which other programs can disturb. */
+/*
+ * Judges a claim about memory or the number of series, unless other programs created too many
+ * cgroups.
+ */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
 	if (!right && s->others > OTHERS_MOST)
@@ -182,7 +189,7 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* At the end, without clients, the memory falls. */
+	/* At the end, when all clients have closed their connections, the memory must fall. */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {
@@ -241,8 +248,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * The windows of the last ten minutes grow to a bound that is judged at the end. Unread
-	 * responses are held until the timeout, and counted.
+	 * The memory of windows of the last ten minutes grows to a bound, which is judged at the
+	 * end. Memory of unread responses is kept until the timeout, and a metric of the exporter
+	 * counts it.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -315,7 +323,7 @@ static void start(struct soak *s)
 	s->serve = live_start(serve_args, &s->serve_fd);
 	scrape_wait(PORT);
 	s->steady = churn_steady(s->cgroup);
-	/* Windows end every 0.5 s, so the cgroup has its series now. */
+	/* Windows end every 0.5 s, so the exporter has a series of the cgroup now. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
 	s->tcp = tcp_bytes();
@@ -327,7 +335,10 @@ static void start(struct soak *s)
 		s->churn[4] = churn_hotplug(done);
 }
 
-/* The task sleeps while it is read, so that its count and the page are of the same time. */
+/*
+ * The task sleeps while its dispatches are read, so that this count and the page of metrics belong
+ * to the same time.
+ */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
 	uint64_t count;
@@ -348,7 +359,10 @@ static double lost(const struct page *page)
 	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"recursion_misses\"}");
 }
 
-/* The first and the last dispatch may be on either side of the comparison. */
+/*
+ * The exporter may or may not have counted the first and the last dispatch, so a difference of two
+ * is allowed.
+ */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
 	double least = ran - losses - 2, init = load_init_schedstat().count - s->init;
@@ -381,7 +395,10 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		s->faults.fell, s->faults.vanished);
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
-	/* The current minute may have just begun. */
+	/*
+	 * Use the lower minimum of the previous and the current minute, because the current minute
+	 * may have just begun.
+	 */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),
 		 "resident memory without kept windows and responses: at least %.1f MiB in the first "
@@ -417,7 +434,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		page_value(end, "subtick_runqueue_cgroups"));
 }
 
-/* The output also shows the waiting VM suite that the guest is alive. */
+/* This output also shows the VM suite, which waits for output, that the guest is not hung. */
 static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
@@ -443,7 +460,10 @@ int main(void)
 		live_fail_all("SUBTICK_SOAK_SECONDS must be %d or more", SHORTEST_SECONDS);
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
-	/* Only this process has real-time priority. Its children have none. */
+	/*
+	 * Only the test process itself has real-time priority. The child processes have normal
+	 * priority.
+	 */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);
 	s.init = load_init_schedstat().count;

@@ -107,7 +107,7 @@ export class Cgroups {
 					return error.code !== "ENOENT";
 				}
 			}).reverse();
-			// The last sleep of the tasks ends without a signal.
+			// Wait and retry, because a killed task may still be in its last sleep.
 			Atomics.wait(clock, 0, 0, this.made.length ? 50 : 0);
 		}
 		return !this.made.length;

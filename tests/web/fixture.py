@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
+"""Fake of `subtick serve` for tests: serves the page's files, made-up reports as JSON, and an event stream.
 
 usage: fixture.py --web DIR [--traces DIR] [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
-Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
+Prints its port on 127.0.0.1, and exits at the end of its standard input.
 """
 import argparse
 import gzip
@@ -63,7 +63,7 @@ def load(options, at):
         cpus.append(row)
     quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
-    # Differs from the real threshold, to test that the page uses the threshold of the report.
+    # wrong_ratio differs from the real threshold, to test that the page uses the threshold in the report.
     return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
             "notes": ["figures of a fixture", "<b>not</b> markup"],
             "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,
@@ -193,8 +193,8 @@ def host(_options, _at):
             "boot_unix_ns": int((time.time() - 273900) * 1e9), "subtick_version": "0"}
 
 
-# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS); a group has some 20, a core with its
-# sources some 70.
+# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS). A cgroup has about 20 cells, and a core with
+# its interrupt sources has about 70.
 KEPT_GROUPS = 1000
 
 
@@ -203,7 +203,7 @@ def collected(options):
 
 
 def past(options):
-    """The last five minutes, a window every ten seconds, as the exporter sends them."""
+    """Windows of the last five minutes, one every ten seconds, in the format of the exporter's history."""
     now = time.time()
     kept = [noun for noun in collected(options) if noun not in ("runq", "noise") or options.cgroups <= KEPT_GROUPS]
     return b"".join(gzip.compress(body(noun, options, now - ago).encode(), mtime=0)
@@ -211,7 +211,7 @@ def past(options):
 
 
 def files(options, query):
-    """The windows of a time from files: each member has several windows of a collector."""
+    """Windows of a requested time, as from history files: each gzip member has several windows of one collector."""
     begin, length = (float(query[name][0]) for name in ("at", "for"))
     if not options.files or begin + length > time.time() - 600:
         return b""

@@ -50,7 +50,8 @@ async function shares(page) {
 	return seen[0].map((_, cpu) => Math.max(...seen.slice(1).map((row) => row[cpu])));
 }
 
-// Checks that a busy loop fills the bar of its core. The first round with room in a bar decides.
+// Checks that a busy loop fills the bar of its core. The first round in which a core is not already busy decides the
+// result.
 async function moves(page) {
 	const filled = [];
 

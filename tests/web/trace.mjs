@@ -8,7 +8,7 @@ import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {CHAIN, PAGE, ROUNDS, colours, known} from "./timeline.mjs";
 
 const CANVAS = "#view-trace canvas";
-// Files are sorted by date.
+// Names of the recordings in the order of the list, which is sorted by date.
 const NAMES = ["evil <b>&amp;.html", "known trace.html", "half.html"];
 const EVIL = `<script>document.title = "owned"</script><img src=x onerror="document.title = 'owned'"><iframe src="/metrics"></iframe>`;
 

@@ -14,7 +14,7 @@
 
 #define MAX_WORDS 32
 #define POLL_MS	  500
-/* A command has attached its programs if it uses no CPU time for this long. */
+/* A command counts as attached if it uses no CPU time for this long. */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200
 #define SAYS	    "/tmp/cost-says"
@@ -84,7 +84,7 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 			return -ECHILD;
 		}
 		now = ticks_of(pid);
-		/* One tick is noise, because an exporter runs every second. */
+		/* A difference of one tick is ignored, because an exporter runs every second. */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;
 		if (quiet >= QUIET_POLLS)
@@ -133,6 +133,8 @@ void cost_attached_stop(struct cost_attached *attached)
 		}
 	}
 	attached->nr = 0;
-	/* The kernel frees programs some time after their last user. */
+	/*
+	 * Wait, because the kernel frees BPF programs some time after their last user has exited.
+	 */
 	cost_sleep_ms(2000);
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is measured: the one table. A new option of subtick is one line here."""
+"""Tables of the commands that tests/bench/cost measures. To measure a new option of subtick, add one line to OURS."""
 
 from peers import Peer
 
-# Each stays attached until it is stopped. " & ": at once.
+# Commands of subtick. Each command stays attached until it is stopped. Commands separated by " & " run at the same
+# time.
 OURS = (
     "load",
     "load --softirq",
@@ -31,22 +32,24 @@ OURS = (
     "load & runq",
 )
 
-# The exporter at rest, without scrapes. REST_LIMITS has limits; single collectors show how much each one takes.
+# Command lines of the exporter that are measured at rest, without scrapes. Only the commands in REST_LIMITS have
+# limits. Exporters with a single collector show the cost of that collector.
 REST = ("serve", "serve --collect load,runq,wake", "serve --collect load", "serve --collect runq", "serve --collect wake")
 REST_CPUS = (2, 8, 64)
-# (workload, command) with a limit. ./check cost measures with REST_CHECKED processors, vm-all with the others: a guest
-# with 64 takes 50 s of CPU time, one with 16 takes 12 s.
+# Pairs of workload and command that have a limit. ./check cost measures with REST_CHECKED processors, and ./check
+# vm-all with 64, because a guest with 64 processors takes 50 s of CPU time and one with 16 takes 12 s.
 REST_LIMITS = (("rest16", "serve --collect load,runq,wake"), ("rest64", "serve --collect load,runq,wake"))
 REST_CHECKED = 16
 
-# Measured with each number of processors (--cpus).
+# Commands that --cpus measures with each number of processors.
 BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 
-# What is judged on kernels built otherwise (--kernel): the clock of the run queue is not that of tasks there.
+# Commands that are judged on kernels with another configuration (--kernel), where the run-queue clock differs from the
+# task clock.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 
-# The rows of the table in docs/methods/runq.md, and what is in each that the one above it lacks.
+# Rows of the table in docs/methods/runq.md: the command, and the work that it does in addition to the row above.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "outside the sample: a hash of the runtime of both tasks, nothing else"),
     ("runq --sample 0.1 --causes", "and whether other tasks wait, because one of them may be in the sample and needs to know who ran"),
@@ -74,12 +77,13 @@ PEERS = (
          "sched record -a -o /dev/null -- sleep 80000"),
 )
 
-# Only with --kernel and --peer: it needs tracers which Debian's kernels but PREEMPT_RT lack.
+# Tools that are measured only with --kernel and --peer. They need tracers that, of Debian's kernels, only PREEMPT_RT
+# kernels have.
 TRACERS = (
     Peer("rtla timerlat top", "rtla", "usr/bin/rtla", "timerlat top -q"),
 )
 
-# What Debian has as well, and why it has no figure.
+# Similar tools in Debian that are not measured, and the reason.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",
      "they compile C against the kernel's headers when they start, with Python and the compiler "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures workloads with nothing attached, with each command of a list, and with empty programs on the same
- * events. Runs in a guest in virtual time; tests/bench/cost boots it and reads what it prints.
+ * Measures workloads with nothing attached, with each command of a list, and with empty programs on
+ * the same events. This program runs in a guest in virtual time. tests/bench/cost boots the guest
+ * and reads the output.
  */
 #include "cost.h"
 
@@ -16,14 +17,14 @@
 #include "host/arch.h"
 #include "base/clock.h"
 
-/* Time until the kernel has chosen and calibrated its clocks. */
+/* Time after boot until the kernel has chosen and calibrated its clocks. */
 #define SETTLE_MS 10000
 #define MAX_SETS  32
 
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* skip empty programs, which have no limit */
+static bool no_empty; /* true to skip the empty programs, for which there is no limit */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -54,8 +55,8 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Timers expire meanwhile: half a second after a line on the console, and two seconds after a task
-		 * ran on a core (the scheduler's fair server).
+		 * Wait for timers to expire: the console sets one for half a second, and the
+		 * scheduler's fair server sets one for two seconds after a task ran on a core.
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);
@@ -70,7 +71,7 @@ static void measure(const char *name, const char *kind)
 	}
 }
 
-/* Number of the set of events, and whether it is new. */
+/* Returns the index of this set of tracepoints in sets[], and adds the set if it is new. */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
 	for (size_t i = 0; i < nr_sets; i++)
@@ -148,7 +149,10 @@ static void measure_command(const char *name, const char *line)
 	cost_empty_detach();
 }
 
-/* True if the clocks count instructions with a resolution of one. */
+/*
+ * True if this machine has virtual time: the cycle counter and the monotonic clock advance at the
+ * same rate.
+ */
 static bool is_virtual_time(void)
 {
 	const char *text = getenv("SUBTICK_VIRTUAL_TIME");
@@ -163,8 +167,8 @@ static bool is_virtual_time(void)
 }
 
 /*
- * Removes tasks and timers from CPU 1. Setting a timer takes longer with more timers: those of the watchdog and of the
- * shell would cost 8 to 15 instructions.
+ * Removes tasks and timers from CPU 1. Setting a timer takes longer if more timers are queued: each
+ * timer of the watchdog and of the shell would add 8 to 15 instructions.
  */
 static void clear_cpu1(void)
 {
@@ -179,7 +183,7 @@ static void clear_cpu1(void)
 	}
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
-	/* Per-CPU kernel threads cannot move. */
+	/* Per-CPU kernel threads cannot be moved to another CPU. */
 	while (proc && (entry = readdir(proc)))
 		if (atoi(entry->d_name) > 0)
 			sched_setaffinity(atoi(entry->d_name), sizeof(one), &one);
@@ -229,7 +233,10 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/* A command that left programs behind would raise these figures. */
+	/*
+	 * Measure again without programs: the figures would be higher if a command had left BPF
+	 * programs attached.
+	 */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

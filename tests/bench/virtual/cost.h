@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The guest's half of tests/bench/cost: workloads, what is attached, and what an operation takes. */
+/*
+ * The part of tests/bench/cost that runs in the guest: workloads, attached commands and programs,
+ * and instructions per operation.
+ */
 #ifndef SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
 #define SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
 
@@ -10,8 +13,9 @@
 
 #define COST_MAX_EVENTS	  128
 /*
- * Operations that exceed the most frequent value by this much, or are 100 below it, are left out of the mean. In these
- * operations the kernel took another path, such as a tick. Programs that treat operations differently differ by less.
+ * Operations that take this many instructions more than the most frequent value, or 100 less, are
+ * excluded from the mean. During the excluded operations the kernel did additional work, such as a
+ * tick. The difference between two paths within one BPF program is smaller.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 600
@@ -20,8 +24,8 @@
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
 	double typical;	  /* the most frequent value */
-	double mean;	  /* mean of the operations within COST_REACH */
-	double error;	  /* standard error of that mean */
+	double mean;	  /* mean over the operations within COST_REACH of @typical */
+	double error;	  /* standard error of @mean */
 	double share;	  /* share of operations with the most frequent value */
 	double low, high; /* quartiles */
 	size_t nr;
@@ -34,49 +38,54 @@ struct cost_workload {
 };
 
 /*
- * True for 2,000 windows instead of 120: with nothing attached, and with a command that samples. With 120 windows the
- * standard error of the mean of a sample is 10 instructions.
+ * True to measure 2,000 windows instead of 120, which is done with nothing attached and with
+ * commands that have --sample. With 120 windows the mean of a command with --sample has a standard
+ * error of 10 instructions.
  */
 extern bool cost_long;
 
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
-/* Workloads on CPU 1, measured by CPU 0: windows.c. */
+/* Workloads that run on CPU 1 and are measured from CPU 0; defined in windows.c. */
 int cost_run_wakeup(struct cost_figure *ret_figure);
 int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
-/* Sorted tracepoints with programs, once per program. */
+/* Sorted names of tracepoints with BPF programs. A tracepoint with two programs is listed twice. */
 struct cost_events {
 	char names[COST_MAX_EVENTS][64];
 	size_t nr;
-	size_t nr_other; /* links of another kind */
+	size_t nr_other; /* number of BPF links that are not on tracepoints */
 };
 
 void cost_events_now(struct cost_events *ret_events);
 bool cost_events_equal(const struct cost_events *a, const struct cost_events *b);
 
-/* Attaches an empty program to each event. Returns 0 or -errno; ends with cost_empty_detach(). */
+/*
+ * Attaches an empty program to each event. Returns 0 or -errno. cost_empty_detach() detaches the
+ * programs.
+ */
 int cost_empty_attach(const struct cost_events *events);
 void cost_empty_detach(void);
 
-/* Commands that run while a workload does, and stay attached. */
+/* Running commands whose BPF programs stay attached during the workloads. */
 struct cost_attached {
 	pid_t pids[COST_MAX_COMMANDS];
 	size_t nr;
 };
 
 /*
- * Starts the commands of @line, which " & " separates, on CPU 0, and waits until all of them wait. On failure
- * returns -errno and says why in @why.
+ * Starts the commands of @line, separated by " & ", on CPU 0, and waits until all commands sleep.
+ * On failure returns -errno and writes the reason to @why.
  */
 int cost_attached_start(struct cost_attached *attached, const char *line, char *why, size_t size);
 void cost_attached_stop(struct cost_attached *attached);
 
 /*
  * Mean instructions per processor and window of 1 s that process @pid executes at rest. All
- * processors but one must be idle: the clock counts the instructions of all.
+ * processors except the one of @pid must be idle, because the clock counts the instructions of all
+ * processors.
  */
 int cost_rest(pid_t pid, double *ret_mean);
 

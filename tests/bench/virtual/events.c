@@ -54,7 +54,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 	return true;
 }
 
-/* Loads a program that returns 0, for one tracepoint. */
+/* Loads a BPF program for one tracepoint that only returns 0. */
 static int load_empty(const struct btf *btf, const char *event)
 {
 	static const struct bpf_insn code[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What bench-cost printed in a guest, and tables of it."""
+"""Parses the figures that bench-cost printed in a guest, and formats them as tables."""
 
 import json
 import math
@@ -11,14 +11,14 @@ NOTHING, AGAIN = "nothing", "nothing again"
 
 
 def figure(typical, share, low, high, nr, mean=None, error=0.0):
-    """Figures that were kept before there were means have only the most frequent value."""
+    """Makes a Figure. Older saved figures have no mean, so their most frequent value is used as the mean."""
     return Figure(typical, share, low, high, nr, typical if mean is None else mean, error)
 
 
 class Found:
-    """commands: {name: {workload: Figure}}; empty: the same by set of events; sets: {name: set};
-    events: {set: [names]}; whys: {name: [reason]}; versions: {package: version};
-    rest: {"rest64": {name: instructions per processor and window at rest, with 64 processors}}"""
+    """Figures of one run. commands: {name: {workload: Figure}}; empty: {set of events: {workload: Figure}}; sets:
+    {name: set}; events: {set: [names]}; whys: {name: [reason]}; versions: {package: version}; rest: {"rest64": {name:
+    instructions per processor and window at rest, with 64 processors}}"""
 
     def __init__(self):
         self.commands, self.empty, self.sets, self.events, self.whys = {}, {}, {}, {}, {}
@@ -33,19 +33,19 @@ class Found:
         return found
 
     def parse_lines(self, lines):
-        """Adds what a console has."""
+        """Adds the figures in lines of a guest's console."""
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
                 self.take(words[1], words[2], words[3:])
 
     def save(self, path):
-        """What was measured, in a file that two runs can be compared by."""
+        """Writes the figures to a JSON file that can be compared with the file of another run."""
         data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
                 "versions": self.versions, "commands": self.commands, "empty": self.empty,
                 "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}
         text = json.dumps(data, indent=1)
-        # A figure per line.
+        # Write each figure on one line.
         path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
                                lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n")
 
@@ -72,7 +72,7 @@ class Found:
             self.whys.setdefault(name, []).append(rest[0])
 
     def set_of(self, events):
-        """The name of the set with these events; a new one if there is none."""
+        """Name of the set that contains exactly these tracepoints; adds a new set if there is none."""
         for name, known in self.events.items():
             if known == events:
                 return name
@@ -81,8 +81,8 @@ class Found:
         return name
 
     def take_others(self, kept, names, grain):
-        """The figures of other tools from a run that is kept; False if that was another machine: another
-        kernel, or other figures with nothing attached, by more than two runs differ (grain)."""
+        """Copies the figures of other tools from a saved run. Returns False if the saved run had another kernel, or if
+        the figures with nothing attached differ by more than the measurement error @grain."""
         if kept.kernel != self.kernel or kept.workloads() != self.workloads() or any(
                 abs(kept.typical(w) - self.typical(w)) > grain[w] for w in self.workloads()):
             return False
@@ -92,7 +92,8 @@ class Found:
         return True
 
     def adopt(self, other, names):
-        """Takes commands from another run. Each adds the same to an operation as in that run."""
+        """Copies the figures of commands from another run. The instructions that a command adds to an operation stay
+        unchanged."""
         def moved(of):
             return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
                                   typical=f.typical - other.typical(w) + self.typical(w)) for w, f in of.items()}
@@ -112,7 +113,8 @@ class Found:
         return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN) if n in self.commands)
 
     def base(self, workload):
-        """With nothing attached: the lower of before and after, as a timer may have come between."""
+        """Mean with nothing attached: the lower of the measurements before and after all commands, because a timer may
+        have raised one of them."""
         both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
@@ -122,15 +124,15 @@ class Found:
         return figure.mean - base if figure and base is not None else None
 
     def added(self, name, workload):
-        """What an operation takes more than with nothing attached, or a window at rest in all; None if it was not
-        measured."""
+        """Instructions that the command adds to an operation, or for workloads at rest the instructions of a whole
+        window. None if not measured."""
         if workload.startswith("rest"):
             return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """The same by the most frequent value, which chance does not move. A sample is judged by its mean: most of
-        its operations are not in the sample."""
+        """Instructions that the command adds to the most frequent value, which does not vary randomly. For commands
+        with --sample the added mean is returned, because most operations are not in the sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or "--sample" in name or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
@@ -145,7 +147,7 @@ class Found:
         return math.hypot(figure.error, nothing.error if nothing else 0.0)
 
     def empty_added(self, name, workload):
-        """The same of empty programs on the events of that command."""
+        """Instructions that empty programs on the same tracepoints as the command add to an operation."""
         return self.added_by(self.empty.get(self.sets.get(name), {}).get(workload), workload)
 
 
@@ -154,8 +156,8 @@ def number(value):
 
 
 def rows(found, workload):
-    """(name, instructions, share of the most frequent value, quartiles, added, added by the empty program, the rest,
-    standard error of a sample)"""
+    """Yields per command: name, mean instructions, share of the most frequent value, quartiles, instructions added,
+    instructions added by the empty program, their difference, and the standard error if the command samples."""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:
@@ -168,7 +170,7 @@ def rows(found, workload):
 
 
 def rest_table(found):
-    """For people: the exporter at rest."""
+    """Text table of the exporter at rest."""
     if not found.rest:
         return []
     names = dict.fromkeys(n for of in found.rest.values() for n in of)
@@ -178,7 +180,7 @@ def rest_table(found):
 
 
 def table(found):
-    """For people, one block per workload."""
+    """Text table with one block per workload."""
     lines = []
     for workload in found.workloads():
         lines.append(f"{workload}: instructions per operation")

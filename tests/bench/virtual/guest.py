@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a guest in virtual time, runs bench-cost in it and reads its figures."""
+"""Boots a guest in virtual time, runs bench-cost in the guest and reads the figures of bench-cost."""
 
 import re
 
@@ -12,7 +12,8 @@ import qemu
 import userspace
 
 EXIT = re.compile(r"subtick-vm: exit (\d+) script\b")
-# Longer than any run: nothing is read or printed while a workload runs.
+# Length of a measuring window of subtick. It is longer than any run, so that no command reads or prints during a
+# workload.
 WINDOW_S = 80000
 
 
@@ -24,7 +25,8 @@ def kernel(arch):
 
 
 def ours(command, window_s=WINDOW_S):
-    """The command line of subtick in the guest. The exporter has its own intervals, a trace none."""
+    """Returns the command line of subtick in the guest. A window length is appended, except for serve, which has its
+    own intervals, and for trace, which has no windows."""
     parts = []
     for part in command.split(" & "):
         words = part.split()
@@ -39,14 +41,14 @@ def rest_boot(cpus):
 
 
 def boot(large, cpus, threads=1):
-    """Programs of Debian come with 200 MB of libraries."""
+    """Boot for the workloads. @large: more memory, for the 200 MB of libraries that Debian's tools need."""
     return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True,
                      memory_mb=1536 if large else 1024 if cpus > 8 else 512,
                      says=f"virtual time, {cpus} processors, {threads} per core")
 
 
 def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
-    """Lines of the console of a guest that runs the script @text, and the seconds that took."""
+    """Runs the script @text in a guest. Returns the lines of the console and the seconds that the guest ran."""
     script = scratch / "script"
     script.write_text(text)
     initrd = image.build(entry, scratch / "initrd.cpio", suites=[script], trees=trees, programs=programs)
@@ -60,7 +62,8 @@ def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
 
 
 def bench(workloads, listed, empty=True):
-    """A script that measures the commands (name, command line), and empty programs on their events."""
+    """Returns a script that measures the listed commands (name, command line), and empty programs on their tracepoints.
+    """
     text = "".join(f"{name}\t{line}\n" for name, line in listed)
     return (f"cat >/tmp/list <<'END'\n{text}END\n"
             f"bench-cost {','.join(workloads)} /tmp/list{'' if empty else ' --no-empty'}\n")
@@ -72,7 +75,7 @@ def programs(entry):
 
 
 def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False):
-    """Adds the figures of commands at rest, with windows of 1 s, in a guest with that many processors."""
+    """Adds to @found the instructions per window of 1 s of commands at rest, in a guest with @cpus processors."""
     entry = kernel(arch)
     lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c, 1)) for c in commands]), scratch,
                          programs(entry), timeout_s, verbose)
@@ -83,9 +86,9 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
 
 def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True,
             cpus=2):
-    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer), and, unless not @empty, of
-    empty programs on their events. @named: a kernel other than Debian's. Commands with --cores need hyperthreads and
-    have a guest of their own."""
+    """Measures with nothing attached, with each command of subtick and with each of the other tools (peers.Peer). With
+    @empty also measures empty programs on the same tracepoints. @named: name of a kernel to use instead of Debian's.
+    Commands with --cores run in a separate guest with hyperthreads."""
     entry = choose.find(named) if named else kernel(arch)
     siblings = [c for c in commands if "--cores" in c.split()]
     listed, whys, versions = [(c, ours(c)) for c in commands if c not in siblings], {}, {}
@@ -94,7 +97,8 @@ def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False
         listed += more
 
     def measured(listed, boot, trees=()):
-        # The workloads are not in this cgroup: what a cgroup that was not requested costs.
+        # Create a cgroup without tasks for runq --cgroup /outside, which measures the cost of tasks outside the
+        # requested cgroups.
         script = "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty)
         lines, seconds = run(entry, boot, script, scratch, programs(entry), timeout_s, verbose, trees)
         found = figures.Found.parse(lines)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The file of limits: what each command of subtick may add to an operation, and who breaks it."""
+"""Reads and writes the file of limits: instructions that each command of subtick may add to an operation. Judges
+figures by them."""
 
 from pathlib import Path
 
@@ -7,16 +8,18 @@ import figures
 
 PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
-# By how much two measurements of the same differ, in instructions, and why: turns of the processors end
-# some instructions earlier or later, and one more timer in the queue of a core takes 11 to 15.
+# Maximum difference of two measurements of the same command, in instructions. QEMU switches between processors some
+# instructions earlier or later, and one more timer in the queue of a core takes 11 to 15 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# The exporter at rest: two runs differed by 5 %, as ticks and timers of all processors fall into its windows.
+# Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
+# the measured windows.
 REST_GROWTH = 1.1
-# By how much they differ by chance. Of runq, one run in ten has 10 more in most operations: a wait of the pair is about
-# 1 us long, and below 1,024 ns its bucket is computed.
+# Additional random difference of some figures, in instructions. In one run of ten most pipe operations with runq take
+# 10 instructions more: a wait in the pipe workload is about 1 us long, and the histogram bucket of a wait below 1,024
+# ns takes another code path.
 BY_CHANCE = {("pipe", "runq"): 10}
-# The mean of a sample may exceed its limit by this many standard errors. Figure and limit have the same error, so this is
-# three standard errors of their difference: one false alarm in 700 draws.
+# The mean of a sample may exceed its limit by this many standard errors. The figure and the limit have the same
+# standard error, so this equals three standard errors of their difference: one false alarm in 700 runs.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
@@ -27,18 +30,21 @@ HEAD = """\
 
 
 def before_and_after(found, workload):
-    """With nothing attached, before the commands and after them: else one of them left something behind."""
+    """Verdict on the figures with nothing attached before and after all commands. They differ if a command left a
+    program attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:
         return False, f"{found.arch} {workload}: nothing attached was not measured"
-    # By the most frequent value, which chance does not move: a program left behind moves every operation.
+    # Compare the most frequent value, which does not vary randomly. A program that is still attached changes every
+    # operation.
     return (abs(before.typical - after.typical) <= GRAIN[workload],
             f"{found.arch} {workload}: nothing attached takes {before.typical:.0f} instructions, and "
             f"{after.typical:.0f} in the end")
 
 
 class Limits:
-    """values: {(architecture, workload, command): instructions}; compilers: {architecture: name}"""
+    """Limits of all commands. values: {(architecture, workload, command): instructions}; compilers: {architecture:
+    name}"""
 
     def __init__(self):
         self.values, self.compilers = {}, {}
@@ -64,11 +70,12 @@ class Limits:
         return self.compilers.get(found.arch, found.compiler) == found.compiler
 
     def rest(self, arch):
-        """The (workload, command) of exporters at rest that have a limit on that architecture."""
+        """Pairs (workload, command) of exporters at rest that have a limit on the architecture @arch."""
         return [key[1:] for key in self.values if key[0] == arch and key[1].startswith("rest")]
 
     def lower(self, found, commands, rest=()):
-        """Lowers what can be lowered and adds what is new; never raises. Returns what changed."""
+        """Lowers limits to smaller figures and adds limits of new commands; never raises a limit. Returns the changed
+        limits."""
         changed = []
         if not self.made_by_same(found):
             return changed
@@ -89,8 +96,8 @@ class Limits:
                 BY_CHANCE.get(key[1:], 0))
 
     def judge(self, found, commands, workloads, rest=()):
-        """[(whether it is good, sentence)]: each figure of the table, each (workload, command) of rest, and each
-        limit: without workloads of rest only, and of those of rest only what is listed."""
+        """Returns [(True if good, sentence)] for each command and workload, and for each (workload, command) in @rest.
+        A limit of these workloads without a figure is a bad verdict."""
         verdicts, seen = [], set()
         for workload in workloads:
             verdicts.append(before_and_after(found, workload))

@@ -57,7 +57,7 @@ DETAILS = """\
 *empty*: the same for programs that only return, on exactly the tracepoints of the command. *over it* is the difference, the
 command's own work. *times* is *added* divided by *empty*.
 """
-# Rows of the summary.
+# Commands that are rows of the summary table.
 SUMMARY = ("load", "runq", "runq --causes", "runq --blame", "runq --sample 0.1", "noise", "wake --source passive",
            "trace --for 80000", "serve --collect load,runq,wake", "serve", "libbpf-tools runqlat", "libbpf-tools cpudist",
            "libbpf-tools softirqs", "perf sched record")
@@ -126,12 +126,13 @@ def measured():
 
 
 def elsewhere():
-    """The figures of kernels built otherwise."""
+    """Saved figures of kernels with another configuration."""
     return [figures.Found.load(path) for path in sorted(MEASURED.glob("custom-*.json"))]
 
 
 def times(added, empty):
-    """A few instructions are the grain of the measurement."""
+    """Ratio of added instructions to those of the empty program; "-" if the empty program adds too few instructions for
+    a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -177,7 +178,7 @@ def section(workload, all_found):
 
 
 def rest(all_found):
-    """The exporter by itself."""
+    """Section about the exporter at rest."""
     all_found = [f for f in all_found if f.rest]
     if not all_found:
         return
@@ -214,7 +215,7 @@ def by_cpus_rows(arch):
 
 
 def by_cpus_section():
-    """The table of all figures."""
+    """Section with the table of figures by number of processors."""
     archs = [arch for arch in ARCHITECTURES if by_cpus(arch)]
     if archs:
         yield from ("", "## By number of processors", CPUS_TEXT.rstrip("\n"))
@@ -223,12 +224,12 @@ def by_cpus_section():
 
 
 def by_cpus_cell(found, name, workload=None):
-    """The figure of each number of processors; without a workload per processor and window."""
+    """Cell with the figure for each number of processors. Without @workload: instructions per processor and window."""
     return " / ".join(figures.number(of.added(name, workload or f"rest{cpus}")) for cpus, of in found.items())
 
 
 def by_cpus_summary():
-    """The important figures, as a list."""
+    """List of the most important figures by number of processors."""
     for arch in filter(by_cpus, ARCHITECTURES):
         found = by_cpus(arch)
         head = f"- *{' / '.join(map(str, found))} processors*, {arch}:"
@@ -242,7 +243,7 @@ def by_cpus_summary():
 
 
 def others(all_found):
-    """What changes on them."""
+    """Section about kernels with another configuration."""
     if not all_found:
         return
     yield from ("", "## Kernels built otherwise",
@@ -271,7 +272,7 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """The empty program of runq, and all others, in the order of the table."""
+    """Rows of the picture: the empty program of runq, then all commands in the order of the table."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]
@@ -281,7 +282,7 @@ def rows_of_picture(all_found, workload="pipe"):
 
 
 def runq_table(all_found, workloads=("pipe", "wakeup")):
-    """What each option of runq adds, for its page."""
+    """Table of the instructions that each option of runq adds, for docs/methods/runq.md."""
     columns = [(found, workload) for workload in workloads for found in all_found]
     yield "| attached | " + " | ".join(f"{w}, {f.arch}" for f, w in columns) + " | what is in it |"
     yield "| --- | " + "--: | " * len(columns) + "--- |"
@@ -292,13 +293,13 @@ def runq_table(all_found, workloads=("pipe", "wakeup")):
 
 
 def between_marks(path, lines, begin=BEGIN):
-    """The text of @path with @lines in the place of what is between the two marks."""
+    """Returns the text of the file @path with the part between the two marks replaced by @lines."""
     before, rest = path.read_text().split(begin, 1)
     return before + begin + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
 
 
 def files():
-    """[(path, text)] of all that is generated."""
+    """Returns [(path, text)] of all generated files."""
     all_found = measured()
     lines = [DETAILS.rstrip("\n")]
     for workload in WORKLOADS:

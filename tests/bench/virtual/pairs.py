@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a pair of disable and enable executes: subtick crit with the module, in virtual time."""
+"""Measures the instructions of a pair that disables and enables interrupts or preemption: subtick crit with the kernel
+module, in virtual time."""
 
 import json
 import re
@@ -19,11 +20,13 @@ BEGIN = "<!-- written by tests/bench/crit-cost --write-docs from here -->\n"
 DOC = page.DOCS / "methods/crit.md"
 OPS = ("irq", "preempt", "irq_save")
 MODULE = userspace.TOP / "kmod/tracerbench"
-# One processor, which so never waits for its turn; the counter of an arm64 guest shows each instruction.
+# The guest has one processor, so no other processor's instructions are counted. fine: the counter of an arm64 guest
+# counts each instruction.
 BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
 CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
-# Until it has slept, the kernel still calibrates its clocks. The events go into a trace instance of their own, as with
-# `subtick crit --tracepoints`, which a kernel without a network cannot run.
+# The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The events are enabled
+# in a separate trace instance, as `subtick crit --tracepoints` does. That option does not work on a kernel without a
+# network.
 SCRIPT = f"""\
 measure() {{
 	out=$({CRIT}) || exit 1
@@ -39,7 +42,7 @@ echo 64 >buffer_size_kb
 echo 1 >events/preemptirq/enable && measure on
 """
 CALIBRATION = 1e-4
-# Told beside the figures, by the kernel's own configuration.
+# Kernel options that are saved with the figures, read from the configuration of the guest's kernel.
 OPTIONS = ("PREEMPT_COUNT", "PREEMPT_DYNAMIC", "PARAVIRT_XXL", "ARM64_PSEUDO_NMI", "TRACE_IRQFLAGS",
            "TRACE_PREEMPT_TOGGLE", "IRQSOFF_TRACER", "PREEMPT_TRACER")
 
@@ -50,7 +53,7 @@ def default_kernels(arch):
 
 
 def configured(lines):
-    """The options of OPTIONS that are on."""
+    """Kernel options of OPTIONS that are enabled in the guest's kernel."""
     on = {m[1] for m in (re.match(r"pairs config CONFIG_(\w+)=y", l) for l in lines) if m}
     if not on:
         raise apt.Broken("the guest lacks its kernel's configuration", lines[-30:])
@@ -58,8 +61,8 @@ def configured(lines):
 
 
 def figures_of(data):
-    """{operation: instructions} of what crit says. Without noise, all rounds say the same."""
-    # The length of a step is what the kernel found when it calibrated the TSC, which is not exact.
+    """Returns {operation: instructions} from the JSON of crit. In virtual time all rounds must have the same median."""
+    # Allow a small deviation, because the kernel's calibration of the TSC is not exact.
     if data["unit"] != "cycles" or abs(data["quality"]["clock_step_ns"] - 1) > CALIBRATION:
         raise apt.Broken(f"the clock does not count instructions: {data['quality']}")
     apart = [o["op"] for o in data["ops"] if o["median_low"] != o["median_high"]]
@@ -100,7 +103,7 @@ def table(found):
     """found: {architecture: {kernel: figures}}"""
     yield "| kernel | tracepoints | " + " | ".join(f"`{o}`" for o in OPS) + " |"
     yield "| --- | --- |" + " --: |" * len(OPS)
-    # Debian's first, then what the tracepoints make of it.
+    # Sort Debian's kernels before the custom kernels.
     for name, kernel in (item for of in found.values()
                          for item in sorted(of.items(), key=lambda i: (i[0].startswith("custom-"), i[0]))):
         for state, figures in kernel["figures"].items():

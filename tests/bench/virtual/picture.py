@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws what each command adds to an operation as bars, in SVG."""
+"""Draws an SVG bar chart of the instructions that each command adds to an operation."""
 
 from xml.sax.saxutils import escape
 
@@ -8,7 +8,7 @@ COLOURS = {"arm64": "#2f6f9f", "amd64": "#d08a2e"}
 
 
 def step_of(largest):
-    """A round distance of the grid, so that there are three to seven lines."""
+    """Returns a round distance of grid lines, such that the chart has three to seven lines."""
     step = 10
     for factor in (2, 2.5, 2) * 6:
         if largest / step <= 7:

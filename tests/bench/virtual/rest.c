@@ -9,7 +9,10 @@
 
 #include "base/clock.h"
 
-/* Windows of the exporter last 1 s. The first ones allocate memory. */
+/*
+ * Windows of the exporter last 1 s. The first windows are skipped, because the exporter allocates
+ * memory in them.
+ */
 #define WARM_UP_MS 10000
 #define WINDOWS	   32
 #define POLL_MS	   20

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an operation on CPU 1, measured on CPU 0. The processors of the guest take turns on one host thread, and
- * the clock counts the instructions of both. CPU 0 executes windows with a constant number of instructions. The excess of
- * a window is the work of CPU 1.
+ * Instructions of an operation on CPU 1, measured on CPU 0. The two processors of the guest take
+ * turns on one host thread, and the guest's clock counts the instructions of both processors. CPU 0
+ * executes windows with a constant number of instructions. The excess of a window is the work of
+ * CPU 1.
  */
 #include "cost.h"
 
@@ -26,11 +27,15 @@
 /* Passes per window; a pass is about 4000 instructions. */
 #define PASSES 25
 #define LOOPS  2000
-/* Longer than a window, so that a window has at most one operation. */
+/*
+ * Period of operations in ns. It is longer than a window, so that a window has at most one
+ * operation.
+ */
 #define PERIOD_NS 230000
 /*
- * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that are due at idle entry
- * cost up to 615 instructions. Wake-ups begin with fewer rounds, and rounds follow until the lowest figure came twice.
+ * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that
+ * are due at idle entry cost up to 615 instructions. Wake-ups start with ROUNDS_BESIDE rounds, and
+ * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
@@ -53,7 +58,10 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/* Starts the operation once per window; NULL if it happens every PERIOD_NS by itself. */
+	/*
+	 * Starts the operation once per window. NULL if a timer starts the operation every
+	 * PERIOD_NS.
+	 */
 	void (*kick)(struct source *source);
 };
 
@@ -72,7 +80,10 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 	return arch_cycles() - begin;
 }
 
-/* Length of a window while CPU 1 sleeps. Attached programs do not change it, because no event happens. */
+/*
+ * Returns the instructions of a window while CPU 1 sleeps. Attached programs do not change this
+ * number, because no event happens.
+ */
 static double quiet_window(void)
 {
 	static double took[WINDOWS], quiet;
@@ -86,7 +97,7 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Measures windows and skips those without an operation. */
+/* Measures windows, and skips windows without an operation. */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {
@@ -114,7 +125,9 @@ static void kick_counter(struct source *source)
 		source->fd = -1;
 }
 
-/* Lowest figure that two rounds agree on, or else the lowest figure. */
+/*
+ * Returns the lowest figure that two rounds agree on, or the lowest figure if no two rounds agree.
+ */
 static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *found = NULL, *lowest = &rounds[0];
@@ -130,7 +143,10 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 	return found ? found : lowest;
 }
 
-/* False if a quarter of the windows of a round took less than the figure. */
+/*
+ * True if two rounds agree on the lowest figure. False if a quarter of the windows of any round
+ * took less than that figure.
+ */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *twice = lowest_of_two(rounds, nr);
@@ -219,7 +235,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 {
 	int rc;
 
-	/* Measured while CPU 1 sleeps. */
+	/* Measure the length of an empty window first, while CPU 1 sleeps. */
 	quiet_window();
 	source->pid = on_cpu1(body, source->fd);
 	if (source->pid < 0)

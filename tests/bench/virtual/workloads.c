@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Workloads, and the instructions of one operation of each. */
+/* Runs the workloads, and measures the instructions of single operations. */
 #include "cost.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,10 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Operations take one of a few exact values. 51 to 58 of 100 pipe operations take the lowest. */
+/*
+ * The number of instructions of an operation is one of a few exact values. 51 to 58 of 100 pipe
+ * operations have the lowest value.
+ */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {
 	struct cost_figure figure = {.nr = nr};
@@ -107,7 +110,7 @@ static int time_singles(int out, int in, double *took, size_t nr)
 	return 0;
 }
 
-/* Starts two processes on CPU 1. One of them measures. */
+/* Starts two processes on CPU 1. One of the two processes measures the operations. */
 static int run_pair(double *took, size_t nr)
 {
 	int there[2], back[2], status;
@@ -131,8 +134,9 @@ static int run_pair(double *took, size_t nr)
 }
 
 /*
- * Two processes on CPU 1 pass a byte to and fro: two switches. CPU 0 sleeps. Several pairs of processes, because a program
- * may treat tasks differently.
+ * Two processes on CPU 1 send a byte back and forth through pipes; each round trip has two context
+ * switches. CPU 0 sleeps. Several pairs of processes are measured, because a BPF program may treat
+ * some tasks differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {
@@ -150,7 +154,10 @@ static int run_pipe(struct cost_figure *ret_figure)
 	return rc;
 }
 
-/* One datagram on the loopback device, sent and received: one NET_RX, on top of the sender. */
+/*
+ * A task sends a datagram over the loopback device and receives it. The NET_RX softirq runs in the
+ * context of the sender.
+ */
 static int run_softirq(struct cost_figure *ret_figure)
 {
 	static double took[SINGLES];

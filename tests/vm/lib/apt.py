@@ -13,11 +13,11 @@ LISTS_MAX_AGE_S = 24 * 3600
 
 
 class Unavailable(Exception):
-    """A requirement is unavailable on this machine; the text is the reason."""
+    """Raised if a requirement is unavailable on this machine; the text is the reason."""
 
 
 class Broken(Exception):
-    """A required step failed: always a failure, never a skip. tail has details."""
+    """Raised if a required step fails, which is a test failure and never a skip. tail has the last lines of output."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)
@@ -110,8 +110,8 @@ class Apt:
         (self.root / "state/status").touch()
         options = "arch=amd64,arm64" + (f" signed-by={signed}" if signed else "")
         (self.root / "etc/sources.list").write_text(f"deb [{options}] {uri} {self.suite} main\n")
-        # The system's settings (proxy, credentials) still apply. Only directories are redirected, and hooks
-        # that would change the system are disabled.
+        # The apt settings of the system, such as proxy and credentials, still apply. Only directories are redirected,
+        # and hooks that would change the system are disabled.
         (self.root / "etc/apt.conf").write_text(f"""\
 Dir::State "{self.root}/state";
 Dir::State::status "{self.root}/state/status";

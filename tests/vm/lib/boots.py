@@ -27,20 +27,20 @@ BOOTS = {b.name: b for b in (
     Boot("incident1", smp=2, icount=3, devices=("edu",), cgroup="v1",
          says="virtual time, 2 processors, 8 ns an instruction, cgroup v1"),
 )}
-# Boots of `run --incidents`, then those of `run --truth`. tests/truth/meson.build has the tests of each.
+# Boots of `run --incidents`, then boots of `run --truth`. tests/truth/meson.build lists the tests of each boot.
 INCIDENTS = [name for name in BOOTS if name.startswith("incident")]
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not in INCIDENTS]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# Suites and live tests of additional boots. Tests whose result cannot change in another boot of the same
-# kernel are omitted.
+# Suites (ONLY) and live tests (LIVE) of boots other than "base". Tests whose result cannot change in another boot of
+# the same kernel are omitted.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
-    # Only a reboot ends lockdown.
+    # The suite lockdown runs last, because only a reboot ends the kernel's lockdown.
     "disturbed": ["serve", "lockdown", "log"],
     **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
@@ -52,8 +52,7 @@ LIVE = {
 }
 
 # Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
-# runs these tests, and ./check reports them as omitted. The remaining tests of two guests take at most 6
-# minutes.
+# runs these tests, and ./check reports them as omitted. The other live tests take at most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "noise_rtla", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 

@@ -21,7 +21,8 @@ def find(name):
 
 
 def chosen(everything, flag="default"):
-    """Kernels of this architecture with the flag; with everything, all these kernels and foreign kernels."""
+    """Kernels of this architecture with the flag. With @everything: all kernels of this architecture, and kernels of
+    other architectures with the flag "foreign"."""
     own = [e for e in every() if e.arch == kernels.MACHINE]
     if not everything:
         return [e for e in own if flag in e.flags]
@@ -29,5 +30,6 @@ def chosen(everything, flag="default"):
 
 
 def by_commit(entries):
-    """One kernel, selected by the number of commits; the first kernel without git."""
+    """Selects one kernel by the number of commits modulo the number of kernels, so that commits alternate. Without git,
+    selects the first kernel."""
     return entries[int(git("rev-list", "--count", "HEAD") or 0) % len(entries)]

@@ -41,7 +41,7 @@ class Custom(kernels.Entry):
         self.fragments = [FRAGMENTS / f"{f}.config" for f in ("common", arch, *fragments)]
 
     def wanted(self):
-        """Dict from option to its line."""
+        """Dict from configuration option to its line in the fragments."""
         lines = "".join(p.read_text() for p in self.fragments).splitlines()
         return {m[1]: m[0] for m in map(OPTION.match, lines) if m}
 

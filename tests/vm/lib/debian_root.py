@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the disk of a whole Debian of another architecture: what ./check installs, unpacked, and not configured.
+"""Makes the root disk of a Debian of another architecture, with the packages that ./check installs.
 
-Scripts of packages cannot run here, as they are for the other architecture. So what they would do and tests need
-is done by hand: accounts, a few alternatives, compiled Python, the index of modules.
+The packages are unpacked and not configured, because their scripts call programs of the other architecture. This file
+does the steps of these scripts that tests need: user accounts, some alternatives, compiled Python, the index of kernel
+modules.
 """
 
 import hashlib
@@ -90,8 +91,8 @@ def settle(root, kernel):
     write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
     write(root / "usr/local/bin/ninja", NINJA, 0o755)
     shutil.copy(INIT, root / "usr/sbin/subtick-init")
-    # Compile Python as the packages' scripts do. Otherwise an emulated test compiles for a minute at its
-    # start.
+    # Compile Python as the packages' scripts do. Without compiled files, each test would compile Python for a minute at
+    # its start under emulation.
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", "-s", root, "-p", "/", *root.glob("usr/lib/python3*")], check=False)
     shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)
     subprocess.run(["depmod", "-b", root, kernel.release], check=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the second disk of a whole Debian: a copy of this tree, with the builds of ./check for its architecture."""
+"""Makes the second disk of a guest with a whole Debian: a copy of this tree, with the builds of ./check for the guest's
+architecture."""
 
 import os
 import re
@@ -50,7 +51,7 @@ def build(arch, tree, directory, options):
         # Builds with a sanitizer get no emulation wrapper: sanitizers do not run under user emulation.
         wrapper = () if "sanitize" in " ".join(options) else userspace.emulator(arch)
         cross = userspace.cross_file(arch, path, userspace.shared_sysroot(arch), compile=[], link=[], wrapper=wrapper)
-        # Use the library directory of a native build.
+        # Set the library directory to that of a native Debian build.
         userspace.quietly(["meson", "setup", path, tree, "--cross-file", cross, *options,
                            f"-Dlibdir=lib/{userspace.TRIPLET[arch]}", f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
     userspace.quietly(["ninja", "-C", path])

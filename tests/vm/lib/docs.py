@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the results of the guests: the details page, and the matrix of kernels and commands made from it."""
+"""Writes the results of the guests to the details page, and makes the matrix of kernels and commands from that page."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def write(table, marker=BEGIN, page=DETAILS):
 
 
 def mark(cells):
-    """One mark for the cells "N passed, N skipped" of all boots of a kernel."""
+    """Returns one mark that summarizes the cells "N passed, N skipped" of all boots of a kernel."""
     text = " ".join(cells)
     if "failed" in text:
         return "✗"
@@ -59,7 +59,8 @@ def between(text, marker):
 
 
 def runs(text, rows, releases, run_at, day):
-    """Markdown: the runs of chosen suites. A row of the page text stays unless the same suites of that boot ran again."""
+    """Markdown: the runs of chosen suites. An existing row of the page is kept, unless the same suites of the same boot
+    ran again."""
     lines = ["| kernel | boot | suites | results | release | run at | day |", "|" + " --- |" * 7]
     found = {tuple(c.strip() for c in line.split("|")[1:4]): line
              for line in between(text, RUNS).splitlines() if line.startswith("|")}

@@ -89,10 +89,9 @@ def strip(arch, programs):
 
 def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), trees=(),
           distribution=()):
-    """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to
-    /modules; both are paths on this machine. live tests are names of the program live_all, truth
-    tests of truth_all. trees are directories, each with its place in the guest. distribution: further
-    modules of the distribution."""
+    """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to /modules; both are
+    paths on this machine. live tests are names of the program live_all, truth tests of truth_all. trees are
+    directories, each with its path in the guest. distribution: names of additional modules of the distribution."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:

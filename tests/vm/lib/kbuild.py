@@ -31,7 +31,7 @@ def stage(entry, directory):
     tree or mix objects."""
     directory = Path(directory).resolve()
     top = repository(directory)
-    # One copy per source directory, because two work trees may build at the same time.
+    # Use a separate copy for each source directory, because two git work trees may build at the same time.
     digest = hashlib.sha256(str(directory).encode()).hexdigest()[:8]
     base = apt.cache_dir() / "modules" / f"{entry.name}-{digest}"
     target = base / (directory.relative_to(top) if top else directory.name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads, fetches and refreshes kernels.list, the one list of what the VM suite boots."""
+"""Reads kernels.list, the list of kernels that the VM suite boots, downloads its packages, and updates its pinned
+versions."""
 
 import configparser
 import hashlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Detects whether KVM works here: boots a small guest once per run and prints the result once.
 
-/dev/kvm that can be opened proves nothing: in some nested machines it is there and every guest
-dies with "KVM internal error", or never says a word.
+That /dev/kvm can be opened does not prove that KVM works: in some nested virtual machines every guest ends with "KVM
+internal error", or prints nothing.
 """
 
 import os

@@ -19,7 +19,7 @@ NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
 def unpacked(package, arch):
-    """(directory with the package and the libraries it depends on, its version)"""
+    """Returns the directory with the unpacked package and its library packages, and the version of the package."""
     source = apt.Apt(SUITE)
     source.update()
     newest = kernels.newest(source, package, arch)

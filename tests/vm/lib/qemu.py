@@ -25,8 +25,8 @@ CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
 # without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
 # kernel skips this check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Console silence that counts as a hang. Longer than the limit of a suite (guest/lib/tap.sh, LIMIT_S of run),
-# because a suite may print only at its end.
+# Console silence that counts as a hang. This time is longer than the time limit of a suite (guest/lib/tap.sh, LIMIT_S
+# of run), because a suite may print nothing before its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
@@ -39,11 +39,11 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 
 
 class Boot:
-    """How a guest is started: processors, hyperthreads of a core, cgroup layout, idle states, memory. With icount its clock
-    counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move.
-    fine: the counter of an arm64 guest shows each instruction, not each 16th. words: further ones
-    for the kernel's command line. devices: of QEMU, beside those of the machine. network: its end of a
-    wire (-netdev)."""
+    """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory. With icount the
+    guest has virtual time: each executed instruction advances its clock by 2^icount ns, independent of the host's load.
+    fine: the counter of an arm64 guest advances with each instruction instead of each 16th instruction. words:
+    additional words of the kernel's command line. devices: additional devices of QEMU. network: value of QEMU's option
+    -netdev."""
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), network=None, says=""):
@@ -89,7 +89,8 @@ def virtual_time_arguments(arch, boot):
     # sleep=off: an idle guest jumps to its next timer. The RTC must not depend on the host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
-    # Use a CPU model that is equal in every QEMU, with a counter of 62.5 MHz; `max` varies.
+    # Use a CPU model that is the same in every version of QEMU, with a counter of 62.5 MHz. The model `max` differs
+    # between versions.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
@@ -113,8 +114,8 @@ def command_line(entry, boot, initrd, settings, scratch):
     command = machine_arguments(entry.arch, boot)
     if boot.idle_states:
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
-    # Show only fatal kernel messages on the console, because other messages could split a result line. An
-    # oops raises the log level itself. The suite `log` reads the other messages.
+    # Show only fatal kernel messages on the console, because other messages could split a result line. At an oops the
+    # kernel itself raises the console's log level. The suite `log` reads the other messages.
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
     words += boot.words
@@ -182,7 +183,7 @@ def watch(process, timeout_s, silence_s, on_line):
             if kvm.BROKE.search(line):
                 return KVM_BROKE
             if FATAL.search(line) and not fatal_at:
-                # Read on for a while, to include the stack trace.
+                # After a fatal kernel message, read the console for some more seconds, to include the stack trace.
                 fatal_at = time.monotonic()
     return None
 

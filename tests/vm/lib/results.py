@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Converts a guest's console output to test results. Unexpected lines are failures."""
+"""Converts a guest's console output to test results. Unexpected output of a suite is a failure."""
 
 import json
 import re

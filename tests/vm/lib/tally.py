@@ -40,7 +40,7 @@ class Tally:
 
 
 def column(suite):
-    """Command of a live test: live/load_duty and live/load_ipi belong to load."""
+    """Name of the subtick command that a live test tests: "load" for live/load_duty and live/load_ipi."""
     return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 
@@ -92,9 +92,9 @@ def reason_lines(rows):
 
 
 def table(rows, notes=None):
-    """Markdown: one row per boot with a column per suite and one for what ran without being judged,
-    then each of those, each skip and each failure with its reason. notes maps a row to (title, cell)
-    pairs of further columns."""
+    """Returns Markdown: a table with a row per boot, a column per suite and a column for unjudged results, then a list
+    of unjudged results, skips and failures with their reasons. notes maps a row to (title, cell) pairs of further
+    columns."""
     columns = columns_of(rows)
     extra = [UNJUDGED] + ([title for title, _ in next(iter(notes.values()))] if notes else [])
     lines = ["| " + " | ".join(["kernel", "boot", *columns, *extra]) + " |",

@@ -50,7 +50,7 @@ def shared_sysroot(arch):
 
 
 def emulator(arch):
-    """Command that runs a program linked against that root on this machine."""
+    """Command that runs a program of the other architecture, linked against its libraries, on this machine."""
     program, triplet = f"qemu-{FAMILY[arch]}-static", TRIPLET[arch]
     if not shutil.which(program):
         raise apt.Unavailable(f"no {program}; install qemu-user-static")

@@ -11,8 +11,8 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # limit of the kernel since 5.2
-# Allowed growth per change. A limit relative to the kernel's limit would blame only the last of many
-# changes.
+# Allowed growth per change. The growth is relative to the last limit, not to the kernel's maximum of MOST instructions,
+# so that each change that adds instructions is detected.
 GROWTH = 1.1
 # Minimum growth that is reported, in instructions.
 GRAIN = 100
@@ -21,9 +21,9 @@ HEAD = f"""\
 # ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
 # `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
 """
-# Programs that serve several options. All other programs are named after their purpose.
+# Programs that are loaded for several sets of options. All other programs are named after their purpose.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
-# Programs for kernels before 6.6 and some others.
+# Suffix of program variants for kernels before 6.6 and some other kernels.
 OLD = re.compile(r"_old$")
 
 
@@ -130,7 +130,7 @@ MEASURED = {}  # measured values by kernel, for --write-limits
 def judge(documents):
     """documents: the kernel's name, then one document for each set of options."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Skip figures of a kernel that refused a program.
+    # Do not write limits of a kernel that refused a program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stands between the library and libbpf (the linker's --wrap): each program is loaded as the library
- * chose and configured it, and in addition the verifier is asked for its statistics. These come in
- * the log, which also kernels before 5.16 have; later ones have the number in bpf_prog_info as well.
+ * Wraps a libbpf function that the library calls (the linker's --wrap). Each BPF program is loaded
+ * as the library configured it, and the verifier's statistics are requested in addition. The
+ * statistics are read from the verifier's log, because bpf_prog_info has them only since Linux
+ * 5.16.
  */
 #include "counted.h"
 
@@ -12,7 +13,7 @@
 
 #include <bpf/libbpf.h>
 
-#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: only the sums, whatever the program */
+#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: only the verifier's statistics */
 #define LOG_WALK  1 /* BPF_LOG_LEVEL1: each step */
 #define LOG_BYTES 4096
 #define LOG_LONG  (1 << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the kernel's verifier says of each program that the library loads. */
+/* Records the verifier's statistics of each BPF program that the library loads. */
 #ifndef SUBTICK_TESTS_VM_VERIFIER_COUNTED_H
 #define SUBTICK_TESTS_VM_VERIFIER_COUNTED_H
 
@@ -9,16 +9,19 @@
 
 struct counted {
 	char program[64];
-	long insns; /* "processed N insns" of the verifier's log; -1: it said nothing */
+	long insns; /* N of "processed N insns" in the verifier's log; -1 if the log lacks it */
 };
 
-/* Forgets what was loaded until now. */
+/* Clears the list of loaded programs. */
 void counted_begin(void);
-/* The programs that were loaded since then, and their number. */
+/* Programs that were loaded since counted_begin(); returns their number. */
 int counted_programs(const struct counted **ret_programs);
-/* Whether every object since then was loaded. */
+/* True if every BPF object since counted_begin() was loaded without an error. */
 bool counted_all_loaded(void);
-/* From now on the end of what the verifier says of a program that it refuses is printed, as comments. */
+/*
+ * After this call, the last lines of the verifier's log of each refused program are printed as
+ * comments.
+ */
 void counted_explain(void);
 
 #endif

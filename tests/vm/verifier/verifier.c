@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Loads the BPF programs with the sets of choices that subtick makes when it loads them, by the
- * library's own functions, and prints as JSON how many instructions the verifier walked. Without
- * the argument `all` only a brief list: an emulated machine takes seconds for each. With the name of
- * a choice of runq, such as `serve`, only that one, and what the verifier says if it refuses it.
+ * Loads the BPF programs with the library's functions, once for each set of options that subtick
+ * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
+ * `all`, only a brief list of sets is loaded, because an emulated machine takes seconds for each
+ * set. With the name of a set of runq, such as `serve`, only this set is loaded, and the verifier's
+ * log is printed if a program is refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +25,15 @@
 #include "measure/wake/probe.h"
 #include "host/cpu.h"
 
-/* From 5 CPUs on cores share histograms. */
+/* With 5 or more CPUs, several cores share a histogram. */
 #define FEW_CPUS  2
 #define MANY_CPUS 8
 
 static unsigned int nr_cpus;
 
 /*
- * One line: the choices, whether they are in the brief list, whether the kernel accepted all of it, and
- * the count of each program.
+ * Prints a JSON line: the set of options, whether the set is in the brief list, whether the kernel
+ * accepted all programs, and the number of verified instructions of each program.
  */
 static void say(const char *choice, bool brief, const struct err *err)
 {
@@ -51,8 +52,8 @@ static void say(const char *choice, bool brief, const struct err *err)
 }
 
 enum {
-	BRIEF = 1, /* in the brief list */
-	QUICK = 2, /* has a program for each layout of cgroups and of histograms */
+	BRIEF = 1, /* the set is in the brief list */
+	QUICK = 2, /* there is a program for each layout of cgroups and histograms */
 };
 
 struct runq_choice {
@@ -63,7 +64,7 @@ struct runq_choice {
 
 static const char *const some_cgroup[] = {"/some"};
 
-/* What the options of `runq` and `serve` come to. */
+/* Sets of load options that the options of `runq` and `serve` select. */
 static const struct runq_choice runq_choices[] = {
 	{"runq", BRIEF | QUICK, {0}},
 	{"runq --causes", BRIEF | QUICK, {.causes = true}},
@@ -94,7 +95,7 @@ static const struct runq_choice runq_choices[] = {
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };
 
-/* @load: loaded programs of load that share the switch program; NULL: none. */
+/* @load: loaded programs of load, whose switch program runq shares; NULL if load is not loaded. */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
 		     unsigned int cpus, const struct core *load)
 {
@@ -146,14 +147,17 @@ static void all_of_runq(bool brief)
 	}
 }
 
-/* What the exporter loads: the programs of load, then those of runq that join them. */
+/*
+ * Loads the exporter's programs: the programs of load, then the programs of runq that share the
+ * switch program with load.
+ */
 static void all_with_load(void)
 {
 	struct load_source_opts opts = {.nr_cpus = nr_cpus, .wake = true, .noise = true};
 	struct load_source *source = NULL;
 	struct err err = {0};
 
-	/* If it is refused, all_of_load() reports the reason. */
+	/* If the kernel refuses the programs of load, all_of_load() reports the reason. */
 	if (load_source_open("bpf", &opts, &source, &err))
 		return;
 	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++)
@@ -230,10 +234,15 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
-	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
+	/*
+	 * Opening the source may fail after the programs were loaded: emulated x86 has no hardware
+	 * counter.
+	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/* Refused before the verifier sees it: this kernel lacks the tracepoint. */
+	/*
+	 * The programs were not passed to the verifier, because this kernel lacks the tracepoint.
+	 */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);
@@ -247,7 +256,10 @@ static void try_pairs(const uint32_t *siblings)
 	counted_begin();
 	load_pairs_open(siblings, nr_cpus, &pairs, &err);
 	load_pairs_close(pairs);
-	/* Before 5.12, on arm64 before 5.18, it is refused before the verifier sees it. */
+	/*
+	 * Before Linux 5.12, on arm64 before 5.18, the library refuses this option without loading
+	 * the programs.
+	 */
 	if (!err.unsupported)
 		say("load --cores --cgroups", false, &err);
 }
@@ -258,7 +270,10 @@ static void all_of_load(void)
 	const struct load_source_ops *bpf = &load_source_bpf;
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
-	/* Without limits: the same programs with the part of wake. */
+	/*
+	 * These sets have no limits, because they contain the same programs with the additional
+	 * code of wake.
+	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
 	try_load("serve: load, wake and noise", false, bpf,
 		 (struct load_source_opts){.wake = true, .noise = true});
@@ -266,7 +281,7 @@ static void all_of_load(void)
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
-	/* Without limits: these need only be accepted. */
+	/* These sets have no limits; the kernel must only accept the programs. */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
 	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,

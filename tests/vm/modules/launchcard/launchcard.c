@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A network card with a clock and launch times, for guests: QEMU's PCI device `edu` raises its interrupt.
+ * Driver of a simulated network card with a clock and launch times, for guests. QEMU's PCI device
+ * `edu` raises the interrupt of the card.
  *
- * A packet is "sent" at its launch time: a timer of another core writes the register that makes edu send its
- * MSI, so that the measured core is woken from outside and has no timer of its own for it. The clock is
- * CLOCK_TAI. Only the last packet is remembered; nothing is ever received. The card says that it reads each packet
- * for dma_ns after its launch time: its transmit timestamps and its interrupt are that much later.
+ * At the launch time of a packet, a timer on another core writes the register that makes edu send
+ * its MSI. So the measured core is woken by a device interrupt, and has no timer for the packet.
+ * The clock is CLOCK_TAI. Only the last packet is stored, and the card receives no packets. The
+ * card simulates a DMA read of dma_ns after the launch time: transmit timestamps and the interrupt
+ * are dma_ns later.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -29,14 +31,17 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 #define kernel_ethtool_ts_info ethtool_ts_info
 #endif
-/* Older kernels have another interface for it: there the card does not stamp. */
+/*
+ * Kernels before 6.6 have another interface for timestamps, so the card has no transmit timestamps
+ * there.
+ */
 #define CARD_STAMPS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
 
 static int dma_ns = 3000;
 module_param(dma_ns, int, 0444);
 static bool stamps = CARD_STAMPS;
 module_param(stamps, bool, 0444);
-static int tx_type; /* for the test to see */
+static int tx_type; /* timestamp mode that was set last, read by the test */
 module_param(tx_type, int, 0444);
 
 struct card {
@@ -48,7 +53,7 @@ struct card {
 	struct work_struct arm;
 	struct hrtimer launch;
 	ktime_t launch_tai;
-	struct sk_buff *stamped; /* sent at launch_tai, its stamp is wanted */
+	struct sk_buff *stamped; /* packet sent at launch_tai that needs a timestamp */
 	struct work_struct sent;
 };
 
@@ -73,7 +78,7 @@ static enum hrtimer_restart card_launch(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* As a driver does in its interrupt thread. */
+/* Reports the timestamp in process context, as a driver does in its interrupt thread. */
 static void card_sent(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, sent);
@@ -86,7 +91,7 @@ static void card_sent(struct work_struct *work)
 	dev_consume_skb_any(skb);
 }
 
-/* On the core whose timer it shall be. */
+/* Starts the timer of the launch on the core that runs this work. */
 static void card_arm(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, arm);

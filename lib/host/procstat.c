@@ -58,7 +58,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 		if (cut)
 			return -EINVAL;
 		if (scan_char(&line, ' '))
-			continue; /* line with the sum of all CPUs */
+			continue; /* the line "cpu" with the sum of all CPUs is skipped */
 		rc = procstat_parse_cpu(&line, cpus, nr_cpus);
 		if (rc)
 			return rc;
@@ -204,8 +204,9 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 }
 
 /*
- * Number of @pid in the PID namespace of /proc, or -errno. In a container /proc can be the mount of
- * the host. The fdinfo of a pidfd has the number in the namespace of /proc.
+ * Process id that @pid has in the PID namespace of the mounted /proc, or -errno. In a container
+ * /proc can be the mount of the host. The fdinfo file of a pidfd has the process id in the PID
+ * namespace of /proc.
  */
 static int pid_in_proc(pid_t pid)
 {

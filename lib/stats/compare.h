@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paired and unpaired comparisons of two conditions, and the spreads of crit. */
+/* Paired and unpaired comparisons of two conditions, and the spreads of `subtick crit`. */
 #ifndef SUBTICK_STATS_COMPARE_H
 #define SUBTICK_STATS_COMPARE_H
 
@@ -23,7 +23,7 @@ struct paired {
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
-	/* Smallest effect that 95 of 100 experiments would find. */
+	/* Smallest effect that 95 of 100 such experiments would detect. */
 	double detectable;
 	/*
 	 * The effect is significant: at least PAIRED_MIN pairs, an interval that excludes 0, and p
@@ -47,8 +47,8 @@ double student_quantile(double confidence, unsigned int df);
 /* Minimum number of windows on each side for a significant change. */
 #define UNPAIRED_MIN 3
 /*
- * Minimum number of rounds on each side for unpaired_ranges(). Two ranges of 5 rounds of the same
- * distribution are disjoint in 0.8 % of cases.
+ * Minimum number of rounds on each side for unpaired_ranges(). The ranges of two sets of 5 rounds
+ * of the same distribution are disjoint in 0.8 % of cases.
  */
 #define UNPAIRED_MIN_ROUNDS 5
 
@@ -73,15 +73,16 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges of two sets of rounds. The interval is the smallest and the largest ratio of
- * two rounds. The change is significant if the ranges are disjoint and both sets have at least
- * UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges of two sets of rounds. The interval extends from the smallest to the largest
+ * ratio of a round of one set to a round of the other set. The change is significant if the ranges
+ * are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Values that include an interrupt are in the upper quarter.
- * Unlike a median, the mean has a finer resolution than the clock. Sorts @values. NaN if @nr is 0.
+ * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
+ * quarter and are left out. Unlike a median, the mean has a finer resolution than the clock. Sorts
+ * @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 

@@ -10,7 +10,9 @@
 
 #include "tracerbench.h"
 
-/* Number of overhead samples; enough that an interrupt does not affect the median. */
+/*
+ * Number of overhead samples, which is large enough that an interrupt does not affect their median.
+ */
 #define TB_OVERHEAD_MAX 1001
 
 /* Pairs between two checks of the stop flag: about ten microseconds on any machine. */
@@ -19,9 +21,9 @@
 static DEFINE_PER_CPU(unsigned long, tb_work_state);
 
 /*
- * A short critical section: read, change and write a per-CPU variable, branch
- * on it, read the current task. The barrier keeps the compiler from turning the
- * branch into a conditional select.
+ * Work of a short critical section: reads, changes and writes a per-CPU variable, branches on its
+ * value, and reads the current task. The barrier keeps the compiler from turning the branch into a
+ * conditional select.
  */
 static noinline void simulate_critical_section(void)
 {

@@ -153,8 +153,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own columns. Sentences are omitted from CSV. A sum is written as a row of
- * the previous table.
+ * True if the table has its own columns. Sentences are omitted from CSV. A table that is the sum of
+ * the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {
@@ -270,7 +270,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* Skip the sum of a table with one row, because both rows are equal. */
+		/* Skip the sum of a table with one row, because the sum equals this row. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

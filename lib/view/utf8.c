@@ -8,7 +8,8 @@
 #include "base/array.h"
 #include "base/utf8.h"
 
-#define LAST_ENOUGH 40 /* enough columns for a container type and 24 digits of its id */
+/* number of columns for a container type and 24 digits of the container's id */
+#define LAST_ENOUGH 40
 
 struct range {
 	uint32_t first, last;

@@ -91,7 +91,9 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/* Room on the right shows columns that were scrolled out on the left. */
+	/*
+	 * If there is room on the right, scroll back to show columns that are hidden on the left.
+	 */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -149,7 +151,10 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/* Draws the number of columns hidden on each side. Returns the column before that text. */
+/*
+ * Draws the number of columns hidden on each side. Returns the screen column at which the text
+ * starts.
+ */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {

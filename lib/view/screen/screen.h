@@ -15,7 +15,8 @@
 #define SCREEN_MAX_SLOTS  8
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
-#define SCREEN_KEEP_ROWS  10 /* windows with fewer rows before a pane shrinks */
+/* number of successive windows with fewer rows after which a pane shrinks */
+#define SCREEN_KEEP_ROWS  10
 
 /* Keys are Unicode code points. Special keys have numbers above the last code point. */
 enum {
@@ -42,7 +43,8 @@ enum screen_action {
 /* A measurement: its last report, or the reason why the measurement failed. */
 struct screen_slot {
 	char *command;
-	struct report *report; /* last report; its loss counters are those of the window */
+	/* last report; its loss counters contain only the losses in the last window */
+	struct report *report;
 	struct losses_seen losses;
 	char *refused, *fix;
 };
@@ -53,8 +55,8 @@ struct screen_pane {
 	char *key;  /* key of the table in each report */
 	char *sort; /* key of the sort column, or NULL for the report's order */
 	bool descending;
-	bool all;	  /* show also columns that are only in JSON and CSV */
-	bool follow_sort; /* make the sort column visible */
+	bool all;	  /* show also the columns that text output omits */
+	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
 	/* Maximum number of rows in recent windows, since the user selected a pane or a filter. */
@@ -75,16 +77,16 @@ struct screen {
 	size_t nr_slots;
 	struct screen_pane panes[SCREEN_MAX_PANES];
 	size_t nr_panes;
-	struct screen_pane notes; /* shown after all other panes */
+	struct screen_pane notes; /* the notes, shown after all other panes */
 	size_t active;		  /* index of the active pane; nr_panes for the notes */
 	/* Slot whose first pane is active until the user selects a pane. */
 	size_t home;
 	bool chosen;
 	bool paused, help, editing, ascii;
-	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
+	char draft[SCREEN_FILTER_MAX]; /* text of the filter while the user types it */
 	struct screen_history history;
 	uint64_t interval_ns;
-	size_t page; /* visible rows of the table at the last drawing */
+	size_t page; /* number of visible rows of the table at the last drawing */
 };
 
 void screen_init(struct screen *screen, uint64_t interval_ns);
@@ -128,7 +130,10 @@ struct screen_layout {
 	bool too_small;
 	enum screen_cores mode;
 	int cores_top, cores_rows;
-	int columns, cell_width, bar_width; /* bars: bar_width includes the edges */
+	/*
+	 * bars: number of columns of bars, and widths in characters; bar_width includes the edges
+	 */
+	int columns, cell_width, bar_width;
 	int history_width;		    /* bars: width of the history after the figures */
 	int per_row;			    /* map: characters per line */
 	size_t group;			    /* map: cores per character */
@@ -150,8 +155,8 @@ struct screen_wants {
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * First visible item of @nr items on @room lines. Item @at is visible, and the view scrolls as
- * little as possible from @first.
+ * First visible item of @nr items on @room lines. Scrolls from @first as little as possible to make
+ * item @at visible.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 

@@ -152,8 +152,7 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 }
 
 /*
- * Draws the number of columns hidden on each side. Returns the screen column at which the text
- * starts.
+ * Draws the number of columns hidden on each side. Returns the screen column before the drawn text.
  */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)

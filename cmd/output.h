@@ -23,9 +23,9 @@ int output_report(struct view *view, struct report *report, struct err *err);
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
- * A file that a command writes. It is written under a temporary name, synced and renamed, so that a
- * full disk or a power failure leaves no incomplete file. Links, terminals, devices and named pipes
- * are written directly.
+ * A file that a command writes. The file is written under a temporary name, synced and renamed, so
+ * that a full disk or a power failure leaves no incomplete file. Links, terminals, devices and
+ * named pipes are written directly.
  */
 struct output_file {
 	const char *path; /* "-" is standard output */

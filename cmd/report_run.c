@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement of a report as a process. Measurements that only observe can so run at the
- * same time, the failure of one measurement does not affect the others, and the report embeds
- * exactly the output of --json.
+ * Runs each measurement of a report as a process. Separate processes allow measurements that only
+ * observe to run at the same time. The failure of one measurement does not affect the others. The
+ * report embeds exactly the output of --json.
  */
 #include "report_run.h"
 
@@ -41,7 +41,7 @@
 
 /*
  * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because it would disturb the others.
+ * loads a core has its own step, because it would disturb other measurements.
  */
 static const struct collector {
 	int step;

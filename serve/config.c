@@ -150,8 +150,8 @@ static bool same_le(const void *a, const void *b)
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
 /*
- * The option native-histograms also sets le. It precedes le, so that config_needs_restart(), which
- * returns the first changed option, names native-histograms.
+ * The option native-histograms also sets le. native-histograms precedes le, because
+ * config_needs_restart() returns the first changed option.
  */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),

@@ -20,7 +20,7 @@
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
 /*
- * Maximum time in seconds by which two successive files overlap. They overlap, because blocks of
+ * Maximum time in seconds by which two successive files overlap. Files overlap, because blocks of
  * different collectors end at different times.
  */
 #define HISTORY_OVERLAP_S 60

@@ -67,8 +67,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * A CPU with an error still passes every gate, so that the other CPUs and the writer do not wait
- * forever.
+ * After an error, the thread of a CPU still passes every gate, so that the other CPUs and the
+ * writing process do not wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -116,7 +116,7 @@ static struct smp_hotplug_thread tb_threads = {
 	.thread_comm = "tracerbench/%u",
 };
 
-/* Waits for a gate. Only a fatal signal ends the wait early. */
+/* Waits until a gate (barrier) is opened. Only a fatal signal ends the wait early. */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
 	if (wait_for_completion_killable(gate)) {

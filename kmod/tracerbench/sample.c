@@ -38,7 +38,7 @@ static noinline void simulate_critical_section(void)
 	raw_cpu_write(tb_work_state, state + current->pid);
 }
 
-/* Defines time_NAME(), the time of one pair of @disable and @enable. */
+/* Defines the function time_NAME(), which measures the time of one call of @disable and @enable. */
 #define TB_TIME(name, disable, enable)                    \
 	static __always_inline u64 time_##name(bool work) \
 	{                                                 \
@@ -59,9 +59,9 @@ TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
 TB_TIME(nothing, , )
 
 /*
- * Samples the pairs and, evenly over the run, the overhead, so that a change of the core's
- * frequency affects both equally. Must be inlined with a constant time_pair, so that no call is
- * between the clock reads.
+ * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
+ * change of the core's frequency affects pairs and overhead equally. Must be inlined with a
+ * constant time_pair, so that no call is between the clock reads.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))

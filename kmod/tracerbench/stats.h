@@ -6,9 +6,9 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). All sorting uses it. The top-N heap
- * keeps its smallest value at the root. A heapsort with a min-heap sorts in descending order, so
- * "sorted" always means highest first.
+ * Restores the order of a min-heap below one node (sift down). All sorting functions of this file
+ * use it. The top-N heap keeps its smallest value at the root. A heapsort with a min-heap sorts in
+ * descending order, so "sorted" always means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {

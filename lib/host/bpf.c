@@ -23,8 +23,8 @@
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
 /*
- * libbpf has one print function per process. It is keep_log() between sys_bpf_log_hold() and
- * sys_bpf_log_release().
+ * libbpf has one print function per process. Between sys_bpf_log_hold() and sys_bpf_log_release()
+ * the print function is keep_log().
  */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int print_holders; /* protected by print_lock */

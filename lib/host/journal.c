@@ -97,10 +97,10 @@ static int play_line(const char *root, const char *path, char *value)
 }
 
 /*
- * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
- * its original value. A journal line without newline was truncated by a crash. The file in this
- * line was not changed yet. Does not restore the file @keep. The journal file stays if a file could
- * not be restored. Returns the number of failures.
+ * Restores the files of lines "path<TAB>value", beginning with the last line, so that a file that
+ * was changed twice gets its original value. A journal line without newline was truncated by a
+ * crash. The file in this line was not changed yet. Does not restore the file @keep. The journal
+ * file stays if a file could not be restored. Returns the number of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {

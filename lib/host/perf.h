@@ -42,8 +42,8 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. A pinned event always counts, or reading it fails with
- * -EBUSY because no hardware counter is free. Other events may be multiplexed.
+ * Opens @event for all tasks on @cpu. A pinned event always counts, or reading it fails with -EBUSY
+ * because no hardware counter is free. Events that are not pinned may be multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);

@@ -61,8 +61,8 @@ int txstamp_set(const char *device, int tx_type);
 /* Requests a hardware timestamp of each packet that socket @fd sends. */
 int txstamp_ask(int fd);
 /*
- * Waits for the next timestamp, in ns of the PTP clock. Spins meanwhile, because an idle CPU could
- * let the package sleep. -ETIME after @patience_ns.
+ * Waits for the next timestamp, in ns of the PTP clock. Spins while it waits, because an idle CPU
+ * could let the package sleep. -ETIME after @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

@@ -140,7 +140,7 @@ struct table *columns_nested(struct table *parent, size_t row, size_t col, size_
 /*
  * Keeps the @most rows with the largest rank in each ranked table, without reordering. A note
  * states the number of removed rows. A table with nested tables must be sorted by rank, because the
- * nested table of the first row owns the columns of all others.
+ * nested table of the first row owns the columns of all other nested tables.
  */
 void columns_top(struct report *report, size_t most);
 

@@ -86,7 +86,7 @@ struct report {
 	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
-	/* table of one row with all top-level keys that have no member here */
+	/* table of one row with all top-level keys that have no member in this struct */
 	struct table *fields;
 	struct table *quality; /* table of one row with losses, errors and flags */
 	struct table **tables;

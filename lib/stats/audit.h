@@ -13,7 +13,7 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Increments of the columns of /proc/stat in @mask. A change of any of these columns is one
+ * Increments of the columns of /proc/stat in @mask. A change of any column in @mask is one
  * increment. If the reader was delayed, the time of the increment is unknown (blurred). A blurred
  * increment has no timestamp, and the intervals before and after it are dropped.
  */
@@ -152,9 +152,9 @@ struct precision_point {
  * Estimates from shorter windows the minimum window length for errors within @want in 95 % of
  * windows. Returns 0 if no window is long enough or if there are too few precision points. @bias is
  * the error over the whole time @total_ns. The error in seconds is modelled as a random walk with
- * one step per tick, plus the rounding at both ends, so its variance is rate × window + rounding.
- * An error over @total_ns that is too large for the random walk is systematic and does not shrink
- * with longer windows.
+ * one step per tick, plus the rounding at the start and end of the window. The variance of this
+ * error is rate × window + rounding. An error over @total_ns that is too large for the random walk
+ * is systematic and does not shrink with longer windows.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

@@ -145,8 +145,8 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
 		/*
-		 * A rounding error can make the rank larger than the total count. Then the last
-		 * entry is used.
+		 * A rounding error can make the rank larger than the total count. In this case the
+		 * last entry is used.
 		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;

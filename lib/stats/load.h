@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the stacking order of views. The CPU is not halted in the parts up
- * to IDLE_LOOP. Each source measures some of the parts.
+ * Parts of a CPU's wall time, in the order in which views stack them in a bar. The CPU is not
+ * halted in the parts up to IDLE_LOOP. A load source measures only some of these parts.
  */
 enum load_part {
 	LOAD_PART_TASK,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the contexts of one CPU from its trace events (edges), as `subtick load` does. */
+/*
+ * Computes the contexts of one CPU from its trace events (edges), by the same rules as `subtick
+ * load`.
+ */
 #include "stats/trace.h"
 
 #define NR_PAUSED 16

@@ -9,7 +9,8 @@
 
 /* Next event of a CPU in the merge. */
 struct head {
-	uint64_t key; /* ns << 1 | switch, so that wake-ups precede switches of the same time */
+	/* sort key: ns << 1 | switch, so that wake-ups precede context switches of the same time */
+	uint64_t key;
 	uint32_t cpu;
 	size_t index;
 };
@@ -21,7 +22,7 @@ struct merge {
 };
 
 struct task {
-	uint64_t queued_ns; /* start of the wait + 1, or 0 if the task does not wait */
+	uint64_t queued_ns; /* start of the wait in ns, plus 1; 0 if the task does not wait */
 	uint64_t waking_ns, held_ns, moved_ns;
 	uint32_t waker, waker_cpu, queue_cpu, moved_to;
 	bool woken, held, runs;

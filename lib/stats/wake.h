@@ -159,8 +159,8 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
- * Summary of the window between two histograms of source passive. The summary is empty if both
- * pointers are equal.
+ * Summary of the window between two histograms of source passive. The summary is empty if the two
+ * histogram pointers are equal.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -181,7 +181,8 @@ extern const char *const wake_verdict_names[];
 /* Idle depth of CPU and package in the points of one idle state. */
 struct wake_evidence {
 	/*
-	 * Number of points that entered and did not enter the idle state. Other points are unknown.
+	 * Number of points that entered and did not enter the idle state. For all other points it
+	 * is unknown whether they entered the idle state.
 	 */
 	uint64_t entered, not_entered;
 	/* Maximum latency of the points that may have entered the idle state. */
@@ -197,8 +198,8 @@ struct wake_evidence {
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The claim passes
  * if the excess is within the uncertainty; an unknown uncertainty (NAN) is 0. Only points that may
- * have entered the idle state count. The claim includes the wake-up of the package, so the verdict
- * is core-only if the package never slept.
+ * have entered the idle state are considered. The claim includes the wake-up of the package, so the
+ * verdict is core-only if the package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -305,8 +306,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. It is interpolated between the two fixes, and grows with the
- * distance from them outside.
+ * Error bound of a mapped time. Between the two fixes the error bound is interpolated. Outside, it
+ * grows with the distance from the fixes.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

@@ -83,7 +83,7 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats a number or boolean for people. All other values are "-". */
+/* Formats a number or boolean for people. Values of other types are formatted as "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*

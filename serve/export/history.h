@@ -16,8 +16,8 @@
 /* minimum time between two rounds of windows in the history */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Time between two rounds while no page is open. It is longer, because report, JSON and gzip cost
- * more CPU time than all counters.
+ * Time between two rounds while no page is open. This time is longer, because report, JSON and gzip
+ * cost more CPU time than all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */

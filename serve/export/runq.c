@@ -208,8 +208,9 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * All BPF maps are created here, because the exporter drops the privileges to create maps. Waits of
- * cgroups without a slot are added to the row (other) and counted by the loss counter table_full.
+ * All BPF maps are created when the meter is opened, because the exporter then drops the privileges
+ * to create maps. Waits of cgroups without a slot are added to the row (other) and counted by the
+ * loss counter table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

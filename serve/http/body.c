@@ -157,7 +157,10 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/* Also index the next two positions, so that later lines match at other offsets. */
+		/*
+		 * The next two positions of the text are also indexed, so that later lines find
+		 * matches at other offsets.
+		 */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;

@@ -54,7 +54,8 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 }
 
 /*
- * Lays out the CPUs as a map of lines such as "123-186 […]". Each line has a power of two of CPUs.
+ * Lays out the CPUs as a map of lines such as "123-186 […]". The number of CPUs in each line is a
+ * power of two.
  */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {

@@ -283,8 +283,8 @@ static int run(struct audit_cmd *cmd)
 }
 
 /*
- * Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if @cpu is
- * negative.
+ * Runs `subtick audit -- COMMAND`. The command is bound to @cpu, or to the CPUs of this process if
+ * @cpu is negative.
  */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {

@@ -21,7 +21,7 @@
 
 static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
 					 "iowait", "message", "softirq", "xdp-drop", NULL};
-/* Experiments that can run alone. */
+/* Names of experiments, for a run of one experiment only. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 
 static int add_delay(const struct opt *opt, const char *word, void *base, struct err *err)
@@ -74,7 +74,7 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 }
 
 /*
- * --load has no word for AUDIT_LOCKED, which --phase selects, so the bits from AUDIT_LOCKED on are
+ * --loads has no word for AUDIT_LOCKED, which --phase selects, so the bits from AUDIT_LOCKED on are
  * shifted up by one.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)

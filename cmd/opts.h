@@ -29,7 +29,7 @@ bool command_exists(const char *name);
 /* The operands [interval [count]]. */
 struct opts_interval {
 	uint64_t interval_ns;
-	uint64_t count; /* 0 to run until stopped */
+	uint64_t count; /* number of intervals; 0 to run until stopped */
 	int given;	/* number of operands on the command line */
 };
 
@@ -91,7 +91,10 @@ opt_parse opts_svg;
  */
 opt_parse opts_cpus;
 
-/* Parses "p99=REST", with 0 < percent <= 100. Returns REST, or NULL for other text. */
+/*
+ * Parses "p99=REST", with 0 < percent <= 100. Returns REST, or NULL if the text does not have this
+ * form.
+ */
 const char *opts_percentile(const char *value, double *ret_percent);
 /* Parses a number above 0 and at most 100. */
 bool opts_percent(const char *word, double *ret_percent);

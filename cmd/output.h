@@ -52,7 +52,7 @@ void output_machine(char *buf, size_t size);
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 /* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
-/* Reads all reports of a JSON file, at least one. Free them with input_reports_free(). */
+/* Reads all reports of a JSON file, at least one. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
 /* Reads the file of --against, which must be output of @command or the points that it saved. */

@@ -51,7 +51,7 @@ extern const struct opt config_settings[];
 struct config {
 	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
-	char *token_file; /* NULL: no token is required */
+	char *token_file; /* path of the token file; NULL if no token is required */
 	char *hosts;	  /* accepted Host headers, "a,b"; NULL for none */
 	char *traces;	  /* directory of recordings; NULL for none */
 	char *history;	  /* directory of the history; NULL for none */
@@ -84,7 +84,7 @@ struct config {
 	bool keep_bpf;
 	bool no_sandbox;
 	/* Options that cannot be set in the settings file. */
-	char *file; /* NULL: CONFIG_FILE, which may be missing */
+	char *file; /* path of the settings file; NULL for CONFIG_FILE, which may be missing */
 	bool check;
 };
 
@@ -104,7 +104,7 @@ int config_set(struct config *config, const char *name, const char *value, struc
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
-/* Reads a settings file. NULL reads CONFIG_FILE if it exists. */
+/* Reads a settings file. If the path is NULL, reads CONFIG_FILE if that file exists. */
 int config_read(struct config *config, const char *path, struct err *err);
 /*
  * Checks combinations of settings and computes dependent settings. Call this function after all

@@ -51,7 +51,10 @@ struct sys_bpf_view {
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
-/* Shrinks a global variable with its own ELF section. Call this between open and load. */
+/*
+ * Shrinks a global variable with its own ELF section. Call this function after the BPF object is
+ * opened and before it is loaded.
+ */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*

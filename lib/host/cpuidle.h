@@ -12,8 +12,9 @@
 struct cpuidle_state {
 	char name[32];
 	char desc[64];
-	uint64_t latency_ns;   /* exit latency that the driver states */
-	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
+	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
+	/* target residency: the shortest stay in the idle state that saves energy, in ns */
+	uint64_t residency_ns;
 	bool residency_known; /* the residency is known: sysfs has it since Linux 4.5 */
 	bool disabled;	      /* disabled by the user in sysfs */
 	/*

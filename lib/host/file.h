@@ -151,12 +151,12 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
-/* Opens a file that the caller needs. @fix is the advice in @err if the file is missing. */
+/* Opens a file. A missing file is an error. @fix is the advice that @err then contains. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
 /*
- * Reads the file from its start. @one_read skips the read that returns end of file. The kernel
- * returns /proc/stat and sysfs files in one read.
+ * Reads the whole file from its start. @one_read skips the read that returns end of file. The
+ * kernel returns /proc/stat and sysfs files in one read.
  */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
@@ -166,8 +166,8 @@ void sys_text_close(struct sys_text *text);
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 
 struct watch {
-	DIR *dir; /* NULL if the directory is missing */
-	int wd;	  /* inotify watch, or -1 */
+	DIR *dir; /* directory stream; NULL if the directory is missing */
+	int wd;	  /* inotify watch descriptor, or -1 */
 };
 
 /*

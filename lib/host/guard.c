@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks the guard process and runs it. */
+/* Forks and runs the guard process, which undoes changes if its parent dies. */
 #include "host/guard.h"
 
 #include <errno.h>

@@ -216,7 +216,7 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/* Appends a line and syncs the journal. Call this before the setting is changed. */
+/* Appends a line and syncs the journal. Call this function before the setting is changed. */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);

@@ -18,7 +18,7 @@ enum kconfig_state {
 struct kconfig {
 	char *text; /* NULL if no configuration was found */
 	size_t len;
-	char source[256]; /* path of the file, without the root */
+	char source[256]; /* path of the configuration file, without the root directory */
 };
 
 /*
@@ -28,7 +28,9 @@ struct kconfig {
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
 
-/* Looks up @symbol, without CONFIG_. KCONFIG_UNKNOWN without a configuration. */
+/*
+ * Looks up @symbol, without CONFIG_. Returns KCONFIG_UNKNOWN if no kernel configuration was found.
+ */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
 /*
  * Looks up @symbol and copies a KCONFIG_VALUE without quotes. KCONFIG_UNKNOWN if the value is too

@@ -36,7 +36,7 @@ enum virt_kind {
 struct virt {
 	enum virt_kind kind;
 	char name[64];	    /* hypervisor or cloud, such as "KVM" or "Amazon EC2", or "" */
-	char evidence[96];  /* file that shows the hypervisor */
+	char evidence[96];  /* path of the file from which the hypervisor was detected */
 	/* container runtime such as "docker" or "podman", recognized by its files, or "" */
 	char container[64];
 	bool own_pid_ns;    /* this process is in a PID namespace other than the initial one */

@@ -52,7 +52,10 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/* The CPU lines come first. The long intr line after them is skipped. */
+		/*
+		 * The lines of the CPUs are the first lines of /proc/stat. The long intr line after
+		 * them is skipped.
+		 */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)

@@ -71,7 +71,7 @@ int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned 
 void schedstat_close(struct schedstat *stat);
 
 struct pidstat {
-	uint64_t user_ticks; /* in units of 1/USER_HZ s */
+	uint64_t user_ticks; /* user and system time of the task, in units of 1/USER_HZ s */
 	uint64_t system_ticks;
 	pid_t parent;
 	pid_t group;

@@ -23,7 +23,8 @@ struct counter_edges {
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
 	uint64_t last_stamp_ns; /* timestamp of the last increment, or 0 if blurred */
 	uint64_t *stamps;	/* owned */
-	uint64_t *intervals;	/* owned; at most nr - 1 intervals */
+	/* allocated array of the intervals between increments; at most nr - 1 entries */
+	uint64_t *intervals;
 	size_t nr, nr_intervals;
 	uint64_t blurred;
 	bool out_of_memory; /* some increments were not stored for lack of memory */
@@ -43,7 +44,7 @@ struct bins {
 	uint64_t width_ns;
 	uint64_t *count;
 	size_t nr;
-	uint64_t above; /* values above the last bin */
+	uint64_t above; /* number of values above the last bin */
 	uint64_t total;
 };
 

@@ -17,8 +17,8 @@ uint64_t hist_high(unsigned int index);
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
-	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL
-	 * for the log-linear scale.
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL if
+	 * the scale is the log-linear scale.
 	 */
 	const uint64_t *le;
 	/* Log-linear scale: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
@@ -36,7 +36,7 @@ struct hist_entry {
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
  * histogram. Buckets from hist_scale.nr on are extra counters of the code that uses the histogram.
- * Functions with a scale ignore them.
+ * Functions that take a scale ignore these extra counters.
  */
 struct hist {
 	struct hist_entry *entries;

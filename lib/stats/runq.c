@@ -39,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads wait times by cause. Frequent causes have a counter per CPU, and rare causes a counter per
- * stripe.
+ * Reads the wait times of a cgroup by cause. Frequent causes have a counter per CPU, and rare
+ * causes a counter per stripe.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])

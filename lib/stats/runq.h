@@ -33,7 +33,7 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
  */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
-/* Number of waits in a slot. */
+/* Number of waits that are counted in a slot. */
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
 /* Total wait time in a slot. */
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
@@ -72,14 +72,14 @@ double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
 /*
- * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the new number
- * of rows.
+ * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the number of
+ * rows that remain.
  */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
  * Sorts victims by total wait time, and the culprits of a victim by wait time, largest first. If a
  * victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER with the sum of the
- * remaining culprits. Returns the new number of rows.
+ * remaining culprits. Returns the number of rows that remain.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

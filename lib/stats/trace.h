@@ -37,7 +37,7 @@ struct trace_core {
 	struct trace_edge *edges; /* sorted by timestamp */
 	size_t nr_edges;
 	uint64_t from_ns, to_ns; /* recorded time range, in ns since the start of the recording */
-	uint32_t first_pid;	 /* current task at from_ns, valid if first_known */
+	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
 	 * Indexes of events before which events are missing, ascending. The context of the CPU in
@@ -45,7 +45,7 @@ struct trace_core {
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
-	uint64_t poll_states; /* bit n: idle state n polls */
+	uint64_t poll_states; /* bit n is set if idle state n polls instead of halting */
 };
 
 /* Interval of a CPU in one context. */
@@ -93,7 +93,10 @@ struct trace_avoidable {
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
 	uint64_t cpu_ns; /* ns that this CPU was idle during the wait */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/* An allowed CPU was idle at the start of the wait. False if a CPU became idle later. */
+	/*
+	 * An allowed CPU was idle at the start of the wait. False if a CPU became idle only after
+	 * the start of the wait.
+	 */
 	bool at_start;
 	/* Index range of the avoidable times of this wait in the list that all waits share. */
 	size_t first_span, nr_spans;

@@ -42,7 +42,7 @@ enum wake_reject {
 	 * or rounding.
 	 */
 	WAKE_REJ_NEGATIVE,
-	WAKE_REJ_ELSEWHERE,   /* the timer ran on another CPU */
+	WAKE_REJ_ELSEWHERE,   /* the timer expired on another CPU than the measured CPU */
 	WAKE_REJ_NMI,
 	WAKE_REJ_LOST, /* the launch has no timestamp, or the CPU did not wake up */
 	WAKE_NR_REJECTS,
@@ -152,8 +152,8 @@ struct wake_summary {
 };
 
 /*
- * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. All figures
- * are NAN without values.
+ * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. If there are
+ * no values, all figures are NAN.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */

@@ -43,7 +43,7 @@ struct bar_style bar_style_of(const struct table *table, size_t col, char letter
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
-#define CELLS_GAP 2 /* blanks between two columns */
+#define CELLS_GAP 2 /* number of blanks between two columns */
 
 /* Maximum width of a name on a terminal of @width columns. @width is 0 for a pipe or file. */
 size_t cells_name_max(size_t width);

@@ -2,13 +2,14 @@
 /*
  * Reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's tables.
  *
- * Columns, in this order:
- *   time_unix_ns, window_ns, source	of the report
- *   the fields of the report
- *   table				the table of the row, if the report has several tables
- *   the columns of all tables		a key that several tables share is one column; a key that
- *					an earlier column has gets the table's name as prefix
- *   quality.*				of the report, so that losses stay next to the figures
+ * The columns are, in this order:
+ * - time_unix_ns, window_ns and source of the report.
+ * - The fields of the report.
+ * - "table": the table of the row, if the report has several tables.
+ * - The columns of all tables. A key that several tables share is one column. A key that an earlier
+ *   column has gets the name of the table as prefix.
+ * - quality.*: the quality values of the report, so that losses are next to the figures.
+ *
  * A report without tables is one line. The header is the first line, and is written again when the
  * columns change.
  * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet would

@@ -66,7 +66,7 @@ static inline const char *labels_next(const char *str)
 	return str;
 }
 
-/* Value of a sample. Metrics in UNIT_RATIO use f64, all others u64. */
+/* Value of a sample. Metrics in UNIT_RATIO use the member f64, all other metrics use u64. */
 union word {
 	uint64_t u64;
 	double f64;

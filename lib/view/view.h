@@ -57,7 +57,7 @@ struct view {
 		/* hashes of the last columns, bar legend and notes */
 		uint64_t columns, legend, notes;
 		uint64_t window_ns, second;
-		unsigned int age; /* reports since the last heading */
+		unsigned int age; /* number of reports since the last heading */
 		unsigned short widths[VIEW_MAX_WIDTHS]; /* column widths below the last heading */
 	} seen;
 };

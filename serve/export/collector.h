@@ -53,7 +53,8 @@ struct collectors {
 	 * same round.
 	 */
 	pthread_mutex_t lock;
-	struct overview_window windows; /* last window of each collector, without tasks */
+	/* last window of each collector, without figures per task */
+	struct overview_window windows;
 };
 
 /* Each collector is defined in the file with the name of the collector. */

@@ -42,8 +42,8 @@ struct history_entry {
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	char *data;	/* HISTORY_BYTES; NULL before the first window */
-	uint32_t bytes; /* used bytes of @data, without gaps */
+	char *data;	/* buffer of HISTORY_BYTES bytes; NULL before the first window */
+	uint32_t bytes; /* number of used bytes of @data, which has no gaps */
 	uint64_t every_ns; /* current time between two rounds; 0 before the first round */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
 	uint64_t watched_ns; /* CLOCK_MONOTONIC when a page was last open */

@@ -15,7 +15,7 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Measured sizes; docs/methods/serve.md has the figures. */
+/* Measured memory sizes in bytes; docs/methods/serve.md has the measurements. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
 /* Bytes for the native histogram buckets of a cgroup, and for their copy during scrapes. */

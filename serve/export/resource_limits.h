@@ -12,8 +12,8 @@
 #define RESOURCES_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
 
 struct resources {
-	uint64_t map_bytes;  /* BPF maps, allocated at the start */
-	uint64_t heap_bytes; /* heap of the process with --cgroup-limit cgroups */
+	uint64_t map_bytes;  /* bytes of the BPF maps, which are allocated at the start */
+	uint64_t heap_bytes; /* heap size of the process in bytes, with --cgroup-limit cgroups */
 };
 
 /*

@@ -18,8 +18,8 @@
 #define TOPK_SIZE 64
 
 /*
- * Activity of a cgroup: its wait time, which decays by half every minute. The value is that at
- * @seen_ns.
+ * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is that
+ * at the time @seen_ns.
  */
 struct active {
 	uint64_t ns, seen_ns;

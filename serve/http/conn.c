@@ -100,8 +100,8 @@ void conn_close(struct conn *conn)
 }
 
 /*
- * Bytes that the client has not received: queued here, or unacknowledged in the kernel's send
- * buffer.
+ * Number of bytes that the client has not received: queued in this process, or unacknowledged in
+ * the kernel's send buffer.
  */
 static size_t unreceived(const struct conn *conn)
 {
@@ -233,8 +233,8 @@ static void answer(struct conn *conn, size_t len)
 	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
 	/*
-	 * Drop the rest of the buffer unless the connection is kept: after an error the start of
-	 * the next request is unknown.
+	 * If the connection is closed after the response, the rest of the input buffer is dropped,
+	 * because after an error the start of the next request is unknown.
 	 */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);

@@ -112,8 +112,8 @@ void conns_reap(struct conns *conns);
 size_t conns_held(const struct conns *conns);
 /*
  * Frees memory: closes connections that have been reading their response for more than 2 s. If
- * there are none, closes the slowest connection that has been reading for more than 250 ms. Never
- * closes @asking. False if no connection was closed.
+ * there is no such connection, closes the slowest connection that has been reading for more than
+ * 250 ms. Never closes @asking. False if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

@@ -185,8 +185,9 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at and
- * ?for, blocks with windows of that time, from the files of --history if there are any.
+ * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at
+ * and ?for, these are blocks with windows of the requested time, from the files of --history if
+ * there are any.
  */
 void history_http_history(struct server *server, struct request *request)
 {

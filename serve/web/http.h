@@ -80,7 +80,8 @@ void history_http_close(struct server *server);
 
 /*
  * /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
- * ?at=SECONDS&for=SECONDS the windows of that time, from the files of --history if there are any.
+ * ?at=SECONDS&for=SECONDS, sends the windows of the requested time, from the files of --history if
+ * there are any.
  */
 void history_http_history(struct server *server, struct request *request);
 /*

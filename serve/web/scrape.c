@@ -99,8 +99,8 @@ static void collect_memory(struct server *server)
 }
 
 /*
- * Run times of BPF programs. With kernel.bpf_stats_enabled=0 there are no series. Before Linux
- * 5.19, reading the run times requires CAP_BPF.
+ * Run times of BPF programs. If the sysctl kernel.bpf_stats_enabled is 0, the run times are not
+ * exported. Before Linux 5.19, reading the run times requires CAP_BPF.
  */
 static void collect_bpf(struct server *server)
 {

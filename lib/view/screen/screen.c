@@ -78,7 +78,10 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	return 0;
 }
 
-/* True if the table has a number. A table that has only names and missing values gets no pane. */
+/*
+ * True if at least one cell of the table is a number. A table that has only names and missing
+ * values gets no pane.
+ */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)

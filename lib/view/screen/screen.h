@@ -139,7 +139,7 @@ struct screen_layout {
 	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
 	int finding_row, loss_row, tabs_row;
-	int info_row; /* first line of the panes */
+	int info_row; /* screen line at which the panes begin */
 	int table_rows;
 	int footer_row;
 };
@@ -163,7 +163,9 @@ size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 /* Widths of a CPU number and of the figures after the bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/* Draws the legend of the bars unless @canvas is NULL. Returns its number of lines. */
+/*
+ * Draws the legend of the bars unless @canvas is NULL. Returns the number of lines of the legend.
+ */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,
@@ -185,8 +187,8 @@ bool screen_col_descends(const struct table *table, size_t col);
 
 /*
  * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Unavailable values are last. Equal rows keep the order of the report.
- * Returns the number of rows, or -ENOMEM.
+ * order of the report. Rows with an unavailable value in column @sort are last. Equal rows keep the
+ * order of the report. Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -134,8 +134,8 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Adds a note for each collector whose windows do not cover the whole time span. A missing part of
- * a window at the start or end of the time span is ignored.
+ * Adds a note for each collector whose windows do not cover the whole time span. If only a part of
+ * a window is missing at the start or end of the time span, no note is added.
  */
 static int add_missing(struct reading *r)
 {

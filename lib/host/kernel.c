@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the kernel's build configuration, command line, lockdown level and accounting regime. */
+/*
+ * Reads the kernel's build configuration, command line, lockdown level and method of CPU time
+ * accounting.
+ */
 #include "host/kernel.h"
 
 #include <errno.h>

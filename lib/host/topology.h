@@ -37,11 +37,14 @@ struct topology_cpu {
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
-/* CPUs that share @level with @cpu; an empty set if the level of @cpu is unknown. */
+/*
+ * CPUs that share the core, cache, node or package (@level) with @cpu; an empty set if it is
+ * unknown for @cpu.
+ */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);
 
-/* Names of the levels: "cpu", "core", "llc", "node", "package", NULL. */
+/* Names of the topology levels: "cpu", "core", "llc", "node", "package", NULL. */
 extern const char *const topology_names[];
 
 #endif

@@ -44,11 +44,11 @@ double student_within(double t, unsigned int df);
 /* Inverse of student_within() for a confidence from 0 to below 1. */
 double student_quantile(double confidence, unsigned int df);
 
-/* Minimum number of windows on each side for a significant change. */
+/* Minimum number of windows in each of the two sets for a significant change. */
 #define UNPAIRED_MIN 3
 /*
- * Minimum number of rounds on each side for unpaired_ranges(). The ranges of two sets of 5 rounds
- * of the same distribution are disjoint in 0.8 % of cases.
+ * Minimum number of rounds in each of the two sets for a significant result of unpaired_ranges().
+ * The ranges of two sets of 5 rounds of the same distribution are disjoint in 0.8 % of cases.
  */
 #define UNPAIRED_MIN_ROUNDS 5
 
@@ -58,10 +58,11 @@ double student_quantile(double confidence, unsigned int df);
  */
 struct unpaired {
 	double ratio;	  /* NAN if a mean is missing or not positive */
-	double low, high; /* confidence interval of @ratio, or NAN with one window on a side */
+	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
+	double low, high;
 	/*
-	 * The change is significant: at least UNPAIRED_MIN windows on both sides and an interval
-	 * that excludes 0, or only zeros on one side and only positive values on the other.
+	 * The change is significant: both sets have at least UNPAIRED_MIN windows and the interval
+	 * excludes 0, or one set has only zeros and the other set only positive values.
 	 */
 	bool changed;
 };
@@ -73,9 +74,10 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges of two sets of rounds. The interval extends from the smallest to the largest
- * ratio of a round of one set to a round of the other set. The change is significant if the ranges
- * are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval extends
+ * from the smallest to the largest ratio of a round of one set to a round of the other set. The
+ * change is significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS
+ * rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
@@ -86,10 +88,10 @@ struct unpaired unpaired_ranges(const struct moments *before, const struct momen
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
-/* Spread of one figure over several rounds. */
+/* Minimum, median and maximum of one figure over several rounds of a measurement. */
 struct crit_spread {
 	double low;
-	double mid; /* median of the rounds */
+	double mid; /* median of the figure over all rounds */
 	double high;
 	unsigned int rounds; /* number of rounds; if 0, all figures are NaN */
 };
@@ -99,7 +101,8 @@ struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	double low;   /* smallest difference of any two rounds */
+	/* smallest difference between a round of one set and a round of the other set */
+	double low;
 	double high;
 	bool exceeds; /* the ranges of the rounds do not overlap */
 };

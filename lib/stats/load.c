@@ -156,8 +156,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * Rounding makes the moved time a few ns less than @steal_ns. Adding the moved time keeps
-	 * the sum of all parts exact.
+	 * Rounding makes the moved time a few ns less than @steal_ns. The steal part gets the sum
+	 * of the times that were moved, so that the sum of all parts stays exact.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

@@ -40,8 +40,8 @@ struct trace_core {
 	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
-	 * Indexes of events before which events are missing, ascending. The context of the CPU in
-	 * such a gap is unknown.
+	 * Indexes of events before which events are missing, ascending. The context of the CPU is
+	 * unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;

@@ -26,7 +26,10 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/* The CPU is known to be idle until the last event before the gap. */
+			/*
+			 * Before a gap in the recording, the CPU is known to be idle only until its
+			 * last event.
+			 */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;

@@ -90,7 +90,7 @@ struct wake_point {
 	uint8_t how;	 /* enum wake_how */
 	uint8_t entered; /* enum wake_entered of the CPU for the requested idle state */
 	uint8_t package; /* enum wake_entered of the package for any sleep state */
-	uint8_t round;	 /* round of the experiment, which selects the forced idle state */
+	uint8_t round;	 /* number of the experiment's round; each round forces one idle state */
 	uint8_t pad[3];
 };
 
@@ -132,10 +132,11 @@ struct wake_sweep {
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of all launch distances of a sweep in ns, with one point per distance. */
+/* Sum of all launch distances of a measurement in ns, with one point per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
- * Share of the sweep's duration that the first @done points take, if @sources sources are measured.
+ * Share of the measurement's duration, from 0 to 1, that the first @done points take with @sources
+ * sources.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
@@ -196,10 +197,11 @@ struct wake_evidence {
 };
 
 /*
- * Compares the maximum latency with the exit latency that the idle driver claims. The claim passes
- * if the excess is within the uncertainty; an unknown uncertainty (NAN) is 0. Only points that may
- * have entered the idle state are considered. The claim includes the wake-up of the package, so the
- * verdict is core-only if the package never slept.
+ * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
+ * positive if the maximum exceeds the claimed exit latency by at most the uncertainty. An unknown
+ * uncertainty (NAN) counts as 0. Only points that may have entered the idle state are considered.
+ * The claimed exit latency includes the wake-up of the package, so the verdict is core-only if the
+ * package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -208,7 +210,10 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 struct wake_candidate {
 	/* Exit latency that the idle driver claims. The kernel compares it with a latency limit. */
 	uint64_t claimed_ns;
-	/* 99.9th percentile of the wake latency plus its uncertainty, or NAN if not measured. */
+	/*
+	 * 99.9th percentile of the wake latency in ns, plus the uncertainty of this percentile; NAN
+	 * if not measured.
+	 */
 	double tail_ns;
 };
 

@@ -12,9 +12,12 @@
 
 /* Minimum width of columns with counts, so that columns do not move between windows. */
 #define COUNT_MIN strlen("123456")
-#define LEAST	  2 /* minimum rows of a pane */
+#define LEAST	  2 /* minimum number of table rows in a pane */
 
-/* Columns of a pane. Columns that identify the row come first and are always visible. */
+/*
+ * The table columns that a pane shows. Columns that identify the row come first and are always
+ * visible.
+ */
 struct fit {
 	const struct table *table;
 	struct fit_col {

@@ -59,7 +59,10 @@ struct screen_pane {
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/* Maximum number of rows in recent windows, since the user selected a pane or a filter. */
+	/*
+	 * Maximum number of rows of the pane in recent windows, since the user selected a pane or a
+	 * filter.
+	 */
 	size_t rows_had;
 	unsigned int fewer; /* consecutive windows with fewer rows than rows_had */
 };
@@ -79,7 +82,9 @@ struct screen {
 	size_t nr_panes;
 	struct screen_pane notes; /* the notes, shown after all other panes */
 	size_t active;		  /* index of the active pane; nr_panes for the notes */
-	/* Slot whose first pane is active until the user selects a pane. */
+	/*
+	 * Index of the measurement (slot) whose first pane is active until the user selects a pane.
+	 */
 	size_t home;
 	bool chosen;
 	bool paused, help, editing, ascii;
@@ -92,7 +97,10 @@ struct screen {
 void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
-/* Adds a slot for the reports of @command. Returns -1 if all slots are used or memory is out. */
+/*
+ * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or memory
+ * is out.
+ */
 int screen_add(struct screen *screen, const char *command);
 /*
  * Shows @report and takes ownership of @report. Frees the previous report of the slot. 0 or
@@ -118,7 +126,8 @@ int screen_draw(struct screen *screen, struct canvas *canvas);
 
 #define SCREEN_MIN_ROWS 24
 #define SCREEN_MIN_COLS 80
-#define SCREEN_PANE_HEAD 2 /* lines above the rows of a pane: information line and heading */
+/* number of lines above the rows of a pane: information line and heading */
+#define SCREEN_PANE_HEAD 2
 
 enum screen_cores {
 	SCREEN_CORES_NONE,

@@ -81,9 +81,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick period: the longest period between 50 and 1500 Hz that divides all intervals,
- * because a half and a third of the tick also divide them. False with fewer than 32 increments or
- * if no period fits.
+ * Finds the tick period, which is the longest period between 50 and 1500 Hz that divides all
+ * intervals. Shorter periods, such as half of the tick period, also divide all intervals. False
+ * with fewer than 32 increments or if no period fits.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 

@@ -189,8 +189,8 @@ struct wake_evidence {
 	/* Maximum latency of the points that may have entered the idle state. */
 	double max_ns;
 	/*
-	 * Number of the points with @max_ns in which the package slept, and in which the package
-	 * was awake.
+	 * Number of the points considered for max_ns in which the package slept, and in which the
+	 * package was awake.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */

@@ -2,16 +2,15 @@
 /*
  * Reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's tables.
  *
- * The columns are, in this order:
- * - time_unix_ns, window_ns and source of the report.
- * - The fields of the report.
- * - "table": the table of the row, if the report has several tables.
- * - The columns of all tables. A key that several tables share is one column. A key that an earlier
- *   column has gets the name of the table as prefix.
- * - quality.*: the quality values of the report, so that losses are next to the figures.
+ * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
+ * report has several tables, the next column "table" names the table of the row. The columns of all
+ * tables follow. A key that several tables share is one column. If an earlier column already has the
+ * key, the name of the table is the prefix of the column name. The last columns are the quality
+ * values of the report ("quality.*"), so that losses are next to the figures.
  *
  * A report without tables is one line. The header is the first line, and is written again when the
  * columns change.
+ *
  * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet would
  * run as a formula also becomes \\xNN. A null value is an empty field. A nested table is written as
  * "le=count;le=count".

@@ -44,8 +44,9 @@ struct request {
 /*
  * Parses @len bytes in place, up to and including the empty line. Returns 0 or an HTTP status.
  * After an error the connection must be closed, because the end of the request is unknown. A
- * request is an error if a proxy might find its end elsewhere: a body, Transfer-Encoding, two
- * Content-Length or Host headers, folded lines, a space before the colon, a line without CRLF.
+ * request is an error if a proxy might see another end of the request. Such requests have a body,
+ * Transfer-Encoding, two Content-Length or Host headers, folded lines, a space before the colon, or
+ * a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 

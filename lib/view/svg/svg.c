@@ -91,8 +91,8 @@ static bool plot_axes(struct plot *p)
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/*
-	 * The y axis starts at 0 for bars, because readers take the length of a bar as its value,
-	 * and for lines with a minimum below half of the maximum.
+	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
+	 * For lines it starts at 0 if the minimum is below half of the maximum.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;

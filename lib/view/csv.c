@@ -4,8 +4,8 @@
  *
  * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
  * report has several tables, the next column "table" names the table of the row. The columns of all
- * tables follow. A key that several tables share is one column. If an earlier column already has the
- * key, the name of the table is the prefix of the column name. The last columns are the quality
+ * tables follow. A key that several tables share is one column. If an earlier column already has
+ * the key, the name of the table is the prefix of the column name. The last columns are the quality
  * values of the report ("quality.*"), so that losses are next to the figures.
  *
  * A report without tables is one line. The header is the first line, and is written again when the

@@ -21,11 +21,14 @@
 
 struct audit_experiment {
 	const char *name;
-	/* After an error, *ret_report has the results before the error, or is NULL. */
+	/*
+	 * After an error, *ret_report has the results that were measured before the error, or is
+	 * NULL.
+	 */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
-	double share;	   /* share of the budget if all experiments run */
-	uint64_t least_ns; /* minimum time; a shorter experiment has no result */
+	double share;	   /* share of the time budget, from 0 to 1, if all experiments run */
+	uint64_t least_ns; /* minimum duration in ns for which the experiment gives a result */
 };
 
 static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
@@ -46,7 +49,7 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 	struct audit_delays delays;
 	int rc = audit_delays(opts, env, findings, &delays, err);
 
-	/* Finished rows are reported even after an error. */
+	/* After an error, the rows that were finished before are still reported. */
 	if (!rc)
 		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
 	else if (delays.nr)
@@ -76,7 +79,10 @@ static const struct audit_experiment experiments[] = {
 	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-/* Copies the path of --plot. If all experiments run, "x.svg" becomes "x-ticks.svg" and so on. */
+/*
+ * Copies the path of option --plot. If all experiments run, "x.svg" becomes "x-ticks.svg" and so
+ * on.
+ */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
 {
@@ -155,7 +161,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
-	/* In CSV the rows of delays are printed already. */
+	/* In CSV format, the rows of `subtick audit delays` were printed during the experiment. */
 	if (*ret_gone || (cmd->view.format == VIEW_CSV && !strcmp(e->name, "delays")))
 		report_free(report);
 	else
@@ -165,7 +171,10 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/* An experiment without enough time still runs. Its report lists the skipped parts. */
+/*
+ * An experiment with too little time still runs. The report of such an experiment lists the skipped
+ * parts.
+ */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -178,7 +187,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			   bool *ret_lacks)
 {
 	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
-	double shares = 1.0; /* sum of the shares of the remaining experiments */
+	double shares = 1.0; /* sum of the budget shares of the remaining experiments */
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
@@ -202,7 +211,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/* The other experiments may work without the missing feature. */
+		/* Other experiments may work without the feature that this experiment lacks. */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;
@@ -274,7 +283,8 @@ static int run(struct audit_cmd *cmd)
 }
 
 /*
- * Runs audit -- COMMAND. The command is bound to @cpu, or to the CPUs of this process if negative.
+ * Runs `subtick audit -- COMMAND`. The command is bound to @cpu, or to the CPUs of this process if
+ * @cpu is negative.
  */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
@@ -300,7 +310,7 @@ static int audit_command_run(char *const *argv, int cpu, struct view *view)
 		return opts_fail("audit", &err);
 	output_report(view, report, &err);
 	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
-	/* The exit code shows a failure of the command. */
+	/* The exit code tells whether COMMAND failed. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",
 			WIFEXITED(command.status) ? "exited with" : "was ended by signal",

@@ -14,14 +14,14 @@
 #define DEFAULT_WANT 0.001
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options that only one experiment uses. */
+/* Options of `subtick audit` that only one experiment uses. */
 #define DELAYS(...)    __VA_ARGS__, .group = "delays"
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
 static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
 					 "iowait", "message", "softirq", "xdp-drop", NULL};
-/* Experiments that can run alone. */
+/* Names of experiments, for a run of one experiment only. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 
 static int add_delay(const struct opt *opt, const char *word, void *base, struct err *err)
@@ -73,7 +73,10 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 	return opt_each(opt, value, base, err, add_slack);
 }
 
-/* The words lack AUDIT_LOCKED, which --phase selects, so later loads are one bit higher. */
+/*
+ * --loads has no word for AUDIT_LOCKED, which --phase selects, so the bits from AUDIT_LOCKED on are
+ * shifted up by one.
+ */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;
@@ -157,8 +160,8 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 }
 
 /*
- * First option on the command line that no experiment of this run uses, or NULL. Without an operand
- * only the options of precision are unused.
+ * First option on the command line that no experiment of this run uses, or NULL. If the command
+ * line names no experiment, only the options of experiment "precision" are unused.
  */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {

@@ -14,10 +14,10 @@
 #include "view/svg/plots.h"
 
 #define TICKS_NS  (20 * NSEC_PER_SEC)
-#define DELAYS_NS (54 * NSEC_PER_SEC) /* 1.5 s for each of 18 delays and 2 slacks */
-/* Share of --budget for ticks, the same as without --budget. */
+#define DELAYS_NS (54 * NSEC_PER_SEC) /* 1.5 s for each of 18 delays with each of 2 timer slacks */
+/* Share of --budget for experiment "ticks". */
 #define TICKS_SHARE 0.27
-/* Estimated overhead of one loop: timer, switch to idle and back. */
+/* Estimated overhead of one loop iteration in ns: timer, switch to the idle task and back. */
 #define LOOP_NS 5000
 
 static const uint64_t slacks_ns[] = {AUDIT_DEFAULT_SLACK_NS, 1};
@@ -109,7 +109,7 @@ static int write_rest(const struct audit_cmd *cmd, const struct report *paper, s
 	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
-/* Writes the files, prints the report of the paper, and frees both reports. */
+/* Writes the figures and the table, prints the report of --paper, and frees both reports. */
 static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
 {
 	int rc = write_figures(cmd, ticks, paper, err);

@@ -28,7 +28,10 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/* Unlimited width, because a folded row would repeat its headings. */
+	/*
+	 * The text view has unlimited width, because a row folded into several lines would repeat
+	 * the headings.
+	 */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
@@ -51,7 +54,7 @@ bool audit_rows_done(void *arg, const struct audit_delays *delays)
 	struct audit_rows *rows = arg;
 	int rc;
 
-	/* Clear the progress line. */
+	/* Clears the progress line on the terminal. */
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	rc = write_row(rows, delays);
@@ -67,7 +70,7 @@ void audit_rows_free(struct audit_rows *rows)
 /* 2^53, the limit of exact integers in a double; as ns it is 104 days. */
 #define EXACT 9007199254740992.0
 
-/* Measured values of a row. All other columns are derived from them. */
+/* Measured values of a row. All other columns are derived from the measured values. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -122,7 +125,7 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/* Reads the levels of a delay by mode. Missing levels are unknown. */
+/* Reads the load levels of a delay, one for each mode. A missing level is stored as unknown. */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");
@@ -202,7 +205,10 @@ static int check_settings(const struct report *report, const struct audit_opts *
 			       "a time per delay (--budget ÷ number of delays) in ns of", err);
 }
 
-/* Finds the first report of audit delays in a file. NULL with the reason in @err. */
+/*
+ * Finds the first report of audit delays in a file. Returns NULL with the reason in @err on
+ * failure.
+ */
 static struct report *find_report(const char *text, size_t size, struct err *err)
 {
 	struct report *report;

@@ -17,12 +17,16 @@ struct audit_rows {
 	const char *resume; /* file of an earlier run, or NULL */
 	struct audit_delay *earlier;
 	bool gone;	   /* stdout is closed or failed */
-	struct err failed; /* error of a row; not set for a closed pipe */
+	/* error of the first row that could not be printed or saved; not set for a closed pipe */
+	struct err failed;
 };
 
 /* Reads rows->resume and checks that the earlier run had the same machine and settings. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
-/* Prints and saves a finished row. Member row of struct audit_env; @arg is struct audit_rows. */
+/*
+ * Prints and saves a finished row. Callback for the member row of struct audit_env; @arg is a
+ * struct audit_rows.
+ */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);
 
@@ -35,7 +39,8 @@ struct audit_cmd {
 	uint64_t slacks_ns[AUDIT_MAX_SLACKS];
 	bool cpu_given;
 	char **command;	  /* command after "--", or NULL for an experiment */
-	const char *only; /* ticks, delays, sources, precision; NULL for all */
+	/* experiment to run: "ticks", "delays", "sources" or "precision"; NULL for all */
+	const char *only;
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;

@@ -19,7 +19,7 @@ struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
 	const char *against;
-	struct diff_side earlier; /* windows in the file of --against */
+	struct diff_side earlier; /* number of windows in the file of --against */
 };
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
@@ -81,7 +81,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Waits briefly, because signals are unblocked only in run_wait(). */
+/* Waits for a moment to receive signals, which are unblocked only in run_wait(). */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
@@ -122,7 +122,7 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	struct crit_engine *engine = NULL;
 	struct report *report = NULL;
 	struct err err = {0}, left = {0};
-	/* The file is checked before the measurement. */
+	/* The file of --against is read and checked before the measurement. */
 	int rc = cmd->against ? input_against(cmd->against, "crit", &cmd->earlier, &err) : 0;
 
 	run_signals();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick doctor: measurements that work on this machine, and fixes for the others. */
+/*
+ * subtick doctor: lists the measurements that work on this machine, and fixes for those that do not
+ * work.
+ */
 #include "commands.h"
 
 #include <errno.h>
@@ -20,7 +23,7 @@ struct doctor_cmd {
 	size_t nr;
 };
 
-/* Exit code 77 if one of the commands does not work on this machine. */
+/* The exit code is 77 if one of the commands in the operands does not work on this machine. */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {
@@ -68,7 +71,7 @@ int cmd_doctor(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	/* The report has only the checks that these commands need. */
+	/* The report has only the checks for the commands in the operands. */
 	if (cmd.nr)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))

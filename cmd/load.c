@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses --event and --histogram if they would be ignored. */
+/* Refuses --event and --histogram if the other options would make them ineffective. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;

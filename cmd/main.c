@@ -53,7 +53,10 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/* run() handles --version. All other options without a command are overview_options. */
+/*
+ * run() handles --version. All other options that are valid without a command are in
+ * overview_options.
+ */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -96,7 +99,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* Runs "help [COMMAND]" and prints its completions. */
+/* Runs "subtick help [COMMAND]" and prints the completions of this command line. */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -144,15 +147,16 @@ static int run(int argc, char **argv)
 	command = find(word);
 	if (command)
 		return command->run(argc - 1, argv + 1);
-	/* Options and an interval without a command belong to the overview. */
+	/* If the command line has options or an interval but no command, the overview runs. */
 	if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || word[0] == '.')
 		return cmd_overview(argc, argv);
 	return unknown(word);
 }
 
 /*
- * Opens closed standard descriptors, because a BPF map could get the number of a closed stdout. The
- * access mode is inverted, so that reads of stdin and writes to stdout still fail.
+ * Opens closed standard descriptors, because a BPF map could get the number of a closed stdout.
+ * Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to stdout
+ * still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -161,7 +165,10 @@ static void occupy_standard_descriptors(void)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/* Restores settings of a run that was killed together with its guard. */
+/*
+ * Restores the settings that an earlier run changed, if that run was killed together with its guard
+ * process.
+ */
 static void restore_settings(void)
 {
 	int rc = journal_replay(NULL);
@@ -177,7 +184,7 @@ static void restore_settings(void)
 			strerror(-rc));
 }
 
-/* Flushes stdout, which may report an earlier write error. Returns the exit code. */
+/* Flushes stdout. The flush may report an error of an earlier write. Returns the exit code. */
 static int check_written(int code)
 {
 	bool failed = fflush(stdout);
@@ -192,7 +199,10 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
-	/* Each source of load needs up to one descriptor per CPU. The default limit is 1,024. */
+	/*
+	 * Each source of `subtick load` opens up to one descriptor per CPU. The default limit of
+	 * descriptors is 1,024.
+	 */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
 	/* Commands print the warnings of libbpf as part of their errors. */

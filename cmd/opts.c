@@ -24,7 +24,9 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/* Result of a parser that printed its output; the command exits. */
+/*
+ * Result of an option parser that has printed output such as the help, so that the command exits.
+ */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -60,7 +62,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/* Options of all commands. Their parsers get the struct opts_state. */
+/* Options of all commands. The parsers of these options get the struct opts_state. */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
@@ -77,7 +79,7 @@ static const struct opt hidden[] = {
 	{0},
 };
 
-/* Commands without a view have only --help. */
+/* Commands that print no report have only the common option --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -170,8 +172,8 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 }
 
 /*
- * The take_ functions return OPTS_PARSED or an exit code. @inside is the value in the same word, or
- * NULL.
+ * The take_ functions return OPTS_PARSED or an exit code. @inside is the value in the same command
+ * line word as the option, or NULL.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)

@@ -29,7 +29,7 @@ bool command_exists(const char *name);
 /* The operands [interval [count]]. */
 struct opts_interval {
 	uint64_t interval_ns;
-	uint64_t count; /* 0 to run until stopped */
+	uint64_t count; /* number of intervals; 0 to run until stopped */
 	int given;	/* number of operands on the command line */
 };
 
@@ -38,10 +38,14 @@ struct opts_state {
 	const char *synopsis;
 	const char *summary;
 	const struct opt *own;	     /* option table of the command */
-	const char *const *operands; /* accepted operands, for completion, or NULL */
-	struct view *view; /* set by --json, --csv and --color; NULL without these options */
+	/* operands that the command accepts, for shell completion, or NULL */
+	const char *const *operands;
+	/*
+	 * output format, set by --json, --csv and --color; NULL in commands without these options
+	 */
+	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
-	/* Parsers of operands. Without @interval and @operand the command has no operands. */
+	/* Parsers of operands. A command without @interval and @operand accepts no operands. */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
 	/* Checks all values after parsing; may be NULL. */
@@ -51,7 +55,8 @@ struct opts_state {
 	char **argv;
 	int index;
 	bool no_more;	     /* "--" was seen */
-	uint64_t given;	     /* bit mask of the options on the command line, by index in own */
+	/* bit N is set if the option with index N in the table @own was on the command line */
+	uint64_t given;
 };
 
 /*
@@ -67,22 +72,31 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 
 /* True if the option was on the command line. */
 bool opts_given(const struct opts_state *state, const char *name);
-/* First option of @group on the command line, or NULL. */
+/* First option on the command line that belongs to @group, or NULL. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
 
-/* Prints the option lines of --help for both tables and for the options of all commands. */
+/*
+ * Prints the option lines of --help: the options of both tables, then those that all commands
+ * share.
+ */
 void opts_print(const struct opt *own, const struct opt *more);
 /* Prints one line per option with tabs between the fields, for packaging/completion/generate. */
 void opts_table(const struct opt *own);
 
-/* Parser of a file name, const char *. Refuses picture formats other than SVG. */
+/* Option parser for a file name, stored as const char *. Refuses picture formats other than SVG. */
 opt_parse opts_svg;
-/* Parser of --cpu, struct cpuset. Refuses CPUs that are not possible on this machine. */
+/*
+ * Option parser of --cpu, which stores a struct cpuset. Refuses CPUs that are not possible on this
+ * machine.
+ */
 opt_parse opts_cpus;
 
-/* Parses "p99=REST", with 0 < percent <= 100. Returns REST, or NULL for other text. */
+/*
+ * Parses "p99=REST", with 0 < percent <= 100. Returns REST, or NULL if the text does not have this
+ * form.
+ */
 const char *opts_percentile(const char *value, double *ret_percent);
-/* Parses a number above 0 up to 100. */
+/* Parses a number above 0 and at most 100. */
 bool opts_percent(const char *word, double *ret_percent);
 
 /* Prints the error and its fix on stderr. Returns the exit code. */

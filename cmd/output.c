@@ -86,7 +86,7 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/* mkostemp() uses mode 0600. This is the mode of open(). */
+		/* mkostemp() uses mode 0600. Sets the mode that open() would give a new file. */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
@@ -128,7 +128,10 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Removes the file after a failed write. The target of a link is truncated. */
+/*
+ * Removes the file after a failed write. A link is kept, and the file that it points to is
+ * truncated.
+ */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])
@@ -181,7 +184,7 @@ char *input_read(const char *path, size_t *ret_size, struct err *err)
 	return sys_read_all(path, 256 << 20, ret_size, err);
 }
 
-/* Reads up to @most reports. */
+/* Reads at most @most reports of a file. */
 static int read_some(const char *path, size_t most, struct report ***ret_reports, size_t *ret_nr,
 		     struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Output of reports and files; input of saved reports. */
+/* Writes reports and files, and reads saved reports. */
 #ifndef SUBTICK_CMD_OUTPUT_H
 #define SUBTICK_CMD_OUTPUT_H
 
@@ -12,8 +12,8 @@
 #include "view/view.h"
 
 /*
- * Writes and frees a report, which may be NULL. Returns -EPIPE without setting @err if the reader
- * closed the pipe, so that the command ends without a message.
+ * Writes and frees a report. The report may be NULL. Returns -EPIPE without setting @err if the
+ * reader closed the pipe, so that the command ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
 /*
@@ -23,25 +23,25 @@ int output_report(struct view *view, struct report *report, struct err *err);
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
- * A file that a command writes. It is written under a temporary name, synced and renamed, so that a
- * full disk or a power failure leaves no incomplete file. Links, terminals, devices and named pipes
- * are written directly.
+ * A file that a command writes. The file is written under a temporary name, synced and renamed, so
+ * that a full disk or a power failure leaves no incomplete file. Links, terminals, devices and
+ * named pipes are written directly.
  */
 struct output_file {
 	const char *path; /* "-" is standard output */
 	FILE *out;
-	char part[4096]; /* temporary name; "" if written directly */
+	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
 /* Checks that @path can be written, before a measurement. Creates no file. @path may be NULL. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes the file. @rc is the result of the writes: 0 or -errno. After an error there is no new
- * file. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes the file. @rc is the result of the writes: 0 or -errno. After an error no new file is
+ * left. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
-/* Writes a report to a file in one of the formats of views. */
+/* Writes a report to a file as text, JSON or CSV. */
 int output_view(const char *path, enum view_format format, const struct report *report,
 		struct err *err);
 
@@ -52,10 +52,10 @@ void output_machine(char *buf, size_t size);
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 /* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
-/* Reads all reports of a JSON file, at least one. Free them with input_reports_free(). */
+/* Reads all reports of a JSON file, at least one. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
-/* Reads the file of --against, which must be output of @command or its points. */
+/* Reads the file of --against, which must be output of @command or the points that it saved. */
 int input_against(const char *path, const char *command, struct diff_side *ret_side,
 		  struct err *err);
 

@@ -17,7 +17,7 @@
 #define INTERVAL_NS NSEC_PER_SEC
 /* The first window is short, so that the screen shows figures early. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
-#define TASKS	 5 /* tasks of each CPU in the task pane */
+#define TASKS	 5 /* maximum number of tasks of each CPU in the task pane */
 
 static const char *const commands[OVERVIEW_NR_PARTS] = {
 	[OVERVIEW_LOAD] = "load",
@@ -47,7 +47,7 @@ static void live_open(struct live *live, bool pressure, struct err *err)
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* Shows the window of a part, or its error. */
+/* Shows the last window of one part of the overview, or the error of this part. */
 static int live_show(struct live *live, enum overview_part part)
 {
 	const struct overview_window *w = overview_window(live->meter);
@@ -60,7 +60,10 @@ static int live_show(struct live *live, enum overview_part part)
 	return overview_part_report(w, part, true, &report) ?: screen_show(&live->screen, part, report);
 }
 
-/* While paused, windows are read but not shown, so that the next window is not longer. */
+/*
+ * While the screen is paused, windows are still read, so that the first window after the pause is
+ * not longer.
+ */
 static void live_read(struct live *live, struct err *err)
 {
 	if (live->meter->ops->read(live->meter, err))
@@ -125,7 +128,7 @@ static void live_loop(struct live *live, struct err *err)
 
 /*
  * Runs the live screen until q or a signal. @pressure adds the pressure table, which costs more
- * than the rest of runq. Closes @terminal. Returns the exit code.
+ * than all other run-queue figures. Closes @terminal. Returns the exit code.
  */
 static int screen_run(struct terminal *terminal, bool pressure)
 {
@@ -134,7 +137,8 @@ static int screen_run(struct terminal *terminal, bool pressure)
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	live.screen.home = OVERVIEW_RUNQ; /* the bars show load */
+	/* the bars already show load, so the first pane is that of runq */
+	live.screen.home = OVERVIEW_RUNQ;
 	live_open(&live, pressure, &err);
 	if (!err.code)
 		live_loop(&live, &err);

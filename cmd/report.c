@@ -25,7 +25,7 @@ struct report_cmd {
 	const char *from[MAX_FROM];
 	size_t nr_from;
 	uint32_t collect; /* bits of report_collectors; 0 for the default */
-	uint64_t at_ns, for_ns; /* time span of --at; 0 to measure now */
+	uint64_t at_ns, for_ns; /* start and length of the time span of --at; 0 to measure now */
 	const char *history;
 };
 
@@ -64,7 +64,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Operands after --from are further input files. */
+/* With --from, the operands are further input files. */
 static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
 	const struct report_cmd *cmd = base;
@@ -118,7 +118,10 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	if (cmd->at_ns)
 		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
 #endif
-	/* Signals are blocked after --from, whose named pipe may have to wait for its writer. */
+	/*
+	 * Signals are blocked only after the files of --from are read, because opening a named pipe
+	 * may wait for its writer.
+	 */
 	run_signals();
 	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
@@ -171,7 +174,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	/* All measurements except doctor were refused. */
+	/* No measurement except doctor works on this machine. */
 	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;

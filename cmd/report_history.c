@@ -15,7 +15,9 @@
 #include "serve/config.h"
 #include "serve/history_file.h"
 
-/* Blocks that are further apart belong to two time spans. */
+/*
+ * Blocks of windows that are more than this number of seconds apart belong to different time spans.
+ */
 #define GAP_S 60
 #define NR_COLLECTORS CONFIG_NR_COLLECTORS
 
@@ -33,7 +35,7 @@ struct spans {
 	struct {
 		uint64_t first_s, last_s;
 	} list[2];
-	size_t nr; /* number of all spans */
+	size_t nr; /* number of all time spans with windows, not only those in @list */
 };
 
 int report_history_time(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -131,7 +133,10 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 		       s.nr ? list : "none at all", s.nr > 2 ? " and earlier ones" : "");
 }
 
-/* Adds collectors with gaps in the time span. A part of a window at each end is no gap. */
+/*
+ * Adds a note for each collector whose windows do not cover the whole time span. If only a part of
+ * a window is missing at the start or end of the time span, no note is added.
+ */
 static int add_missing(struct reading *r)
 {
 	uint64_t all_ns = r->to_ns - r->from_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement of a report as a process. So measurements that only observe run at the same
- * time, a failure affects no other one, and the report embeds exactly the output of --json.
+ * Runs each measurement of a report as a process. Separate processes allow measurements that only
+ * observe to run at the same time. The failure of one measurement does not affect the others. The
+ * report embeds exactly the output of --json.
  */
 #include "report_run.h"
 
@@ -29,20 +30,23 @@
 
 #define MAX_ARGS   12
 #define MAX_OUTPUT (256u << 20)
-#define MAX_WINDOWS (64u << 20) /* bytes of JSON that a browser reads within seconds */
-/* Limits of the text for readers without JavaScript. */
+/* maximum bytes of JSON in a report, which a browser reads within seconds */
+#define MAX_WINDOWS (64u << 20)
+/* Limits of the text in the HTML file for browsers without JavaScript. */
 #define MAX_TEXTS 32
 #define MAX_TEXT_BYTES (1 << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
-#define GRACE_NS   (10 * NSEC_PER_SEC) /* time to print results after a stop signal */
+/* time that a command gets to print its results after a stop signal */
+#define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
  * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because it would disturb the others.
+ * loads a core has its own step, because it would disturb other measurements.
  */
 static const struct collector {
 	int step;
-	bool on_request;	    /* runs only if --collect names it, because it loads cores */
+	/* the command runs only if --collect names it, because it loads cores */
+	bool on_request;
 	const char *args[MAX_ARGS]; /* command and arguments; "%" stands for the seconds */
 } collectors[] = {
 	{0, false, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
@@ -62,7 +66,7 @@ const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",
 
 struct child {
 	const struct collector *collector;
-	pid_t pid; /* 0 if not running */
+	pid_t pid; /* process id; 0 if not running */
 	int out, err;
 	int status;
 };
@@ -122,7 +126,10 @@ static void put_findings(FILE *out, const struct report *report)
 	}
 }
 
-/* Embeds the report as written by subtick, because browsers may not read other input. */
+/*
+ * Embeds the report in the form that subtick writes, because browsers may not be able to parse the
+ * input as it is.
+ */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
 	struct view view = {.format = VIEW_JSON, .out = g->windows};
@@ -318,7 +325,10 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
-/* Waits for all children. Passes a stop signal on, so that children print their results. */
+/*
+ * Waits for all children. Sends a stop signal to the children, too, so that they print their
+ * results.
+ */
 static void children_wait(struct child *children, size_t nr, const struct progress *progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;
@@ -334,7 +344,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* After a stop signal run_wait() returns at once. */
+		/* After a stop signal run_wait() returns immediately. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

@@ -20,7 +20,7 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-/* The signal only has to interrupt the wait. */
+/* The signal handler does nothing, because the signal only has to interrupt the wait. */
 static void on_resize(int number)
 {
 }
@@ -80,8 +80,9 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * A window that is already late polls once for signals, which are unblocked only in
-	 * ppoll(). It ignores events, because a stream of events would delay its end forever.
+	 * If the end of the window has already passed, ppoll() is called once for signals, which
+	 * are unblocked only there. Events are ignored in this case, because a continuous stream of
+	 * events would delay the end of the window forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;
@@ -149,7 +150,7 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 			?: meter->ops->read(meter, &err)
 			?: present_window(command, meter, &report, &err)
 			?: output_report(view, report, &err);
-		/* A late end of a window must not shorten the next windows. */
+		/* If a window ends late, the following windows must not become shorter. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}

@@ -10,7 +10,7 @@
 #include "opts.h"
 #include "view/view.h"
 
-/* Blocks SIGINT and SIGTERM except in run_wait(). Call this before opening a meter. */
+/* Blocks SIGINT and SIGTERM except in run_wait(). Call this function before a meter is opened. */
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);
@@ -23,7 +23,10 @@ void run_signals_screen(void);
 /* Waits until @until_ns, a signal or an event of @input. True after a stop signal. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
-/* Moves this process to CPUs outside @measured if it may use any, to not measure itself. */
+/*
+ * Moves this process to allowed CPUs outside @measured, if there are any, so that it does not
+ * measure itself.
+ */
 void run_avoid(const struct cpuset *measured);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick runq: run-queue latency per cgroup, and who caused it. */
+/* subtick runq: run-queue latency per cgroup, and the tasks or limits that caused it. */
 #include "commands.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
-#define TEXT_TOP    10 /* rows that fit a terminal of 24 lines, with findings and notes */
+/* maximum rows of a table, so that tables, findings and notes fit a terminal of 24 lines */
+#define TEXT_TOP    10
 
 struct runq_cmd {
 	struct runq_opts runq;

@@ -14,7 +14,8 @@ struct serve_cmd {
 	struct opts_state state;
 	int argc;
 	char **argv;
-	struct config first; /* settings of the command line only, with the path of --config */
+	/* settings that come from the command line, including the path of --config */
+	struct config first;
 };
 
 /* Reads the settings file and applies the command line, at the start and on SIGHUP. */
@@ -27,7 +28,9 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 	if (config_init(&config))
 		return err_set(err, -ENOMEM, "out of memory");
 	rc = config_read(&config, cmd->first.file, err);
-	/* Addresses on the command line replace the addresses of the file. */
+	/*
+	 * Listen addresses on the command line replace the listen addresses of the settings file.
+	 */
 	if (!rc && cmd->first.nr_listen)
 		config_clear_listen(&config);
 	if (!rc && opts_walk(&cmd->state, cmd->argc, cmd->argv, &config) != OPTS_PARSED)
@@ -60,7 +63,7 @@ static int serve(struct serve_cmd *cmd)
 	if (!server)
 		return EXIT_ERROR;
 	rc = load_settings(cmd, &server->config, &err);
-	/* An invalid setting is a usage error, even in the file. */
+	/* An invalid setting is a usage error, even if it is in the settings file. */
 	if (rc) {
 		fprintf(stderr, "subtick serve: %s\n", err.what);
 		code = rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;

@@ -16,7 +16,7 @@
 #include "run.h"
 #include "view/view.h"
 
-/* Limits of the HTML page, which keep it near 3 MB. */
+/* Maximum numbers of slices and waits in the HTML page, which limit it to about 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -27,7 +27,7 @@ struct trace_cmd {
 	const char *file;
 };
 
-/* Words of --on in the order of events[], then a percentile. */
+/* Words that --on accepts, in the order of events[]; the last is a percentile. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
 #define NR_EVENTS (ARRAY_SIZE(events))
@@ -47,7 +47,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/* Parses "p99=5ms:/web". Refuses p100, which is --on wait. */
+/* Parses "p99=5ms:/web". Refuses p100, because the maximum is what --on wait checks. */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;

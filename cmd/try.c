@@ -107,7 +107,10 @@ static int overview_report(struct report **ret_report, struct err *err)
 	return rc;
 }
 
-/* Takes setting and victim of a finding. @report must outlive the run. */
+/*
+ * Takes the setting to change and the cgroup to watch from a finding of a report. @report must
+ * outlive the run.
+ */
 static int take_finding(struct try_cmd *cmd, const struct report *report, struct err *err)
 {
 	const struct table *findings = findings_of(report);
@@ -151,7 +154,10 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 			 .mark = SVG_LINE},            \
 	}
 
-/* Draws two plots for each watched cgroup: mean wait and p99 by pair. */
+/*
+ * Draws two plots for each watched cgroup: the mean and the 99th percentile of waits in each pair
+ * of rounds.
+ */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {
 	struct svg_series series[2 * TRY_MAX_WATCHED][2];
@@ -234,7 +240,8 @@ static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 
 int cmd_try(int argc, char **argv)
 {
-	struct try_cmd *cmd = calloc(1, sizeof(*cmd)); /* too large for the stack */
+	/* allocated, because the struct is too large for the stack */
+	struct try_cmd *cmd = calloc(1, sizeof(*cmd));
 	struct view view;
 	struct err err = {0};
 	struct opts_state state = {

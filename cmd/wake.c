@@ -54,7 +54,7 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct diff_side earlier; /* reports in the file of --against */
+	struct diff_side earlier; /* number of reports in the file of --against */
 	const char *fail_on; /* "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
@@ -71,7 +71,7 @@ struct wake_cmd {
 
 static const char *const fail_words[] = {"exceeds", NULL};
 
-/* --sources takes a list without passive, --source one word. */
+/* --sources takes a list of sources other than passive, and --source takes one source. */
 static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	const struct wake_cmd *cmd = base;
@@ -164,7 +164,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses options that exclude each other, and computes the points of --quick. */
+/* Refuses options that exclude each other, and computes the number of points for --quick. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -192,7 +192,10 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "--each-preference");
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL, "[interval [count]] needs --source passive");
-	/* A budget needs the figures of every state. */
+	/*
+	 * The latency budget is compared with every idle state, so all idle states must be
+	 * measured.
+	 */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
 		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
 	if (cmd->quick && !cmd->points_given) {
@@ -222,7 +225,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
-/* Reads the file of --against. */
+/* Reads the report in the file of --against. */
 static int read_earlier(struct wake_cmd *cmd, struct err *err)
 {
 	int rc;
@@ -282,7 +285,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/* Settings that were not restored have precedence over a verdict. */
+/* The exit code reports settings that could not be restored rather than the verdict. */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {

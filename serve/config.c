@@ -111,7 +111,10 @@ static int set_keep(const struct opt *opt, const char *value, void *base, struct
 	return opt_each(opt, value, base, err, set_limit);
 }
 
-/* With a blame limit of 0 at the start, the BPF programs that record culprits are not loaded. */
+/*
+ * If --blame-limit is 0 at the start, the BPF programs that record the culprits of waits are not
+ * loaded.
+ */
 static bool same_blame(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -127,8 +130,8 @@ static bool same_sample(const void *a, const void *b)
 }
 
 /*
- * The BPF programs count at the histogram boundaries of the start. SIGHUP can only show or hide
- * these boundaries.
+ * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
+ * only show or hide these boundaries.
  */
 static bool same_le(const void *a, const void *b)
 {
@@ -147,8 +150,8 @@ static bool same_le(const void *a, const void *b)
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
 /*
- * native-histograms precedes le because it sets le, and config_needs_restart() returns the first
- * changed option.
+ * The option native-histograms also sets le. native-histograms precedes le, because
+ * config_needs_restart() returns the first changed option.
  */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),

@@ -14,11 +14,12 @@
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
-#define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
+/* port 7828: the keys for the letters SUBT on a telephone */
+#define CONFIG_LISTEN	  "127.0.0.1:7828"
 
 /*
- * List of collectors, X(name). All are enabled by default. load is first because other collectors
- * share its BPF programs.
+ * List of collectors, X(name). All collectors are enabled by default. The collector load is first,
+ * because other collectors share its BPF programs.
  */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
 #define CONFIG_COLLECT_ENUM(name) CONFIG_COLLECT_##name,
@@ -50,38 +51,40 @@ extern const struct opt config_settings[];
 struct config {
 	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
-	char *token_file; /* NULL: no token is required */
+	char *token_file; /* path of the token file; NULL if no token is required */
 	char *hosts;	  /* accepted Host headers, "a,b"; NULL for none */
 	char *traces;	  /* directory of recordings; NULL for none */
 	char *history;	  /* directory of the history; NULL for none */
 	struct history_keep keep;
 	char *user;
 	uint32_t collect;  /* bits of enum config_collect */
-	uint32_t no_room;  /* collectors that do not fit into the memory */
+	/* bits of the collectors that are disabled because they do not fit into the memory */
+	uint32_t no_room;
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le;
 	bool own_le; /* --le was given */
 	uint64_t interval_ns;
 	enum config_per per;
-	uint32_t depth;	 /* path components that identify a series; 0: all */
+	uint32_t depth;	 /* number of path components of a cgroup that identify a series; 0: all */
 	uint32_t labels; /* bits of enum config_label */
-	struct runq_rules rules; /* which cgroups have series */
+	struct runq_rules rules; /* rules that select the cgroups with series of their own */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
 	uint64_t max_connections;
 	uint64_t timeout_ns;
-	double sample_ratio; /* share of run-queue waits that are counted; 1: all */
+	/* share of run-queue waits that are counted, from 0 to 1; 1 counts all */
+	double sample_ratio;
 	bool no_causes;
-	bool no_blame; /* blame_limit was 0 at the start */
-	bool fine; /* keep fine histograms of waits instead of counts at le_ns */
+	bool no_blame; /* blame_limit was 0 at the start, so culprits are not recorded */
+	bool fine; /* keep fine histograms of waits instead of counts at the boundaries le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;
 	bool pressure;
 	bool keep_bpf;
 	bool no_sandbox;
-	/* Options without a setting in the file. */
-	char *file; /* NULL: CONFIG_FILE, which may be missing */
+	/* Options that cannot be set in the settings file. */
+	char *file; /* path of the settings file; NULL for CONFIG_FILE, which may be missing */
 	bool check;
 };
 
@@ -94,27 +97,27 @@ int config_init(struct config *config);
 void config_free(struct config *config);
 
 /*
- * Sets one setting by name. listen, host, include and exclude append to a list. @err describes
- * accepted values.
+ * Sets one setting by name. listen, host, include and exclude append to a list. If the value is
+ * invalid, @err describes the accepted values.
  */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
-/* Reads a settings file. NULL reads CONFIG_FILE if it exists. */
+/* Reads a settings file. If the path is NULL, reads CONFIG_FILE if that file exists. */
 int config_read(struct config *config, const char *path, struct err *err);
 /*
- * Checks combinations of settings and computes dependent settings. Call it after all settings are
- * set.
+ * Checks combinations of settings and computes dependent settings. Call this function after all
+ * settings are set.
  */
 int config_complete(struct config *config, struct err *err);
-/* Removes the listen addresses. */
+/* Removes all listen addresses from the settings. */
 void config_clear_listen(struct config *config);
 /* Name of the first changed setting that needs a restart, or NULL. */
 const char *config_needs_restart(const struct config *old, const struct config *fresh);
 /* Swaps the settings that can change without a restart. */
 void config_swap_live(struct config *now, struct config *fresh);
-/* Fills the options of the run-queue meter that follow from the settings. */
+/* Sets the options of the run-queue meter according to the settings of the exporter. */
 void config_runq(const struct config *config, struct runq_opts *ret_opts);
 
 #endif

@@ -12,7 +12,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Limit for damaged files. A block is larger than HISTORY_BLOCK_RAW if it has one large window. */
+/*
+ * Maximum size of an unpacked block, which limits memory if a file is damaged. A valid block can be
+ * larger than HISTORY_BLOCK_RAW if one of its windows is large.
+ */
 #define MAX_RAW (256u << 20)
 
 const struct history_head history_head = {
@@ -71,8 +74,8 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
 		/*
-		 * A file name is the time of the first block. The file ends before the time of the
-		 * next file name.
+		 * The name of a file contains the time of its first block. The file ends before the
+		 * time of the next file name.
 		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
@@ -80,7 +83,7 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 						O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 				       : -1;
 
-		/* Another exporter may have deleted the oldest file meanwhile. */
+		/* The running exporter may have deleted the oldest file meanwhile. */
 		if (fd < 0 && within && !rc && errno != ENOENT)
 			rc = -errno;
 		if (fd >= 0) {

@@ -20,8 +20,8 @@
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
 /*
- * Upper bound of the overlap of two files in seconds: blocks of different collectors end at
- * different times.
+ * Maximum time in seconds by which two successive files overlap. Files overlap, because blocks of
+ * different collectors end at different times.
  */
 #define HISTORY_OVERLAP_S 60
 /*
@@ -45,19 +45,19 @@ struct history_head {
 /* Constant part of the header: all members before size. */
 extern const struct history_head history_head;
 
-/* Limits of --keep; both apply. */
+/* Maximum age and size of the history (--keep). Both limits apply. */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
 
 struct history_member {
-	uint64_t at;		   /* offset in the file */
-	uint32_t size;		   /* bytes of the whole member */
+	uint64_t at;		   /* offset of the block in the file, in bytes */
+	uint32_t size;		   /* size of the whole gzip member in bytes */
 	uint32_t first_s, last_s; /* Unix time when its first and its last window ended */
 	char collector[9];
 };
 
-/* Windows of one collector that are not written yet. */
+/* Windows of one collector that are not written to a file yet. */
 struct history_block {
 	struct body *raw; /* NULL: no windows */
 	const char *collector;
@@ -67,17 +67,21 @@ struct history_block {
 
 struct history_files {
 	const struct history_keep *keep;
-	int dir; /* -1: no history on disk */
-	int fd;	 /* file that blocks are appended to; -1: none */
+	int dir; /* descriptor of the directory; -1: no history on disk */
+	int fd;	 /* descriptor of the file to which blocks are appended; -1: none */
 	char name[HISTORY_NAME];
 	uint64_t end;	/* size of the open file, which ends with a complete member */
-	uint64_t total; /* bytes of all files */
+	uint64_t total; /* size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
-	/* numbers of windows; left_out: skipped to save CPU time */
+	/* numbers of windows; left_out counts windows that were skipped to save CPU time */
 	uint64_t written, lost, left_out;
-	bool failing; /* the last write failed; logged once */
-	/* CPU time above the budget. Windows are skipped while the debt exceeds a limit. */
-	uint64_t debt_ns, paid_ns; /* paid_ns: CLOCK_MONOTONIC of the last payment */
+	bool failing; /* the last write failed; the failure is logged once */
+	/*
+	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
+	 * debt_ns exceeds a limit. paid_ns is the CLOCK_MONOTONIC time at which the budget was last
+	 * subtracted from debt_ns.
+	 */
+	uint64_t debt_ns, paid_ns;
 };
 
 /*
@@ -91,14 +95,17 @@ int history_files_start(struct history_files *files, const char *path, struct er
 /* Writes all pending blocks and closes the files. */
 void history_files_close(struct history_files *files);
 
-/* True if the budget, 1 % of a CPU, allows one more round. The caller adds its cost to debt_ns. */
+/*
+ * True if the budget, 1 % of a CPU, allows one more round. The caller adds the CPU time of the
+ * round to debt_ns.
+ */
 bool history_files_afford(struct history_files *files, uint64_t now_ns);
 /* One window as a line of JSON. */
 struct history_line {
-	const char *collector; /* must outlive the files */
-	const char *json;      /* including the line feed */
+	const char *collector; /* name of the collector; must outlive the struct history_files */
+	const char *json;      /* text of the line, including the line feed */
 	size_t len;
-	uint64_t unix_ns;	   /* end of the window */
+	uint64_t unix_ns;	   /* Unix time in ns at the end of the window */
 	uint64_t now_ns, interval_ns; /* CLOCK_MONOTONIC, and the time until the next window ends */
 };
 
@@ -110,7 +117,10 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 /* Filter of scandir() for the files of a history. */
 int history_is_file(const struct dirent *entry);
 
-/* Called for a block. A nonzero return value ends the walk and is its result. */
+/*
+ * Callback for each block of the history. A nonzero return value ends the iteration and is returned
+ * to its caller.
+ */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /* Calls @fn for each block with windows between @from_s and @to_s, oldest file first. */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);

@@ -17,13 +17,16 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/* The history may use 1 % of a CPU, in bursts of up to DEBT_NS. */
+/*
+ * The history may use 1 % of the time of one CPU. The history may exceed this share temporarily by
+ * up to DEBT_NS.
+ */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
 /*
- * Offset after the last complete block. Only the last block is verified, because a crash damages no
- * other.
+ * Offset after the last complete block. Only the last block is verified, because a crash cannot
+ * damage earlier blocks.
  */
 static uint64_t complete_end(int fd, uint64_t size)
 {
@@ -146,8 +149,8 @@ static int append(struct history_files *f, const struct history_block *b, const 
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
 	/*
-	 * Remove the incomplete block. If this fails, file_ready() notices the size and truncates
-	 * the file.
+	 * Truncate the file to remove the incomplete block. If truncating fails, file_ready() later
+	 * notices the wrong size and truncates the file.
 	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
@@ -189,7 +192,10 @@ void history_files_add(struct history_files *f, unsigned int index, const struct
 		return;
 	}
 	body_append(b->raw, line->json, line->len);
-	/* The system clock may have been set back. */
+	/*
+	 * The end of a window may be before the end of earlier windows, because the system clock
+	 * may have been set back.
+	 */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;
 	b->windows++;

@@ -19,7 +19,9 @@ void log_line(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	/* One write, so that lines of two threads do not mix. */
+	/*
+	 * A log line is written with one system call, so that the lines of two threads do not mix.
+	 */
 	dprintf(STDERR_FILENO, "subtick serve: %s\n", line);
 }
 

@@ -9,13 +9,13 @@
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 struct notify {
-	int fd;		      /* -1: no service manager to notify */
+	int fd;		      /* socket of the service manager; -1 if there is none */
 	uint64_t watchdog_ns; /* 0: no watchdog */
 };
 
 /*
- * Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call it before the seccomp filter is
- * installed.
+ * Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call this function before the seccomp filter
+ * is installed.
  */
 void notify_open(struct notify *notify);
 /* Sends a state of sd_notify(3), such as "READY=1". Does nothing without a service manager. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Differences between kernel versions, and between kernel and user space for stats.h. */
+/* Hides differences between kernel versions, and, for stats.h, between kernel and user space. */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H
 

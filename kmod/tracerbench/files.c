@@ -11,7 +11,7 @@
 
 #include "tracerbench.h"
 
-/* A result. Reading its file returns ENODATA before the first run. */
+/* A result. Before the first run, reading the result file returns ENODATA. */
 struct tb_result {
 	u64 value;
 	bool valid;
@@ -26,7 +26,10 @@ static struct dentry *root;
 
 /* Serializes runs of benchmark and percentile, which would disturb each other. */
 static DEFINE_MUTEX(run_lock);
-/* Protects config and results. Not held during a run, so that both are readable during a run. */
+/*
+ * Protects config and results. The lock is not held during a run, so that settings and results stay
+ * readable.
+ */
 static DEFINE_MUTEX(data_lock);
 
 static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
@@ -77,7 +80,7 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-/* Publishes results. Takes ownership of figures->cpus. */
+/* Publishes results. Takes ownership of the array figures->cpus. */
 static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;

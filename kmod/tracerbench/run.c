@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs the sampling on all online CPUs at the same time, or on one, and combines the results. */
+/*
+ * Runs the sampling on all online CPUs at the same time, or on one CPU, and combines the results.
+ */
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -17,11 +19,11 @@
 struct tb_run {
 	const struct tb_config *config;
 	bool stop;
-	int err; /* first error of any CPU */
+	int err; /* first error that occurred on any CPU */
 
 	/*
-	 * Gates: all CPUs prepare, start together, and finish. The last CPU at each gate opens the
-	 * gate.
+	 * Gates (barriers) at which the threads of all CPUs wait for each other: prepared, started,
+	 * finished. The last CPU at each gate opens the gate.
 	 */
 	atomic_t nr_preparing;
 	atomic_t nr_running;
@@ -31,7 +33,7 @@ struct tb_run {
 
 	struct mutex heap_lock; /* protects the heaps, which all CPUs write */
 	struct tb_heap heap[TB_NR_OPS];
-	struct tb_summary *summary[TB_NR_OPS]; /* one per participating CPU */
+	struct tb_summary *summary[TB_NR_OPS]; /* one element per participating CPU */
 	u64 *scratch;
 	struct tb_cpu_figures *cpus; /* the summaries by CPU, for the file per_cpu */
 	unsigned int nr_cpus;
@@ -65,8 +67,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * A CPU with an error still passes every gate, so that the other CPUs and the writer do not wait
- * forever.
+ * After an error, the thread of a CPU still passes every gate, so that the other CPUs and the
+ * writing process do not wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -114,7 +116,7 @@ static struct smp_hotplug_thread tb_threads = {
 	.thread_comm = "tracerbench/%u",
 };
 
-/* Waits for a gate. Only a fatal signal ends the wait early. */
+/* Waits until a gate (barrier) is opened. Only a fatal signal ends the wait early. */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
 	if (wait_for_completion_killable(gate)) {
@@ -123,7 +125,7 @@ static void run_wait(struct tb_run *run, struct completion *gate)
 	}
 }
 
-/* Called with hotplug disabled, so that the set of CPUs does not change. */
+/* The caller has disabled CPU hotplug, so the set of online CPUs does not change. */
 static void run_all_cpus(struct tb_run *run)
 {
 	unsigned int cpu, slot = 0;
@@ -311,8 +313,9 @@ static int single_thread(void *data)
 }
 
 /*
- * Runs on a thread bound to the writer's CPU. Binding the writer itself would change the affinity
- * of a user's task, and disabling preemption would change the measured cost.
+ * The sampling runs in a kernel thread that is bound to the CPU of the process which wrote the
+ * file. Binding the writing process itself would change the affinity of a user's task. Disabling
+ * preemption instead would change the measured cost.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures)

@@ -10,7 +10,9 @@
 
 #include "tracerbench.h"
 
-/* Number of overhead samples; enough that an interrupt does not affect the median. */
+/*
+ * Number of overhead samples, which is large enough that an interrupt does not affect their median.
+ */
 #define TB_OVERHEAD_MAX 1001
 
 /* Pairs between two checks of the stop flag: about ten microseconds on any machine. */
@@ -19,9 +21,9 @@
 static DEFINE_PER_CPU(unsigned long, tb_work_state);
 
 /*
- * A short critical section: read, change and write a per-CPU variable, branch
- * on it, read the current task. The barrier keeps the compiler from turning the
- * branch into a conditional select.
+ * Work of a short critical section: reads, changes and writes a per-CPU variable, branches on its
+ * value, and reads the current task. The barrier keeps the compiler from turning the branch into a
+ * conditional select.
  */
 static noinline void simulate_critical_section(void)
 {
@@ -36,7 +38,7 @@ static noinline void simulate_critical_section(void)
 	raw_cpu_write(tb_work_state, state + current->pid);
 }
 
-/* Defines time_NAME(), the time of one pair of @disable and @enable. */
+/* Defines the function time_NAME(), which measures the time of one call of @disable and @enable. */
 #define TB_TIME(name, disable, enable)                    \
 	static __always_inline u64 time_##name(bool work) \
 	{                                                 \
@@ -57,9 +59,9 @@ TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
 TB_TIME(nothing, , )
 
 /*
- * Samples the pairs and, evenly over the run, the overhead, so that a change of the core's
- * frequency affects both equally. Must be inlined with a constant time_pair, so that no call is
- * between the clock reads.
+ * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
+ * change of the core's frequency affects pairs and overhead equally. Must be inlined with a
+ * constant time_pair, so that no call is between the clock reads.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The statistics of the benchmark, shared by the module and user space. */
+/* The statistics of the benchmark, used by the kernel module and by user space. */
 #ifndef TRACERBENCH_STATS_H
 #define TRACERBENCH_STATS_H
 
 #include "compat.h"
 
 /*
- * Min-heap sift, used by all sorting. The top-N heap keeps its smallest value at the root. A
- * heapsort with a min-heap sorts in descending order, so "sorted" always means highest first.
+ * Restores the order of a min-heap below one node (sift down). All sorting functions of this file
+ * use it. The top-N heap keeps its smallest value at the root. A heapsort with a min-heap sorts in
+ * descending order, so "sorted" always means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
 	u64 moving = value[pos];
 
-	/* A node has a left child if pos < nr / 2. This form cannot overflow. */
+	/* A node has a left child if pos < nr / 2. This form of the comparison cannot overflow. */
 	while (pos < nr / 2) {
 		size_t child = 2 * pos + 1;
 
@@ -75,7 +76,7 @@ static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64
 	return 0;
 }
 
-/* Arithmetic mean, rounded to nearest. Fails if the sum overflows. */
+/* Arithmetic mean, rounded to nearest. Fails if the sum of the samples overflows. */
 static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 {
 	u64 sum = 0, mean, rest;
@@ -98,7 +99,7 @@ struct tb_heap {
 	size_t room;
 };
 
-/* Adds a value. True if the value is among the highest so far and was kept. */
+/* Adds a value. True if the value is among the N highest so far and was kept. */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;

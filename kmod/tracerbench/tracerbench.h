@@ -54,7 +54,8 @@ struct tb_figures {
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
-	u64 *overhead; /* cost of clock and work for the last sampled operation */
+	/* samples of the cost of clock reads and work, in cycles, for the last sampled operation */
+	u64 *overhead;
 	size_t nr_overhead;
 };
 
@@ -62,7 +63,10 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
-/* Each function sets only its own results. The caller serializes the calls. */
+/*
+ * Each function sets only its own results. The caller must not call these functions at the same
+ * time.
+ */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing arrays, comparison for qsort(), merging, FNV-1a hash. */
+/* Growing arrays, comparison functions for qsort(), merging of equal elements, FNV-1a hash. */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
@@ -16,9 +16,9 @@
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if memory
- * is exhausted. The capacity doubles at powers of two, so callers need no capacity variable. @nr may
- * have decreased since the last call.
+ * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if
+ * memory is exhausted. The capacity doubles at powers of two, so callers need no capacity variable.
+ * @nr may be smaller than in the previous call.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A set of CPU numbers, and its text form such as "0,2-5" in files of the kernel. */
+/* A set of CPU numbers, and the text form of the set, such as "0,2-5", in files of the kernel. */
 #ifndef SUBTICK_BASE_CPUSET_H
 #define SUBTICK_BASE_CPUSET_H
 
@@ -51,11 +51,12 @@ unsigned int cpuset_end(const struct cpuset *set);
  */
 int cpuset_parse(const char *text, struct cpuset *ret_set);
 /*
- * Writes the set as a NUL-terminated list such as "0,2-5". Returns the length as snprintf() does.
+ * Writes the set as a NUL-terminated list such as "0,2-5". Returns the length of the whole text
+ * even if it does not fit, as snprintf() does.
  */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
-/* Buffer size for the longest mask of cpuset_format_mask(), with the NUL. */
+/* Buffer size for the longest mask of cpuset_format_mask(), including the NUL. */
 #define CPUSET_MASK_SIZE (CPUSET_MAX / 32 * 9 + 1)
 /*
  * Writes the set as a bitmap such as "1,00000000", as in files of the kernel: groups of 32 bits,

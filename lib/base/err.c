@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills struct err. Only cmd/ prints errors. */
+/* Fills struct err with errors for the caller. Only the code in cmd/ prints errors. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -52,7 +52,7 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_end(ap);
 	if (len < 0 || (size_t)len >= sizeof(err->what))
 		return err->code;
-	/* snprintf() cuts the end of a sentence that does not fit. */
+	/* snprintf() truncates an error sentence that is longer than the buffer. */
 	snprintf(err->what + len, sizeof(err->what) - len, ": %s", was);
 	return err->code;
 }

@@ -12,8 +12,8 @@
 
 /*
  * X(key, title, help). The JSON key is "key_total", the metric is M_key_total, and the exporter
- * shows subtick_losses_total{kind="key"}. The title is the heading in text. The help text states
- * what was lost and the effect on the figures.
+ * shows subtick_losses_total{kind="key"}. The title is the column heading in text output. The help
+ * text states what was lost and the effect on the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -86,7 +86,8 @@
 	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
 /*
- * Loss counters of `subtick load`: X(member, key). Options that add counters have their own lists.
+ * Loss counters of `subtick load`: X(member, key). Options of the command that add counters have
+ * lists of their own below.
  */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
@@ -147,14 +148,14 @@
 
 /*
  * Difference of 5 percentage points above which a load of another tool is called wrong. The live
- * page gets this limit with the figures. packaging/ repeats the limit, and ./check fleet compares
- * both.
+ * page gets this limit with the figures. Files in packaging/ repeat the limit, and ./check fleet
+ * compares them with this definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 
 /*
- * True if the shown load differs from the true load by more than LOAD_WRONG_RATIO. False if one of
- * them is NaN.
+ * True if the load that another tool shows differs from the true load by more than
+ * LOAD_WRONG_RATIO. False if one of the two loads is NaN.
  */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {

@@ -253,7 +253,7 @@ void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, cons
 		return;
 	/* A word that is a prefix of a name has distance 0. */
 	d = len > 1 && !strncmp(word, name, len) ? 0 : distance(word, len, name, name_len);
-	/* At most a third of the characters may be wrong. */
+	/* A name is suggested only if at most a third of the characters are wrong. */
 	if (d > (len > name_len ? len : name_len) / 3 || (nearest->name && d >= nearest->distance))
 		return;
 	*nearest = (struct opt_nearest){name, d};

@@ -15,13 +15,16 @@ struct opt;
 /*
  * Parses @value into the struct at @base. @value is NULL for a command line option without
  * argument. Returns 0, or -errno with a sentence in @err. opt_store() adds option and value to the
- * sentence. -EINVAL needs no sentence if the option has .expected.
+ * sentence. With -EINVAL, no sentence is needed if the option has .expected.
  */
 typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
 
 /* Time when a changed setting takes effect. */
 enum opt_when {
-	/* after a restart, because the exporter has dropped the privileges for the change */
+	/*
+	 * after a restart, because the running exporter has dropped the privileges that the change
+	 * requires
+	 */
 	OPT_RESTART,
 	OPT_LIVE,    /* on SIGHUP */
 	OPT_ARGV,    /* command line only */
@@ -32,13 +35,13 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL for an option without argument, which is yes or no
-	 * in a file.
+	 * Name of the argument in --help. NULL for an option without argument, whose value in a
+	 * settings file is yes or no.
 	 */
 	const char *arg;
 	const char *help;
 	opt_parse *parse;
-	size_t offset, size; /* offset and size of the member that @parse sets */
+	size_t offset, size; /* offset and size in bytes of the struct member that @parse sets */
 	double min, max;
 	/* NULL-terminated list of accepted words, also for shell completion. */
 	const char *const *words;
@@ -46,7 +49,10 @@ struct opt {
 	const char *expected;
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
-	/* Compares the member in two structs. NULL to compare text or bytes. */
+	/*
+	 * Compares the member of this option in two structs. If NULL, the members are compared as
+	 * text or as bytes.
+	 */
 	bool (*same)(const void *a, const void *b);
 };
 
@@ -55,11 +61,11 @@ opt_parse opt_flag;   /* bool */
 opt_parse opt_text;   /* const char *, not copied; one of @words if set */
 opt_parse opt_string; /* char *, replaced by a copy */
 opt_parse opt_cpus;   /* struct cpuset */
-opt_parse opt_u32;    /* a whole number from min to max */
+opt_parse opt_u32;    /* parses a whole number from min to max */
 opt_parse opt_u64;
-opt_parse opt_time;  /* 64-bit ns from min to max */
-opt_parse opt_ratio; /* double; without a unit, or with a unit of one hundredth such as % */
-opt_parse opt_word;  /* enum: index in @words */
+opt_parse opt_time;  /* parses a time from min to max, stored as 64-bit ns */
+opt_parse opt_ratio; /* parses a double without a unit, or with a unit of one hundredth such as % */
+opt_parse opt_word;  /* parses a word, stored as an enum: the index of the word in @words */
 opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-separated list */
 
 /* Initializer of the member that stores the value. */
@@ -93,7 +99,7 @@ opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-sep
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Finds the option with that name. NULL if the table lacks it. */
+/* Finds the option with the given name. Returns NULL if the table has no such option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
 /* Closest name to a mistyped word, initialized with {0}. The name is NULL if no name is close. */
@@ -115,7 +121,10 @@ int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number
 /* Parses a time from @min_ns to @max_ns. */
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
-/* Removes "--" before option names in an error sentence, for users of the library. */
+/*
+ * Removes "--" before option names in an error sentence, because users of the library have no
+ * command line.
+ */
 void opt_plain(struct err *err);
 
 #endif

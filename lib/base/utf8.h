@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Maximum length of a UTF-8 sequence in bytes. This @max is safe for NUL-terminated text, because
- * no sequence contains a NUL.
+ * Maximum length of a UTF-8 sequence in bytes. UTF8_LONGEST is a safe value of @max for
+ * NUL-terminated text, because no sequence contains a NUL.
  */
 #define UTF8_LONGEST 4
 

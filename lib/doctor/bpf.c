@@ -225,7 +225,7 @@ void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct do
 
 struct doctor_events {
 	const char *names[16];
-	const char *what; /* purpose of the events */
+	const char *what; /* what the trace events are needed for */
 	const char *fix;
 };
 
@@ -263,8 +263,8 @@ static const struct doctor_events events[DOC_NR] = {
 };
 
 /*
- * Trace events of x86 interrupt vectors that have no irq_handler_entry event. Rare vectors are not
- * checked.
+ * Trace events of x86 interrupt vectors that have no irq_handler_entry event. The trace events of
+ * rare interrupt vectors are not checked.
  */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
@@ -280,7 +280,7 @@ static const struct doctor_events vectors_arm64 = {
 	fix_tracing,
 };
 
-/* The event of arm64 that has the name of each IPI. */
+/* The trace event on arm64 that reports the name of an IPI. */
 static const struct doctor_events senders_arm64 = {
 	{"ipi_raise"},
 	"which core sends an IPI",

@@ -50,8 +50,8 @@ int caps_read(const char *root, struct caps *ret_caps)
 	text = status_find(buf, "\nNoNewPrivs:");
 	caps.no_new_privs = text && *text == '1';
 	/*
-	 * The initial user namespace maps every id to itself. Kernels without CONFIG_USER_NS lack
-	 * the file.
+	 * In the initial user namespace, uid_map maps every user id to itself. Kernels without
+	 * CONFIG_USER_NS have no uid_map file.
 	 */
 	rc = sys_read_file(root, "/proc/self/uid_map", buf, sizeof(buf));
 	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3) {

@@ -86,7 +86,7 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/* The feature is optional: without it the command still counts as full. */
+	/* The feature is optional: if it is missing, the status of the command is still "full". */
 	bool minor;
 };
 
@@ -96,11 +96,12 @@ struct doctor_want {
  */
 static const struct doctor_command {
 	const char *name;
-	/* if one is missing, the command does not work or needs a fallback */
+	/* if one of these checks fails, the command does not work or uses a fallback */
 	enum doctor_id needs[10];
-	enum doctor_id fallback[4]; /* with one of these the command works in part */
+	/* if a required check failed but one of these passed, the command works in part */
+	enum doctor_id fallback[4];
 	const char *fallback_what;
-	struct doctor_want wants[8]; /* if one is missing, the command works in part */
+	struct doctor_want wants[8]; /* if one of these checks fails, the command works in part */
 } command_table[] = {
 	{
 		.name = "load",
@@ -238,7 +239,7 @@ static void doctor_gather(struct doctor *d)
 }
 
 struct check_row {
-	const char *what, *status, *detail, *fix; /* each may be NULL */
+	const char *what, *status, *detail, *fix; /* cells of the row; each may be NULL */
 };
 
 static const struct column_spec check_columns[] = {
@@ -272,8 +273,8 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 		struct doctor_row *r = &d->rows[id];
 
 		/*
-		 * All checks run, because the commands depend on them. Only the checks for commands
-		 * of this build are shown.
+		 * All checks run, because the status of each command is computed from their
+		 * results. Only the checks for commands of this build are shown.
 		 */
 		checks[id].run(d, id, r);
 		if (in_build(build, checks[id].commands))
@@ -300,7 +301,7 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/* Lists all missing features in @detail. Returns the first check to fix, or END. */
+/* Writes the names of all missing features to @detail. Returns the first check to fix, or END. */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {
@@ -313,7 +314,9 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* The fix of a feature that is not optional is preferred. */
+		/*
+		 * If several features are missing, a feature that is not optional is fixed first.
+		 */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)

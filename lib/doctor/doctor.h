@@ -13,7 +13,9 @@
 #include "host/procstat.h"
 #include "report/columns.h"
 
-/* Capability numbers of linux/capability.h. Older versions of the header lack some of them. */
+/*
+ * Capability numbers of linux/capability.h. Older versions of that header lack some capabilities.
+ */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
@@ -29,7 +31,7 @@ struct caps {
 	 */
 	bool user_ns;
 	bool user_ns_known;
-	bool seccomp; /* a seccomp filter may refuse system calls */
+	bool seccomp; /* a seccomp filter is installed and may refuse system calls */
 	bool no_new_privs;
 };
 
@@ -55,11 +57,14 @@ struct probe {
 	char release[65];
 	char machine[65];
 	unsigned long user_hz;
-	int bpf_map_rc;	      /* result of creating a one-element array map */
-	int bpf_prog_rc;      /* result of loading an empty tp_btf program, never attached */
-	int bpf_read_rc;      /* result of loading a program that calls bpf_probe_read_kernel() */
+	int bpf_map_rc;	      /* 0 or -errno of creating a BPF array map with one element */
+	/* 0 or -errno of loading an empty tp_btf program, which is never attached */
+	int bpf_prog_rc;
+	/* 0 or -errno of loading a BPF program that calls bpf_probe_read_kernel() */
+	int bpf_read_rc;
 	char event[32];	      /* counter of unhalted cycles, or "" if not found */
-	int event_rc;	      /* result of opening and reading the counter on the current CPU */
+	/* 0 or -errno of opening and reading that counter on the current CPU */
+	int event_rc;
 	struct err event_err; /* reason of event_rc */
 	bool cycles_vary;     /* the rate of the cycle clock may change */
 };
@@ -68,7 +73,7 @@ void probe_run(struct probe *ret_probe);
 
 enum doctor_status {
 	DOCTOR_OK,
-	DOCTOR_WARN, /* works with a limitation */
+	DOCTOR_WARN, /* the feature works with a limitation */
 	DOCTOR_NO,
 };
 
@@ -179,7 +184,8 @@ doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
 	doctor_check_virt, doctor_check_steal, doctor_check_container;
 
 struct doctor_opts {
-	const char *root;	     /* root of /proc, /sys, /boot …, or NULL for this machine */
+	/* directory that contains /proc, /sys, /boot and so on, or NULL for this machine */
+	const char *root;
 	const struct probe *probe;   /* results of system calls, or NULL to make the calls */
 	const char *const *commands; /* subcommands of this build, NULL-terminated */
 };

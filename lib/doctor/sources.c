@@ -157,11 +157,14 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 			   ext.name);
 }
 
-/* A kernel option. If @proof is set, that file decides instead of the kernel configuration. */
+/*
+ * A kernel option. If @proof is set, the kernel has the option if the file @proof exists. Otherwise
+ * the kernel configuration is read.
+ */
 struct doctor_feature {
 	const char *symbol;
-	const char *proof; /* file that exists only with the option, or NULL */
-	const char *what;  /* purpose of the option */
+	const char *proof; /* file that exists only if the kernel has the option, or NULL */
+	const char *what;  /* what the kernel option is needed for */
 	const char *fix;   /* advice, or NULL to suggest a kernel with the option */
 };
 

@@ -87,7 +87,7 @@ void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doct
 	if (!hz)
 		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
 	else
-		/* In a window of 1000 units, one unit is 0.1 %. */
+		/* In a window of 1000 clock units, one unit is 0.1 % of the window. */
 		doctor_set(
 			row, DOCTOR_OK, NULL,
 			"%lu: /proc/stat counts in steps of %.4g ms; for a precision of 0.1 %% it "
@@ -123,8 +123,8 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 }
 
 /*
- * Reads the current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if the file is
- * not readable.
+ * Reads the current preemption mode of a PREEMPT_DYNAMIC kernel, which is the word in parentheses.
+ * False if the file is not readable.
  */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {

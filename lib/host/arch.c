@@ -55,7 +55,7 @@ bool arch_cycles_constant(void)
 	return has_invariant_tsc;
 }
 
-/* CPUID leaf 0x15 has only a nominal rate, and only on some CPUs. */
+/* CPUID leaf 0x15 reports only a nominal TSC rate, and only some CPUs have this leaf. */
 uint64_t arch_cycles_hz(void)
 {
 	return 0;
@@ -76,7 +76,10 @@ uint64_t arch_cycles(void)
 {
 	uint64_t cycles;
 
-	/* The barrier stops the core from reading the counter early. */
+	/*
+	 * The instruction barrier stops the core from reading the counter before earlier
+	 * instructions end.
+	 */
 	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");
 	return cycles;
 }

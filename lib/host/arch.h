@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Differences between CPU architectures: the cycle clock and the perf event with the same rate. */
+/*
+ * Differences between CPU architectures: the cycle clock, and the perf event that counts at the
+ * rate of the cycle clock.
+ */
 #ifndef SUBTICK_ARCH_H
 #define SUBTICK_ARCH_H
 
@@ -33,10 +36,10 @@ struct arch_event {
 	uint64_t config;
 };
 
-/* Events in order of preference. The last one has a NULL name. */
+/* Events in order of preference. The last event has a NULL name. */
 extern const struct arch_event arch_unhalted_events[];
 
-/* Reads the cycle clock; 0 on architectures without one. */
+/* Reads the cycle clock; returns 0 on architectures without a cycle clock. */
 uint64_t arch_cycles(void);
 /* True if the cycle clock has a constant rate in all power states. */
 bool arch_cycles_constant(void);

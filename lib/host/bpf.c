@@ -22,7 +22,10 @@
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
-/* libbpf has one print function per process: keep_log() between hold and release. */
+/*
+ * libbpf has one print function per process. Between sys_bpf_log_hold() and sys_bpf_log_release()
+ * the print function is keep_log().
+ */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int print_holders; /* protected by print_lock */
 static _Atomic(libbpf_print_fn_t) print_host; /* function to restore */
@@ -35,7 +38,10 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[sizeof(last_log)];
 	size_t len;
 
-	/* This thread belongs to the host program. */
+	/*
+	 * This thread does not keep warnings, so its messages go to the print function of the
+	 * program.
+	 */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)
@@ -46,7 +52,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	/* Harmless: a variable that sys_bpf_shrink() made smaller (libbpf before 1.3), or no line numbers (bpf/slim.py). */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/* The first warning names the program. The verifier log comes after it. */
+	/* The first warning names the program. The verifier log follows the first warning. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -60,7 +66,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* The host program may have restored keep_log() after an earlier hold. */
+		/* The program may have saved keep_log() earlier and may have set it again. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -74,7 +80,7 @@ void sys_bpf_log_release(void)
 	pthread_mutex_lock(&print_lock);
 	if (!--print_holders) {
 		was = libbpf_set_print(print_host);
-		/* The host program set another function during the hold. */
+		/* The program set another print function while warnings were kept. */
 		if (was != keep_log)
 			libbpf_set_print(was);
 	}
@@ -95,7 +101,10 @@ void sys_bpf_log_begin(void)
 	last_log[0] = '\0';
 }
 
-/* Upper bound of the descriptors of a command, apart from those per CPU and per connection. */
+/*
+ * Maximum number of descriptors that a command opens, not counting those per CPU and per
+ * connection.
+ */
 #define DESCRIPTORS_NEEDED 64
 
 static bool few_descriptors(void)
@@ -199,7 +208,10 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size)
 	rc = bpf_map__set_value_size(map, size);
 	if (rc)
 		return rc;
-	/* libbpf before 1.3 keeps the image, and its close unmaps only the new size. */
+	/*
+	 * libbpf before 1.3 keeps the old memory mapping of the variable, and later unmaps only its
+	 * new size.
+	 */
 	if (bpf_map__initial_value(map, &none) == image && PAGE_UP(was, page) > left)
 		munmap(image + left, PAGE_UP(was, page) - left);
 	return 0;
@@ -236,7 +248,7 @@ int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, con
 	}
 	skeleton->data = elf;
 	rc = bpf_object__open_skeleton(skeleton, NULL);
-	/* libbpf copied the object. */
+	/* libbpf has its own copy of the ELF object now. */
 	skeleton->data = (void *)original;
 	free(elf);
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers on top of libbpf: error messages, mapped arrays, dropped events. */
+/* Helpers for users of libbpf: error messages, mapped arrays, dropped events. */
 #ifndef SUBTICK_SYS_BPF_H
 #define SUBTICK_SYS_BPF_H
 
@@ -15,7 +15,10 @@ struct bpf_object;
 struct bpf_object_skeleton;
 struct btf;
 
-/* Disables tp_btf programs whose tracepoint the kernel lacks. Returns the number of the others. */
+/*
+ * Disables tp_btf programs whose tracepoint the kernel lacks. Returns the number of programs that
+ * stay enabled.
+ */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
 /* Version of the libbpf in use, such as "1.1". */
@@ -23,8 +26,8 @@ const char *sys_bpf_library(void);
 
 /*
  * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
- * release restores the print function of the process. Warnings of other threads go to that
- * function. Calls nest.
+ * release restores the print function of the process. Warnings of other threads still go to the
+ * print function of the process. Calls nest.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
@@ -44,11 +47,14 @@ struct sys_bpf_view {
 	size_t len;
 };
 
-/* Maps all views. After a failure some may be mapped: call sys_bpf_views_close(). */
+/* Maps all views. After a failure some arrays may be mapped: call sys_bpf_views_close(). */
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
-/* Shrinks a global variable with its own ELF section. Call this between open and load. */
+/*
+ * Shrinks a global variable with its own ELF section. Call this function after the BPF object is
+ * opened and before it is loaded.
+ */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*

@@ -15,7 +15,9 @@
 #include "host/file.h"
 #include "host/mountinfo.h"
 
-/* Only the first mount counts: later ones are bind mounts for services. */
+/*
+ * Only the first mount of a hierarchy is used, because later mounts are bind mounts for services.
+ */
 static void note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
 	if (point[0])
@@ -168,7 +170,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 	return 0;
 }
 
-/* Total of the line that begins with @kind; the file is in microseconds. */
+/* Total time in the PSI line that begins with @kind; the file has microseconds. */
 static uint64_t total_ns(const char *text, const char *kind)
 {
 	const char *line = strstr(text, kind);
@@ -190,7 +192,10 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 	if (rc < 0)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
-	/* "full" is always 0 for the whole machine: a task runs on each CPU where tasks wait. */
+	/*
+	 * CPU pressure "full" is always 0 for the whole machine, because a task runs on each CPU
+	 * where tasks wait.
+	 */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)
 		return -EINVAL;

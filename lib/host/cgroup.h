@@ -19,11 +19,13 @@ enum cgroup_mode {
 
 struct cgroup_layout {
 	enum cgroup_mode mode;
-	/* Mount points of the v2 hierarchy and of v1 controllers; "" without one. */
+	/*
+	 * Mount points of the cgroup v2 hierarchy and of cgroup v1 controllers; "" if not mounted.
+	 */
 	char v2[PATH_MAX];
 	char v1_cpu[PATH_MAX];
 	char v1_cpuset[PATH_MAX];
-	bool subtree; /* only a part of a hierarchy is mounted, as in a container */
+	bool subtree; /* only a subtree of the hierarchy is mounted, as in a container */
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
@@ -39,7 +41,7 @@ size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);
 
 struct cgroup_paths {
-	int fd;	       /* mount point; -1 without a hierarchy */
+	int fd;	       /* descriptor of the mount point; -1 without a cgroup hierarchy */
 	size_t prefix; /* length of the path of the mount point */
 };
 
@@ -62,8 +64,9 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 
 /* PSI totals since boot or since the creation of the cgroup; UINT64_MAX if unavailable. */
 struct psi {
-	uint64_t some_ns; /* at least one task waited */
-	uint64_t full_ns; /* tasks waited and none ran; never available for the whole machine */
+	uint64_t some_ns; /* time in which at least one task waited */
+	/* time in which tasks waited and none ran; never available for the whole machine */
+	uint64_t full_ns;
 };
 
 /* Reads PSI_CPU_NODE or the cpu.pressure file of a cgroup. */

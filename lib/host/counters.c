@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct slot {
-	int fd; /* -1 if not open */
+	int fd; /* descriptor of the perf event; -1 if not open */
 	uint32_t generation;
 	bool pinned;
 };
@@ -41,7 +41,7 @@ static int try_open(const struct counters *c, unsigned int cpu, bool pinned, str
 	return rc;
 }
 
-/* Opens the event pinned if a hardware counter is free, else multiplexed. */
+/* Opens the event as a pinned event if a hardware counter is free, else as a multiplexed event. */
 static int open_slot(struct counters *c, unsigned int cpu, struct perf_count *ret)
 {
 	struct slot *slot = &c->slots[cpu];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hardware event on every CPU, opened once per process and shared by all its users. Some PMUs
- * have a single counter for an event (ref-cycles on Intel), so a second one could not be scheduled.
+ * A hardware event on every CPU, opened once per process and shared by all meters. Some PMUs have a
+ * single hardware counter for an event (ref-cycles on Intel), so a second perf event would not
+ * count.
  */
 #ifndef SUBTICK_SYS_COUNTERS_H
 #define SUBTICK_SYS_COUNTERS_H
@@ -17,14 +18,21 @@ struct counters;
 
 struct counter {
 	struct perf_count count;
-	/* Changes when the counter is reopened. Deltas between two generations are invalid. */
+	/*
+	 * Changes when the counter is reopened. The difference of two counts of different
+	 * generations is invalid.
+	 */
 	uint32_t generation;
-	bool pinned; /* always counts; otherwise it may be multiplexed and needs scaling */
+	/*
+	 * the event always counts; if false, the event may be multiplexed and its count must be
+	 * scaled
+	 */
+	bool pinned;
 };
 
 /*
- * Opens the event on each CPU of @online, or shares the open one. Fails if no CPU can be measured.
- * All functions of this file are thread-safe.
+ * Opens the event on each CPU of @online, or shares the event if it is open already. Fails if no
+ * CPU can be measured. All functions of this file are thread-safe.
  */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
@@ -38,8 +46,8 @@ void counters_close(struct counters *counters);
 int counters_read(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 /*
- * Reopens the counter of @cpu after hotplug, which detaches events for good. Does nothing if the
- * counter was already reopened since @generation.
+ * Reopens the counter of @cpu after CPU hotplug, which permanently detaches perf events. Does
+ * nothing if the counter was already reopened since @generation.
  */
 int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generation);
 

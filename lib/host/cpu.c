@@ -24,7 +24,10 @@ static const char *const cpu_files[] = {
 static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
 			 struct err *err)
 {
-	/* A sysfs file has at most one page, so two pages hold it in one read. */
+	/*
+	 * A sysfs file has at most one page, so one read into a buffer of two pages gets the whole
+	 * file.
+	 */
 	return sys_text_need(text, root, cpu_files[kind], 8192, "mount -t sysfs sysfs /sys", err);
 }
 
@@ -35,7 +38,9 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
-	/* An empty list is invalid: the CPU that runs this code is online. */
+	/*
+	 * An empty list of online CPUs is invalid, because the CPU that runs this code is online.
+	 */
 	if (!rc && !cpuset_count(&set))
 		rc = -EINVAL;
 	if (!rc)
@@ -110,7 +115,7 @@ void node_describe(char *buf, size_t size)
 		snprintf(buf, size, "unknown");
 		return;
 	}
-	/* Possible CPUs are counted, because hotplug changes the number of online ones. */
+	/* Possible CPUs are counted, because hotplug changes the number of online CPUs. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
 		cpuset_add(&possible, 0);
 	snprintf(buf, size, "%s, %s %s %s, %s, %u CPUs", name.nodename, name.sysname, name.release,
@@ -182,7 +187,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/* Reads both clocks together. The fastest of three attempts counts. */
+/* Reads the cycle clock and CLOCK_MONOTONIC together. The fastest of three attempts is used. */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;

@@ -14,7 +14,7 @@
 enum cpu_kind {
 	CPU_ONLINE,
 	CPU_PRESENT,
-	CPU_POSSIBLE, /* fixed at boot; gives the size of per-CPU tables */
+	CPU_POSSIBLE, /* possible CPUs, fixed at boot; they determine the size of per-CPU tables */
 };
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
@@ -53,8 +53,8 @@ int affinity_pin(pid_t pid, unsigned int cpu);
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*
- * Rate of the cycle clock, 0 without one. A rate that the hardware does not report is measured with
- * CLOCK_MONOTONIC over 20 ms, with an error below 10 ppm.
+ * Rate of the cycle clock in Hz; 0 without a cycle clock. A rate that the hardware does not report
+ * is measured with CLOCK_MONOTONIC over 20 ms, with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

@@ -107,7 +107,10 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/* ENOENT is the end of the list. Other errors discard all states. */
+		/*
+		 * ENOENT is the end of the list. After other errors, all idle states read so far
+		 * are discarded.
+		 */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

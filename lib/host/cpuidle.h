@@ -12,11 +12,16 @@
 struct cpuidle_state {
 	char name[32];
 	char desc[64];
-	uint64_t latency_ns;   /* exit latency that the driver states */
-	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
-	bool residency_known; /* sysfs has the residency since Linux 4.5 */
+	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
+	/* target residency: the shortest stay in the idle state that saves energy, in ns */
+	uint64_t residency_ns;
+	bool residency_known; /* the residency is known: sysfs has it since Linux 4.5 */
 	bool disabled;	      /* disabled by the user in sysfs */
-	bool polls;	      /* spins instead of halting; a cycle counter sees a busy core */
+	/*
+	 * the state spins instead of halting, so a counter of unhalted cycles counts the core as
+	 * busy
+	 */
+	bool polls;
 };
 
 struct cpuidle {
@@ -37,11 +42,12 @@ struct cpuidle_count {
 	uint64_t usage; /* number of entries */
 	uint64_t time_ns;
 	/*
-	 * The kernel has above and below since Linux 5.0, rejected since 5.9; else CPUIDLE_UNKNOWN.
+	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
+	 * Counters of older kernels are CPUIDLE_UNKNOWN.
 	 */
-	uint64_t above;	   /* stays that were too short for the state */
-	uint64_t below;	   /* stays that were long enough for a deeper state */
-	uint64_t rejected; /* entries that the driver or the firmware refused */
+	uint64_t above;	   /* number of stays that were too short for the state */
+	uint64_t below;	   /* number of stays that were long enough for a deeper state */
+	uint64_t rejected; /* number of entries that the driver or the firmware refused */
 };
 
 #define CPUIDLE_NR_COUNTS 5
@@ -50,16 +56,17 @@ struct cpuidle_count {
 struct cpuidle_watch {
 	int nr;	       /* number of states */
 	int nr_counts; /* counters of each state */
-	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS]; /* negative if the kernel lacks the file */
+	/* descriptors of the sysfs files; negative if the kernel lacks the file */
+	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS];
 };
 
 /*
- * Opens the counters of all states. nr is 0 without a driver or after a failure. @misses adds the
- * counters above, below and rejected.
+ * Opens the counters of all idle states. nr is 0 without a cpuidle driver or after a failure. With
+ * @misses the files "above", "below" and "rejected" are opened, too.
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
-/* Fails if the CPU went offline, because its files are removed. */
+/* Fails if the CPU went offline, because the kernel removes the sysfs files of an offline CPU. */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

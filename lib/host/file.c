@@ -234,7 +234,10 @@ int sys_text_read(struct sys_text *text, bool one_read)
 			return -ENOMEM;
 		text->buf = larger;
 		text->size *= 2;
-		/* A second part would be newer than the first, so all is read again. */
+		/*
+		 * The kernel would generate the rest of the file later than its start, so the whole
+		 * file is read again.
+		 */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
 	text->buf[len] = '\0';

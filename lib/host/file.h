@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small text files of /proc and /sys, below a root that tests can change; their parsers. */
+/*
+ * Reads and parses small text files of /proc and /sys, below a root directory that tests can
+ * change.
+ */
 #ifndef SUBTICK_SYS_FILE_H
 #define SUBTICK_SYS_FILE_H
 
@@ -13,7 +16,7 @@
 
 #include "base/err.h"
 
-/* Unread part of a text. */
+/* The part of a text that the parser has not read yet. */
 struct scan {
 	const char *pos;
 	const char *end;
@@ -61,8 +64,8 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Takes the next line of @text, without its newline. False at the end. @ret_cut is true for a last
- * line without newline, which may be truncated in the middle of a number.
+ * Takes the next line of @text, without its newline. Returns false at the end of the text. @ret_cut
+ * is true for a last line without newline, which may be truncated in the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -110,8 +113,8 @@ const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
 #define SYS_PATH(...) sys_path_format((char[SYS_PATH_SIZE]){0}, __VA_ARGS__)
 
 /*
- * Joins @root and the absolute @path. All functions with a @root look for @path below it; NULL is
- * "/". Tests simulate other machines with a directory tree.
+ * Joins @root and the absolute @path. All functions with a @root look for @path below that
+ * directory; NULL is "/". Tests simulate other machines with a directory tree.
  */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* Opens a file read-only and close-on-exec. Returns the descriptor or -errno. */
@@ -134,7 +137,9 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
 /* Replaces the content of an existing file. Empty text becomes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
-/* Reads a decimal number, or a hexadecimal one with 0x. -EINVAL for other content. */
+/*
+ * Reads a decimal number, or a hexadecimal number that begins with 0x. -EINVAL for other content.
+ */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
 /* A file that is read repeatedly through one descriptor into a growing buffer. */
@@ -146,12 +151,12 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
-/* Opens a file that the caller needs. @fix is the advice in @err if the file is missing. */
+/* Opens a file. A missing file is an error. @fix is the advice that @err then contains. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
 /*
- * Reads the file from its start. @one_read skips the read that returns end of file. The kernel
- * returns /proc/stat and sysfs files in one read.
+ * Reads the whole file from its start. @one_read skips the read that returns end of file. The
+ * kernel returns /proc/stat and sysfs files in one read.
  */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
@@ -161,17 +166,17 @@ void sys_text_close(struct sys_text *text);
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 
 struct watch {
-	DIR *dir; /* NULL if the directory is missing */
-	int wd;	  /* inotify watch, or -1 */
+	DIR *dir; /* directory stream; NULL if the directory is missing */
+	int wd;	  /* inotify watch descriptor, or -1 */
 };
 
 /*
- * Opens and watches a directory. @watch must be zeroed, or open: it is closed first. False if the
- * directory is missing. An @inotify of -1 only opens it.
+ * Opens and watches a directory. @watch must be zeroed or open. An open watch is closed first.
+ * False if the directory is missing. An @inotify of -1 opens the directory without watching it.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);
-/* True if the event belongs to that directory. */
+/* True if the inotify event belongs to the directory of @watch. */
 bool watch_is(const struct watch *watch, const struct inotify_event *event);
 /* Calls @handle for every pending event without blocking. @inotify may be -1. */
 void watch_events(int inotify, void (*handle)(void *arg, const struct inotify_event *event),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks the guard process and runs it. */
+/* Forks and runs the guard process, which undoes changes if its parent dies. */
 #include "host/guard.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void close_span(unsigned int first, unsigned int last)
 		close(fd);
 }
 
-/* Closes all descriptors except @a and @b. A value of -1 is ignored. */
+/* Closes all descriptors except @a and @b. An @a or @b of -1 is ignored. */
 static void close_others(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
@@ -66,7 +66,10 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	char ready;
 	pid_t pid;
 
-	/* A write to a pipe whose reader died raises SIGPIPE, a socket has MSG_NOSIGNAL. */
+	/*
+	 * A write to a pipe whose reader died would raise SIGPIPE. A socket is used, because
+	 * MSG_NOSIGNAL avoids the signal.
+	 */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
@@ -76,7 +79,10 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 		guard_main(ends[0], fd, undo, arg);
 	}
 	close(ends[0]);
-	/* The guard must have left the process group: a signal to the group would kill both. */
+	/*
+	 * Wait until the guard has left the process group, because a signal to the group would kill
+	 * parent and guard.
+	 */
 	do
 		len = rc ? -1 : read(ends[1], &ready, 1);
 	while (!rc && len < 0 && errno == EINTR);

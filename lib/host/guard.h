@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 struct guard {
-	pid_t pid; /* 0 without a guard process */
+	pid_t pid; /* pid of the guard process; 0 if there is none */
 	int fd;	   /* socket; the guard wakes up when it is closed */
 };
 

@@ -20,13 +20,13 @@
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
-#define JOURNAL_MAX   (16 << 20) /* ten idle states of 20,000 CPUs */
+#define JOURNAL_MAX   (16 << 20) /* bytes, enough for ten idle states of each of 20,000 CPUs */
 #define NETLINK	    "netlink"
 #define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
-/* Sends an rtnetlink message in hexadecimal. A missing device is no error. */
+/* Sends the rtnetlink message that the journal has in hexadecimal. A missing device is no error. */
 static int play_netlink(const char *hex)
 {
 	struct rtnl_request request = {0};
@@ -44,7 +44,10 @@ static int play_netlink(const char *hex)
 	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
 }
 
-/* Restores the timestamp mode in "eth0 0". A missing device is no error. */
+/*
+ * Restores the transmit timestamp mode from text such as "eth0 0", which is device and mode. A
+ * missing device is no error.
+ */
 static int play_txstamp(const char *value)
 {
 	char device[IFNAMSIZ];
@@ -63,7 +66,10 @@ static bool is_allowed(const char *path)
 	       !strstr(path, "..");
 }
 
-/* Restores one file. @value is the original value, or "original<TAB>ours" of journal_trial(). */
+/*
+ * Restores one file. @value is the original value, or, in lines of journal_trial(),
+ * "original<TAB>value that subtick wrote".
+ */
 static int play_line(const char *root, const char *path, char *value)
 {
 	char now[JOURNAL_VALUE], *ours;
@@ -83,15 +89,18 @@ static int play_line(const char *root, const char *path, char *value)
 			return 0;
 	}
 	rc = sys_write_file(root, path, value);
-	/* The device, driver or cgroup was removed, and the changed setting with it. */
+	/*
+	 * The file is missing because the device, driver or cgroup was removed, so there is nothing
+	 * to restore.
+	 */
 	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
 
 /*
- * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
- * its original value. A line without newline was truncated by a crash, before its file was changed.
- * Skips the file @keep. The journal file stays if a file could not be restored. Returns the number
- * of failures.
+ * Restores the files of lines "path<TAB>value", beginning with the last line, so that a file that
+ * was changed twice gets its original value. A journal line without newline was truncated by a
+ * crash. The file in this line was not changed yet. Does not restore the file @keep. The journal
+ * file stays if a file could not be restored. Returns the number of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {
@@ -138,7 +147,10 @@ static int open_file(const char *root, char *path, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	/* The guard inherits a lock of the open file and keeps it when its parent dies. */
+	/*
+	 * The guard process inherits a lock on the open file description, and holds the lock when
+	 * its parent dies.
+	 */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
@@ -204,7 +216,7 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/* Appends a line and syncs the journal, which must happen before the change. */
+/* Appends a line and syncs the journal. Call this function before the setting is changed. */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
@@ -237,7 +249,10 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	rc = sys_write_file(journal->root, path, value);
 	if (!rc)
 		return 0;
-	/* The file would also refuse its old value, so the line is dropped. */
+	/*
+	 * The file refused the new value, so it still has the original value, and the line is
+	 * removed from the journal.
+	 */
 	journal_cut(journal, end);
 	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 }
@@ -305,7 +320,10 @@ void journal_close(struct journal *journal)
 	if (journal->fd < 0)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
-	/* Files that failed stay in the journal. The guard could not restore them either. */
+	/*
+	 * Files that could not be restored stay in the journal. The guard is dismissed, because it
+	 * could not restore these files either.
+	 */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;

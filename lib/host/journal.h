@@ -12,7 +12,7 @@
 
 struct nlmsghdr;
 
-#define JOURNAL_VALUE 4096 /* the largest sysfs file */
+#define JOURNAL_VALUE 4096 /* bytes of a value: the size of the largest sysfs file */
 
 /*
  * Journal of original values on disk, written before a file is changed. A guard process restores
@@ -33,10 +33,11 @@ int journal_open(struct journal *journal, const char *root, struct err *err);
 /* Writes @value to @path. A file that has this value already is not journaled. */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
 /*
- * Prepares a file that the caller switches between two values with sys_write_file(). Writes @value,
- * reads it back and restores the file. *@ret_was is the original value, *@ret_now the value as the
- * kernel shows it; both have JOURNAL_VALUE bytes. The journal restores the original value only if
- * the file contains *@ret_now, so values of other programs stay. -EALREADY if both are equal.
+ * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
+ * @value, reads it back and restores the file. *@ret_was is the original value, *@ret_now the value
+ * as the kernel shows it; both have JOURNAL_VALUE bytes. The journal restores the original value
+ * only if the file contains *@ret_now, so that a value which another program wrote stays. -EALREADY
+ * if *@ret_was and *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);

@@ -26,7 +26,7 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 		*ret_btf = btf;
 		return 0;
 	}
-	/* libbpf tries many paths and reports the error of the last one. */
+	/* libbpf tries many paths and reports the error of the last path only. */
 	rc = sys_open(root, "/sys/kernel/btf/vmlinux");
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
@@ -119,7 +119,10 @@ bool kbtf_switch_state_first(const struct btf *btf)
 	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, id);
 
-	/* The typedef is a pointer to a prototype (void *data, bool preempt, task or state, …). */
+	/*
+	 * The typedef of sched_switch is a pointer to a function type with the parameters (void
+	 * *data, bool preempt, task or state, …).
+	 */
 	for (int step = 0; step < 2 && type; step++)
 		type = btf__type_by_id(btf, type->type);
 	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)

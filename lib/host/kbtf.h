@@ -10,7 +10,7 @@
 
 struct btf;
 
-/* Opens the kernel BTF of this machine, or the file below @root. */
+/* Opens the kernel BTF of this machine, or the BTF file below the directory @root. */
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
@@ -21,14 +21,17 @@ bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
 bool kbtf_has_tracepoints(const struct btf *btf);
 #define KBTF_NO_TRACEPOINTS  "the kernel's BTF describes no tracepoints"
 #define KBTF_FIX_TRACEPOINTS "use Linux 5.10 or later, built with CONFIG_TRACEPOINTS=y"
-/* Checks that the kernel has all tracepoints of @names. @err names the first missing one. */
+/* Checks that the kernel has all tracepoints of @names. @err names the first missing tracepoint. */
 int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			  struct err *err);
 /* Opens the BTF of this machine and checks that the kernel has all tracepoints of @names. */
 int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err);
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
-/* True if sched_switch passes prev_state before prev, as in 5.18. Later kernels pass it last. */
+/*
+ * True if sched_switch passes prev_state before prev, as in 5.18. Later kernels pass prev_state as
+ * the last argument.
+ */
 bool kbtf_switch_state_first(const struct btf *btf);
 /* Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns their number. */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);

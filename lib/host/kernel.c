@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the kernel's build configuration, command line, lockdown level and accounting regime. */
+/*
+ * Reads the kernel's build configuration, command line, lockdown level and method of CPU time
+ * accounting.
+ */
 #include "host/kernel.h"
 
 #include <errno.h>
@@ -15,12 +18,12 @@
 #include "base/array.h"
 #include "host/file.h"
 
-/* Limit of the memory for a configuration; allmodconfig is below 1 MiB. */
+/* Maximum size of a kernel configuration in memory; that of allmodconfig is below 1 MiB. */
 #define KCONFIG_MAX (8U << 20)
 
 static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
 {
-	/* gzread() also reads plain text. The gzFile owns @fd. */
+	/* gzread() also reads plain text. gzclose() also closes @fd. */
 	gzFile gz = gzdopen(fd, "rb");
 	char *text = malloc(KCONFIG_MAX);
 	int len = gz && text ? gzread(gz, text, KCONFIG_MAX) : -1;
@@ -229,7 +232,10 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext)
 	if (rc < 0)
 		return rc;
 	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
-	/* The file with the name is removed when disabling of the scheduler begins. */
+	/*
+	 * The kernel removes the file with the scheduler's name as soon as it begins to disable the
+	 * scheduler.
+	 */
 	if (!strcmp(state, "enabled") &&
 	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)
 		ext.name[0] = '\0';

@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 enum kconfig_state {
-	KCONFIG_UNKNOWN, /* no configuration was found */
-	KCONFIG_NO,	 /* "is not set", or not listed */
+	KCONFIG_UNKNOWN, /* no kernel configuration was found */
+	KCONFIG_NO,	 /* the symbol "is not set", or is not in the configuration */
 	KCONFIG_YES,
 	KCONFIG_MODULE,
-	KCONFIG_VALUE, /* a number or a string */
+	KCONFIG_VALUE, /* the symbol has a number or a string as value */
 };
 
 struct kconfig {
 	char *text; /* NULL if no configuration was found */
 	size_t len;
-	char source[256]; /* path of the file, without the root */
+	char source[256]; /* path of the configuration file, without the root directory */
 };
 
 /*
@@ -28,9 +28,14 @@ struct kconfig {
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
 
-/* Looks up @symbol, without CONFIG_. KCONFIG_UNKNOWN without a configuration. */
+/*
+ * Looks up @symbol, without CONFIG_. Returns KCONFIG_UNKNOWN if no kernel configuration was found.
+ */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
-/* Looks up @symbol and copies a KCONFIG_VALUE without quotes. KCONFIG_UNKNOWN if it is too long. */
+/*
+ * Looks up @symbol and copies a KCONFIG_VALUE without quotes. KCONFIG_UNKNOWN if the value is too
+ * long for the buffer.
+ */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
 /* Reads the configuration of the running kernel and looks up one symbol. */
@@ -40,8 +45,9 @@ enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbo
 				 size_t size);
 
 /*
- * True if @cmdline has parameter @key; copies its last value, "" without a value. Dashes and
- * underscores are equivalent. Words after " -- " belong to init. @buf may be NULL.
+ * True if the kernel command line @cmdline has parameter @key. Copies the last value of the
+ * parameter to @buf, or "" if it has no value. Dashes and underscores are equivalent. Words after "
+ * -- " belong to init. @buf may be NULL.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 
@@ -58,8 +64,8 @@ int lockdown_read(const char *root, enum lockdown *ret_level);
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
 struct sched_ext {
 	char name[128];		/* "" if no scheduler is enabled */
-	bool partial;		/* schedules only tasks with policy SCHED_EXT */
-	uint64_t enabled_total; /* schedulers enabled since boot */
+	bool partial;		/* the scheduler schedules only tasks with policy SCHED_EXT */
+	uint64_t enabled_total; /* number of schedulers enabled since boot */
 };
 
 /* -ENOENT if the kernel lacks sched_ext. */
@@ -69,7 +75,8 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 enum accounting {
 	ACCT_UNKNOWN,
 	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */
-	ACCT_IRQTIME,	  /* as ACCT_TICK, but a clock measures interrupts and softirqs */
+	/* like ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
+	ACCT_IRQTIME,
 	ACCT_VIRT_GEN,	  /* a clock measures user and system time on nohz_full CPUs */
 	ACCT_VIRT_NATIVE, /* a clock measures all times (s390, POWER) */
 };
@@ -81,7 +88,10 @@ struct accounting_facts {
 	const char *clocksources; /* available clock sources; "" if unknown */
 };
 
-/* Derives the accounting from @facts. @ret_why is the reason, for messages. */
+/*
+ * Derives from @facts how the kernel accounts CPU time. @ret_why is the reason for this result, for
+ * messages.
+ */
 enum accounting accounting_regime(const struct accounting_facts *facts, const char **ret_why);
 const char *accounting_name(enum accounting regime);
 

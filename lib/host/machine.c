@@ -54,7 +54,7 @@ static void read_model(const char *root, struct machine *m)
 	find_line(text, "microcode", m->microcode, sizeof(m->microcode));
 	if (m->cpu_model[0])
 		return;
-	/* arm64 has numbers instead of a model name. */
+	/* On arm64 /proc/cpuinfo has implementer and part numbers instead of a model name. */
 	find_line(text, "CPU implementer", implementer, sizeof(implementer));
 	find_line(text, "CPU part", part, sizeof(part));
 	find_line(text, "CPU variant", variant, sizeof(variant));
@@ -65,7 +65,7 @@ static void read_model(const char *root, struct machine *m)
 			 variant, revision);
 }
 
-/* Copies a setting of @cpus, or "mixed" if CPUs differ. */
+/* Copies the value of a setting of @cpus, or "mixed" if the value differs between CPUs. */
 static void read_setting(const char *root, const struct cpuset *cpus, const char *name, char *buf,
 			 size_t size)
 {
@@ -142,7 +142,7 @@ static int virt_cpuinfo(const char *root)
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	/* The text of a device tree may be longer, but begins with the name. */
+	/* The device tree's text may be longer than the buffer, but begins with the name. */
 	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;

@@ -15,7 +15,8 @@ struct machine {
 	char arch[65];
 	char cpu_model[96];
 	char microcode[32];
-	char energy_perf_bias[16]; /* EPB, 0 (performance) to 15 (powersave) */
+	/* energy performance bias (EPB) of the CPU: 0 (performance) to 15 (powersave) */
+	char energy_perf_bias[16];
 	char energy_perf_preference[32];
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
@@ -26,7 +27,8 @@ struct machine {
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);
 
 enum virt_kind {
-	VIRT_UNKNOWN, /* no sign of a hypervisor, but the CPU cannot report one */
+	/* no sign of a hypervisor was found, but the CPU has no way to report a hypervisor */
+	VIRT_UNKNOWN,
 	VIRT_NONE,    /* the CPU reports bare metal */
 	VIRT_GUEST,
 };
@@ -34,10 +36,11 @@ enum virt_kind {
 struct virt {
 	enum virt_kind kind;
 	char name[64];	    /* hypervisor or cloud, such as "KVM" or "Amazon EC2", or "" */
-	char evidence[96];  /* file that shows the hypervisor */
-	char container[64]; /* "docker", "podman" and so on, by files of the runtime, or "" */
-	bool own_pid_ns;    /* in a PID namespace other than the initial one */
-	bool own_cgroup_ns; /* in a cgroup namespace other than the initial one */
+	char evidence[96];  /* path of the file from which the hypervisor was detected */
+	/* container runtime such as "docker" or "podman", recognized by its files, or "" */
+	char container[64];
+	bool own_pid_ns;    /* this process is in a PID namespace other than the initial one */
+	bool own_cgroup_ns; /* this process is in a cgroup namespace other than the initial one */
 };
 
 /* True if this process is in a PID namespace other than the initial one. */

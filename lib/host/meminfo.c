@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/meminfo, and memory limits from the own cgroup up to the root of its mount. */
+/*
+ * Reads /proc/meminfo, and the memory limits of all cgroups from that of this process up to the
+ * mount point.
+ */
 #include "host/meminfo.h"
 
 #include <errno.h>
@@ -59,7 +62,7 @@ static int visit(const struct mount *mount, void *arg)
 	return 0;
 }
 
-/* Finds the path of this process. Lines of /proc/self/cgroup are NUMBER:CONTROLLERS:PATH. */
+/* Finds the cgroup path of this process. Lines of /proc/self/cgroup are NUMBER:CONTROLLERS:PATH. */
 static bool own_path(const char *root, bool v2, char ret_path[PATH_MAX])
 {
 	char text[8192], *rest = text, *line;
@@ -88,7 +91,7 @@ static uint64_t limit_at(const char *root, const struct memory_mount *mount, con
 
 	snprintf(name, sizeof(name), "%s%s/%s", mount->point, path,
 		 mount->v2 ? "memory.max" : "memory.limit_in_bytes");
-	/* No limit: the file contains "max", or is missing in the root of v2. */
+	/* There is no limit if the file contains "max", or is missing in the root cgroup of v2. */
 	return sys_read_u64(root, name, &max) ? UINT64_MAX : max;
 }
 
@@ -102,7 +105,7 @@ uint64_t memlimit_bytes(const char *root)
 	if (mountinfo_each(root, visit, &mount) || !mount.point[0] ||
 	    !own_path(root, mount.v2, path))
 		return UINT64_MAX;
-	/* In a container only a subtree is mounted. */
+	/* In a container only a subtree of the cgroup hierarchy is mounted. */
 	len = strlen(mount.root);
 	if (len > 1 && !strncmp(path, mount.root, len))
 		at += len;

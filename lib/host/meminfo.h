@@ -9,16 +9,16 @@
 /* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
-/* Amount of freed memory from which meminfo_trim() releases it. */
+/* Minimum amount of freed memory in bytes for which meminfo_trim() calls malloc_trim(). */
 #define MEMINFO_KEPT_BYTES (1UL << 20)
 
-/* Returns freed memory of the heap to the kernel. True if any was returned. */
+/* Returns freed memory of the heap to the kernel. True if any memory was returned to the kernel. */
 bool meminfo_trim(void);
 
 /*
- * Lowest memory limit of the cgroup of this process and its visible ancestors, v1 or v2;
- * UINT64_MAX without a limit. Memory in use is not subtracted, as much of it is reclaimable page
- * cache.
+ * Lowest memory limit of the cgroup of this process and its visible ancestors, v1 or v2; UINT64_MAX
+ * without a limit. Memory that the cgroup uses is not subtracted from the limit, because much of
+ * this memory is reclaimable page cache.
  */
 uint64_t memlimit_bytes(const char *root);
 

@@ -85,7 +85,9 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	mount_field(&line, &field);
 	if (!mount_field(&line, &field))
 		return -EINVAL;
-	/* Options that list the layers of an overlay may be truncated. */
+	/*
+	 * Long options are truncated, such as those that list the layers of an overlay file system.
+	 */
 	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
 		 field.pos);
 	return 0;
@@ -164,11 +166,11 @@ bool mount_has_option(const char *options, const char *word)
 }
 
 #define BUFFER_KB    "64"
-#define REMOVE_TRIES 200 /* attempts, 10 ms apart */
+#define REMOVE_TRIES 200 /* number of attempts to remove a trace instance, 10 ms apart */
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/* Debugfs mounts tracefs below itself at the first access. */
+	/* The kernel mounts tracefs inside debugfs at the first access to that directory. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
@@ -281,6 +283,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/* The guard removes the instance, unless the guard was killed. */
+	/* The guard removes the instance. If the guard was killed, this process does. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -12,21 +12,24 @@
 #include "host/guard.h"
 
 struct mount {
-	char root[PATH_MAX];  /* mounted directory of the file system */
+	char root[PATH_MAX];  /* directory of the file system that is mounted at the mount point */
 	char point[PATH_MAX]; /* mount point, without octal escapes */
 	char fstype[64];
 	char options[1024]; /* file system options; they include the controllers of cgroup v1 */
 };
 
-/* Callback for each mount. A nonzero result ends the parsing and is returned. */
+/*
+ * Callback for each mount. A nonzero result of the callback ends the parsing and is returned to the
+ * caller.
+ */
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /* -EINVAL at the first line that does not parse, -ENAMETOOLONG for fields that do not fit. */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
- * Copies the mount point of the first mount of @fstype that has @option, or any options if NULL.
- * -ENOENT without such a mount.
+ * Copies the mount point of the first mount of @fstype with @option in its options. A NULL @option
+ * matches any mount. -ENOENT if no mount matches.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);
@@ -49,14 +52,14 @@ int tracefs_group_unused(const char *root, const char *group, struct err *err);
 struct trace_instance {
 	char path[TRACEFS_PATH];
 	char group[32];
-	struct guard guard; /* removes the instance if this process dies */
+	struct guard guard; /* guard process that removes the trace instance if this process dies */
 };
 
 /* Creates an instance with a small buffer and no enabled events. */
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
 			struct err *err);
 int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);
-/* Removes the instance. Fails if the directory still exists. */
+/* Removes the instance. Fails if the directory of the instance still exists afterwards. */
 int trace_instance_close(struct trace_instance *instance);
 
 #endif

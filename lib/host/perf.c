@@ -47,7 +47,7 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 	return nr;
 }
 
-/* True if the event can be opened, or only privileges are missing. */
+/* True if the event can be opened, or if opening fails only for lack of privileges. */
 static bool can_open(const struct perf_event *event)
 {
 	/* The current CPU is used, because opening an event on another CPU sends an IPI. */
@@ -238,7 +238,10 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
-	/* The task clock counts all modes; excluding the kernel needs less privilege. */
+	/*
+	 * The task clock counts user and kernel mode even with exclude_kernel, which needs less
+	 * privilege.
+	 */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 	task->kernel_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);

@@ -19,7 +19,8 @@ struct perf_event {
 	uint32_t types[PERF_MAX_PMUS];
 	unsigned int nr_types;
 	uint64_t config;
-	bool constant; /* runs at the cycle clock's rate and stops in idle */
+	/* the event counts at the cycle clock's rate and stops while the CPU is idle */
+	bool constant;
 };
 
 struct perf_count {
@@ -30,7 +31,8 @@ struct perf_count {
 
 /*
  * Finds the event "cycles", "ref-cycles", a raw code such as "r11", or, if @name is NULL, the
- * unhalted event of the architecture. Only that event and "ref-cycles" are constant.
+ * unhalted event of the architecture. Only the unhalted event and "ref-cycles" count at a constant
+ * rate.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
@@ -40,8 +42,8 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. A pinned event always counts, or reading it fails with
- * -EBUSY because no hardware counter is free. Other events may be multiplexed.
+ * Opens @event for all tasks on @cpu. A pinned event always counts, or reading it fails with -EBUSY
+ * because no hardware counter is free. Events that are not pinned may be multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);
@@ -57,7 +59,8 @@ int pmu_list(const char *root, char *buf, size_t size);
 
 struct perf_task {
 	int clock_fd;		/* task clock */
-	int user_fd, kernel_fd; /* cycles in user and kernel mode; negative without a PMU */
+	/* descriptor of the counter of cycles in user and kernel mode; negative without a PMU */
+	int user_fd, kernel_fd;
 };
 
 /* UINT64_MAX for a counter that is unavailable. Multiplexed counters are scaled. */
@@ -67,8 +70,9 @@ struct perf_task_count {
 };
 
 /*
- * Counts from the next execve() of @pid. Own processes need no privilege unless
- * perf_event_paranoid is above 2 (3 on Debian kernels). Fails only without the task clock.
+ * Counts from the next execve() of @pid. Measuring processes of the same user needs no privilege
+ * unless perf_event_paranoid is above 2 (Debian kernels have 3). Fails only if the task clock
+ * cannot be opened.
  */
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err);
 void perf_task_read(const struct perf_task *task, struct perf_task_count *ret_count);

@@ -52,13 +52,16 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/* The CPU lines come first. The long intr line after them is skipped. */
+		/*
+		 * The lines of the CPUs are the first lines of /proc/stat. The long intr line after
+		 * them is skipped.
+		 */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)
 			return -EINVAL;
 		if (scan_char(&line, ' '))
-			continue; /* line with the sum of all CPUs */
+			continue; /* the line "cpu" with the sum of all CPUs is skipped */
 		rc = procstat_parse_cpu(&line, cpus, nr_cpus);
 		if (rc)
 			return rc;
@@ -204,8 +207,9 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 }
 
 /*
- * Number of @pid in the PID namespace of /proc, or -errno. In a container /proc can be the mount of
- * the host. The fdinfo of a pidfd has the number in the namespace of /proc.
+ * Process id that @pid has in the PID namespace of the mounted /proc, or -errno. In a container
+ * /proc can be the mount of the host. The fdinfo file of a pidfd has the process id in the PID
+ * namespace of /proc.
  */
 static int pid_in_proc(pid_t pid)
 {

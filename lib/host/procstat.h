@@ -28,7 +28,7 @@ enum procstat_col {
 /* Times of a CPU in ticks of 1/USER_HZ s; sysconf(_SC_CLK_TCK) is USER_HZ. */
 struct procstat_cpu {
 	uint64_t ticks[PROCSTAT_NR_COLS];
-	uint8_t nr_cols; /* columns that the kernel has; 0 for an offline CPU */
+	uint8_t nr_cols; /* number of columns that the kernel reports; 0 for an offline CPU */
 };
 
 struct procstat {
@@ -48,8 +48,9 @@ int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int
 void procstat_close(struct procstat *stat);
 
 struct schedstat_cpu {
-	uint64_t run_ns;  /* time that tasks other than idle ran, with interrupts */
-	uint64_t wait_ns; /* time that tasks waited to run, summed over tasks */
+	/* ns that tasks other than the idle task ran, including interrupts during these tasks */
+	uint64_t run_ns;
+	uint64_t wait_ns; /* ns that tasks waited to run, summed over all tasks of the CPU */
 	uint64_t slices;
 	bool present; /* false for an offline CPU, which has no line */
 };
@@ -70,7 +71,7 @@ int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned 
 void schedstat_close(struct schedstat *stat);
 
 struct pidstat {
-	uint64_t user_ticks; /* in units of 1/USER_HZ s */
+	uint64_t user_ticks; /* user and system time of the task, in units of 1/USER_HZ s */
 	uint64_t system_ticks;
 	pid_t parent;
 	pid_t group;
@@ -78,9 +79,9 @@ struct pidstat {
 	int cpu;	/* last CPU of the task; -1 if the line lacks it */
 };
 
-/* Parses the text of a /proc/PID/stat. The task name in it may contain any character. */
+/* Parses the text of a /proc/PID/stat. The task name in the text may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
-/* Reads the stat file of @pid, a number of the PID namespace of this process. */
+/* Reads the stat file of @pid, which is a process id in the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends rtnetlink requests; sets the ETF qdisc and builds the message that undoes it. */
+/*
+ * Sends rtnetlink requests; sets the ETF qdisc and builds the message that restores the previous
+ * qdisc.
+ */
 #include "host/qdisc.h"
 
 #include <errno.h>
@@ -117,10 +120,13 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/* Handle of our mqprio qdisc. The kernel assigns handles from 8000: on. */
+/* Handle of the mqprio qdisc that subtick adds. The kernel assigns handles from 8000: on. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
-/* True for a classless qdisc. A dump of qdiscs lacks the classes of htb, hfsc, drr and so on. */
+/*
+ * True for a classless qdisc. A classful qdisc (htb, hfsc, drr and so on) cannot be restored,
+ * because a dump of qdiscs lacks its classes.
+ */
 static bool kind_is_whole(const char *kind)
 {
 	static const char *const whole[] = {

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-/* A request. rtnl_attr() appends attributes. */
+/* An rtnetlink request. rtnl_attr() appends attributes. */
 struct rtnl_request {
 	struct nlmsghdr head;
 	union {
@@ -26,9 +26,12 @@ void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body);
 struct rtattr *rtnl_attr(struct rtnl_request *request, int type, const void *data, size_t len);
 void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest);
 
-/* Sends @message, which must have NLM_F_ACK. Returns the result in the acknowledgement. */
+/*
+ * Sends @message, which must have NLM_F_ACK. Returns the error code in the acknowledgement of the
+ * kernel.
+ */
 int rtnl_talk(const struct nlmsghdr *message);
-/* Sends a dump request and calls @each for every message until it returns nonzero. */
+/* Sends a dump request and calls @each for every message until @each returns nonzero. */
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg);
 
@@ -41,16 +44,17 @@ struct qdisc_etf {
 	const char *device;
 	int ifindex;
 	unsigned int nr_queues;
-	uint32_t delta_ns; /* a packet leaves the qdisc this long before its launch time */
+	/* time in ns before its launch time at which a packet leaves the qdisc */
+	uint32_t delta_ns;
 	bool offload;
 };
 
 /*
- * Builds the message that restores the current root qdisc. Refuses trees and classful qdiscs,
- * because one message cannot restore them.
+ * Builds the message that restores the current root qdisc. Refuses classful qdiscs and trees of
+ * several qdiscs, because one message cannot restore them.
  */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
-/* Result of qdisc_look() over all messages of a dump. */
+/* What qdisc_look() found in all messages of a dump of qdiscs. */
 struct qdisc_found {
 	int ifindex;
 	bool root, own, tree;

@@ -53,7 +53,7 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	struct cpuset nodes, members;
 	unsigned int node, cpu;
 
-	/* The list of nodes has the format of a CPU list. */
+	/* The kernel's list of NUMA nodes has the format of a CPU list. */
 	if (cpu_list_read(root, NODE_DIR "/online", &nodes))
 		return;
 	cpuset_for_each(node, &nodes) {
@@ -65,7 +65,7 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	}
 }
 
-/* Sets the lowest CPU that has the id of @cpu. */
+/* Sets the lowest CPU whose id (core, cache, node or package) equals that of @cpu. */
 static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topology_level level)
 {
 	unsigned int other = 0;

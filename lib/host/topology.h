@@ -19,23 +19,32 @@ enum topology_level {
 #define TOPOLOGY_UNKNOWN UINT32_MAX
 
 struct topology_cpu {
-	/* Numbers of the kernel. A core number is unique within a package only. */
+	/*
+	 * Core, cache, node and package numbers of the kernel. A core number is unique within a
+	 * package only.
+	 */
 	uint32_t id[TOPOLOGY_NR];
-	/* Lowest CPU of the same core, cache, node or package. Unlike the id it is unique. */
+	/*
+	 * Lowest CPU of the same core, cache, node or package. Unlike the kernel's number, the
+	 * lowest CPU is unique on the machine.
+	 */
 	uint32_t first[TOPOLOGY_NR];
 };
 
 /*
- * Fills @ret_cpus[0 … nr_cpus-1]. Missing files leave TOPOLOGY_UNKNOWN. Only the NUMA
- * node of an offline CPU is known.
+ * Fills @ret_cpus[0 … nr_cpus-1]. A missing sysfs file leaves the member at TOPOLOGY_UNKNOWN. Only
+ * the NUMA node of an offline CPU is known.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
-/* CPUs that share @level with @cpu; an empty set if the level of @cpu is unknown. */
+/*
+ * CPUs that share the core, cache, node or package (@level) with @cpu; an empty set if it is
+ * unknown for @cpu.
+ */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);
 
-/* Names of the levels: "cpu", "core", "llc", "node", "package", NULL. */
+/* Names of the topology levels: "cpu", "core", "llc", "node", "package", NULL. */
 extern const char *const topology_names[];
 
 #endif

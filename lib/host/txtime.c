@@ -97,7 +97,10 @@ static int read_precise(int fd, struct ptp_reading *readings)
 	return 1;
 }
 
-/* Each reading is system, device, system time. The next reading is @stride entries later. */
+/*
+ * Each reading has three times: system clock, device clock, system clock. The next reading is
+ * @stride entries later.
+ */
 static int store_readings(const struct ptp_clock_time *ts, int stride, struct ptp_reading *readings)
 {
 	for (int i = 0; i < PTP_MAX_READINGS; i++, ts += stride)
@@ -142,7 +145,8 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		*ret_method = method;
 	}
 	/*
-	 * Both clocks run at the same rate. A step of CLOCK_REALTIME after the reading is an error.
+	 * CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate. A step of CLOCK_REALTIME after
+	 * the reading makes the conversion wrong.
 	 */
 	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < rc; i++) {
@@ -159,7 +163,9 @@ int txtime_open(int ifindex, int priority, struct err *err)
 {
 	struct sock_txtime txtime = {.clockid = CLOCK_TAI, .flags = SOF_TXTIME_REPORT_ERRORS};
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
-	/* Protocol 0 receives no packets, which would wake a core. */
+	/*
+	 * A socket with protocol 0 receives no packets. Received packets would wake an idle core.
+	 */
 	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0 && errno == EPERM)
@@ -179,7 +185,10 @@ int txtime_open(int ifindex, int priority, struct err *err)
 
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 {
-	/* A locally administered address that no host has: switches flood it and hosts drop it. */
+	/*
+	 * A locally administered destination address that no host has: switches flood the packet,
+	 * and hosts drop it.
+	 */
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(TXTIME_ETHERTYPE),
 				 .sll_ifindex = ifindex,
@@ -268,7 +277,7 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/* Timestamp of a message; 0 without one, as for a dropped packet. */
+/* Timestamp of a message; 0 if the message has none, as for a dropped packet. */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -278,7 +287,7 @@ static int64_t stamp_of(struct msghdr *message)
 		    c->cmsg_len < CMSG_LEN(sizeof(stamps)))
 			continue;
 		memcpy(&stamps, CMSG_DATA(c), sizeof(stamps));
-		/* The third timestamp is the raw hardware timestamp. */
+		/* The third timestamp of a message is the raw hardware timestamp. */
 		return stamps.ts[2].tv_sec * (int64_t)NSEC_PER_SEC + stamps.ts[2].tv_nsec;
 	}
 	return 0;

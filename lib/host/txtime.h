@@ -13,9 +13,11 @@
 
 /* Methods that read the PTP clock and the system clock together, best first. */
 enum ptp_method {
-	PTP_PRECISE,  /* the hardware reads both clocks at once */
-	PTP_EXTENDED, /* system clock reads around the register read of the device */
-	PTP_BASIC,    /* system clock reads around the whole call of the driver */
+	PTP_PRECISE,  /* the hardware reads the PTP clock and the system clock at the same time */
+	/* the driver reads the system clock directly before and after the register of the device */
+	PTP_EXTENDED,
+	/* the kernel reads the system clock before and after the call of the driver */
+	PTP_BASIC,
 };
 
 const char *ptp_method_name(enum ptp_method method);
@@ -26,15 +28,19 @@ struct ptp_reading {
 	int64_t after_ns;
 };
 
-/* PTP clock index of @device. -ENODEV without the device, -EOPNOTSUPP without a clock. */
+/*
+ * PTP clock index of @device. -ENODEV if the device does not exist, -EOPNOTSUPP if it has no PTP
+ * clock.
+ */
 int ptp_index(const char *device);
 /* Names the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
 void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN. Returns the descriptor or -errno. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads both clocks several times. PTP_PRECISE gives one reading, whose width is the error of the
- * conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns the number of readings, or -errno.
+ * Reads the PTP clock and the system clock several times. PTP_PRECISE gives one reading, whose
+ * width is the error of the conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns the number
+ * of readings, or -errno.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
@@ -49,14 +55,14 @@ int txtime_missed(int fd);
 bool txstamp_can(const char *device);
 /* Transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
 int txstamp_get(const char *device);
-/* Sets the transmit timestamp mode. The mode for received packets stays. */
+/* Sets the transmit timestamp mode. The timestamp mode of received packets stays unchanged. */
 int txstamp_set(const char *device, int tx_type);
 
 /* Requests a hardware timestamp of each packet that socket @fd sends. */
 int txstamp_ask(int fd);
 /*
- * Waits for the next timestamp, in ns of the PTP clock. Spins, because an idle CPU could put the
- * package to sleep. -ETIME after @patience_ns.
+ * Waits for the next timestamp, in ns of the PTP clock. Spins while it waits, because an idle CPU
+ * could let the package sleep. -ETIME after @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

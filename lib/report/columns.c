@@ -187,7 +187,7 @@ static int descending(const void *a, const void *b)
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/* Finds the rank of row number @most, and how many rows with exactly that rank are kept. */
+/* Finds the @most-th largest rank, and how many rows with exactly this rank are kept. */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. One value of each type means null. */
+/* Type of the struct member. Each type has one value that means null. */
 enum column_kind {
 	COLUMN_TABLE,	 /* nested table, which columns_nested() makes */
 	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
@@ -30,13 +30,15 @@ enum column_kind {
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
-	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
+	COLUMN_DATA_ONLY = 1 << 0, /* the column is in JSON and CSV, not in text */
 	/* A double that is a whole number of 0 or more is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
-	COLUMN_ROUND = 1 << 2,	   /* round a double, then COLUMN_INTEGER */
+	COLUMN_ROUND = 1 << 2,	   /* round a double, then write it as COLUMN_INTEGER does */
 	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
-	/* The JSON Schema does not require the key, because older reports lack it. */
+	/*
+	 * The JSON Schema does not require the key, because reports of older versions lack the key.
+	 */
 	COLUMN_LATER = 1 << 4,
 };
 
@@ -46,11 +48,11 @@ struct column_spec {
 	size_t offset;
 	unsigned int flags;
 	/*
-	 * Bit set of conditions. The column exists if any of them is in @have of columns_table(). 0
-	 * for always.
+	 * Bit set of conditions. The table has the column if any of these conditions is in @have of
+	 * columns_table(). 0: the table always has the column.
 	 */
 	unsigned int when;
-	/* replace the key and title of the metric, such as "p99_ns" and "p99" */
+	/* key and title that replace those of the metric, such as "p99_ns" and "p99" */
 	const char *key, *title;
 	const struct table_spec *nested;
 };
@@ -65,10 +67,10 @@ struct table_spec {
 	const char *title; /* heading in text, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
-	/* top-level and quality keys: some reports of the command lack the keys */
+	/* for top-level and quality keys: some reports of the command lack the keys */
 	bool optional;
 	bool text_hidden; /* shown in text only with --all */
-	const char *rank; /* key of the column that ranks rows, or NULL */
+	const char *rank; /* key of the column whose value ranks the rows, or NULL */
 };
 
 /* Initializer of a table specification with the array of columns @specs. */
@@ -138,7 +140,7 @@ struct table *columns_nested(struct table *parent, size_t row, size_t col, size_
 /*
  * Keeps the @most rows with the largest rank in each ranked table, without reordering. A note
  * states the number of removed rows. A table with nested tables must be sorted by rank, because the
- * nested table of the first row owns the columns of all others.
+ * nested table of the first row owns the columns of all other nested tables.
  */
 void columns_top(struct report *report, size_t most);
 

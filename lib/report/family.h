@@ -9,7 +9,7 @@ enum family_type {
 	FAMILY_COUNTER,
 	FAMILY_GAUGE,
 	FAMILY_HISTOGRAM,
-	FAMILY_INFO, /* labels only; the value is 1 */
+	FAMILY_INFO, /* info metric: has only labels, and its value is always 1 */
 };
 
 /*

@@ -72,8 +72,8 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 }
 
 /*
- * Index of the row for @finding, or SIZE_MAX if the table is full of findings with more lost time. A
- * full table reuses its last row.
+ * Index of the row for @finding, or SIZE_MAX if the table is full of findings with more lost time.
+ * If the table is full, the new finding replaces the last row.
  */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {

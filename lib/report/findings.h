@@ -21,8 +21,8 @@
 #define CAUSE_ACCOUNTING "accounting"
 
 struct finding_rule {
-	const char *name;   /* value in JSON; must never change */
-	const char *cause;  /* kind of culprit in JSON, such as "quota", "task" or "softirq" */
+	const char *name;   /* name of the cause in JSON, which must never change */
+	const char *cause;  /* kind of the culprit in JSON, such as "quota", "task" or "softirq" */
 	double least_ratio; /* minimum ratio of lost time to window length */
 	const char *next;   /* advice if the finding has neither command nor setting */
 };
@@ -37,7 +37,7 @@ struct finding {
 	const char *next;	    /* advice, or NULL for the advice of the rule */
 	char command[FINDING_TEXT]; /* shell command that fixes the cause, or "" */
 	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write and its new value, or "" */
-	/* condition under which command or setting has an effect, or "" */
+	/* condition under which the command or the setting has an effect, or "" */
 	char only_if[FINDING_NAME];
 };
 
@@ -50,13 +50,13 @@ static inline struct finding finding_of(const struct finding_rule *rule, uint64_
 /* Address of a new finding with automatic storage duration. */
 #define FINDING(rule, lost_ns) (&(struct finding[]){finding_of(rule, lost_ns)}[0])
 
-/* Formats text into a member of a finding. Text that does not fit becomes "". */
+/* Formats text into a member of a finding. Text that does not fit into the member becomes "". */
 #define finding_set(array, ...) finding_format(array, sizeof(array), __VA_ARGS__)
 void finding_format(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 extern const struct table_spec findings_table;
-/* Adds an empty table of findings, so that JSON always has the key. */
+/* Adds an empty table of findings, so that the JSON report always has the key "findings". */
 void findings_begin(struct report *report);
 /* True if the lost time in the window of the report reaches the minimum of the rule. */
 static inline bool findings_due(const struct report *report, const struct finding_rule *rule,
@@ -75,8 +75,8 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 const struct table *findings_of(const struct report *report);
 
 /*
- * Formats lost time per second, such as "14 ms per second". One second per second or more is "on
- * average 1.6 tasks wait".
+ * Formats lost time per second, such as "14 ms per second". Lost time of one second per second or
+ * more is formatted as "on average 1.6 tasks wait".
  */
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
 

@@ -5,15 +5,16 @@
 
 #include "report/metric_list_audit.h"
 
-/* The engines of crit measure in ns or in cycles, so each metric exists in both units. */
+/* `subtick crit` measures in ns or in cycles, so each of its metrics exists in both units. */
 #define CRIT_METRIC(X, name, key, title, help)                      \
 	X(M_CRIT_##name##_NS, key, title, UNIT_NS, help)            \
 	X(M_CRIT_##name##_CYCLES, key, title, UNIT_CYCLES, help)
 
 /*
- * X(id, key, title, unit, help). The key is the name in JSON and CSV and ends in its unit. A dot
- * makes a nested JSON object: "compare.x" is compare:{x}. The title is the column heading in text.
- * Metrics of loss counters follow from base/losses.h: M_torn_total has the key "torn_total".
+ * X(id, key, title, unit, help). The key is the name in JSON and CSV and ends in its unit. A dot in
+ * a key makes a nested JSON object: the key "compare.x" is written as "compare":{"x":…}. The title
+ * is the column heading in text. Metrics of loss counters follow from base/losses.h: M_torn_total
+ * has the key "torn_total".
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \

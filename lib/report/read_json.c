@@ -17,7 +17,10 @@
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* Metrics for keys that are not in the list of metrics, by unit suffix. */
+/*
+ * Generic metrics for keys that are not in the list of metrics, selected by the unit suffix of the
+ * key.
+ */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -62,7 +65,7 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* Adds a column. An unknown key gets a generic metric by its unit suffix. */
+/* Adds a column. An unknown key gets the generic metric of its unit suffix, such as "_ns". */
 static int column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
@@ -131,8 +134,8 @@ static int read_value(struct reader *r, struct table *table, size_t row, size_t 
 }
 
 /*
- * Reads an object into table row @row, or only adds its columns if @row is SIZE_MAX. Nested objects
- * are flattened: {"a":{"b":1}} is the column "a.b".
+ * Reads a JSON object into table row @row. If @row is SIZE_MAX, only adds a column for each key.
+ * Nested objects are flattened: {"a":{"b":1}} is the column "a.b".
  */
 static int read_object(struct reader *r, struct table *table, size_t row, const char *prefix,
 		       json_t *object, int depth)

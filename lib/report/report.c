@@ -39,7 +39,10 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 
 static void table_free(struct table *table);
 
-/* Inline for speed: reports of many cgroups have millions of values, mostly numbers. */
+/*
+ * This function is inline for speed, because reports of many cgroups have millions of values,
+ * mostly numbers.
+ */
 static inline void value_drop(struct value *value)
 {
 	if (value->kind == VALUE_STR)
@@ -86,7 +89,7 @@ void value_u64(struct value *value, uint64_t u64)
 
 void value_f64(struct value *value, double f64)
 {
-	/* Minus zero becomes zero. */
+	/* The value -0.0 is stored as 0.0. */
 	value_set(value, (struct value){isfinite(f64) ? VALUE_F64 : VALUE_NULL,
 					.f64 = f64 == 0 ? 0 : f64});
 }
@@ -98,7 +101,7 @@ void value_bool(struct value *value, bool flag)
 
 void value_str(struct value *value, const char *str)
 {
-	/* report_check() finds the NULL pointer of a failed copy. */
+	/* If the copy fails, the pointer is NULL, and report_check() reports the failure. */
 	value_set(value, (struct value){str ? VALUE_STR : VALUE_NULL, .str = str ? strdup(str) : NULL});
 }
 
@@ -298,8 +301,8 @@ int table_metric(const struct table *table, enum metric_id id)
 }
 
 /*
- * Appends a column to a table of at most one row. The cell is allocated first, so that a failure adds
- * nothing.
+ * Appends a column to a table of at most one row. The cell is allocated first, so that no column is
+ * added if the allocation fails.
  */
 static struct value *single(struct table *table, enum metric_id id)
 {

@@ -32,11 +32,14 @@ struct value {
 
 struct column {
 	const struct metric *metric;
-	/* source of the cells, or NULL if the caller fills the cells */
+	/*
+	 * column specification from which the cells are filled, or NULL if the caller fills the
+	 * cells
+	 */
 	const struct column_spec *spec;
 	char *key; /* key of the metric, or another key such as "p99_ns" */
 	char *title;
-	bool data_only; /* in JSON and CSV, not in text */
+	bool data_only; /* the column is in JSON and CSV, not in text */
 };
 
 /*
@@ -50,25 +53,31 @@ struct table {
 	struct value *cells; /* nr_rows × nr_cols */
 	size_t nr_rows;
 	/*
-	 * Text output draws the columns [bar_first, bar_end) as one stacked bar per row. No bar if
-	 * both are equal.
+	 * Text output draws the columns [bar_first, bar_end) as one stacked bar per row. The table
+	 * has no bar if bar_first and bar_end are equal.
 	 */
 	size_t bar_first, bar_end;
 	/*
 	 * Columns [parts_first, parts_end) are parts of one sum. Text output shows the largest
-	 * parts in one column, or all parts with --wide. No parts if both are equal.
+	 * parts in one column, or all parts with --wide. The table has no parts if parts_first and
+	 * parts_end are equal.
 	 */
 	size_t parts_first, parts_end;
 	/* Key of the column that ranks the rows for columns_top(), or NULL to keep all rows. */
 	const char *rank;
 	bool text_hidden; /* text output shows the table only on request, such as with --all */
-	bool sentences;	  /* rows are sentences: omitted from CSV, and no table in text */
+	/* the rows are sentences, which CSV omits and which text output prints without a table */
+	bool sentences;
 	/*
-	 * The only row is the sum of the previous table. Text output prints the sum above the rows
-	 * of that table.
+	 * The only row of this table is the sum of the rows of the previous table. Text output
+	 * prints the sum above the rows of the previous table.
 	 */
 	bool sum;
-	bool borrows;	  /* shares key, title and columns with another table of the report */
+	/*
+	 * the table shares key, title and columns with another table of the report, which frees
+	 * them
+	 */
+	bool borrows;
 	bool *failed;	  /* the out-of-memory flag of the report */
 };
 
@@ -77,8 +86,9 @@ struct report {
 	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
-	struct table *fields;  /* one row with the other top-level keys */
-	struct table *quality; /* one row with losses, errors and flags */
+	/* table of one row with all top-level keys that have no member in this struct */
+	struct table *fields;
+	struct table *quality; /* table of one row with losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
 	char **notes; /* sentences for people */
@@ -117,11 +127,11 @@ size_t table_col(struct table *table, enum metric_id id);
 /* Adds a column for a metric with another key and title, such as a percentile. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
-/* Cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
+/* Returns a cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
-/* Index of the column with that key, or -1. */
+/* Index of the column with the key @key, or -1. */
 int table_find(const struct table *table, const char *key);
-/* Index of the first column with that metric, or -1. */
+/* Index of the first column of the metric, or -1. */
 int table_metric(const struct table *table, enum metric_id id);
 
 /* Finds a table by key. NULL if @report is NULL or lacks the table. */
@@ -145,7 +155,8 @@ double value_number(const struct value *value);
 /*
  * Reads the first report of @text. @ret_used is the length of the report, where the next report
  * starts. Returns -ENODATA if @text is blank, and -EINVAL with the reason in @err if @text is not a
- * report. The report has no table titles and no hints for text output, because JSON lacks them.
+ * report. A report that was read from JSON has no table titles and no hints for text output,
+ * because JSON does not contain them.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

@@ -49,24 +49,28 @@ struct timeline_slice {
 	const char *part;	 /* name of the context: "task", "hardirq" and so on */
 	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
-	uint32_t pid;		 /* current task, which interrupts may interrupt; 0 if idle */
+	/* pid of the current task, also while an interrupt interrupts it; 0 if idle */
+	uint32_t pid;
 	uint32_t state;		 /* idle state */
 };
 
 /* A wait of a task for a CPU: waker, culprit and parts of the wait. */
 struct timeline_wait {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	uint64_t waking_ns;	 /* start of the wake-up, or 0 if the task was preempted */
+	/* time of the start of the wake-up in ns, or 0 if the task was preempted */
+	uint64_t waking_ns;
 	uint32_t cpu, pid;
 	bool woken;		 /* the task slept before the wait; false if it was preempted */
 	bool held;		 /* the CPU quota was used up at from_ns */
-	uint64_t held_ns;	 /* throttled time from from_ns on, or 0 if unknown */
+	/* ns that the task was throttled from from_ns on, or 0 if unknown */
+	uint64_t held_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
 	const char *waker_irq;
-	uint32_t culprit;	 /* pid that ran longest during the wait, or UINT32_MAX */
+	/* pid of the task that ran longest during the wait, or UINT32_MAX */
+	uint32_t culprit;
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
-	uint64_t avoidable_ns;	 /* time of the wait with another allowed CPU idle */
+	uint64_t avoidable_ns;	 /* part of the wait in ns in which another allowed CPU was idle */
 	uint32_t idle_cpu;	 /* an allowed CPU that was idle, or UINT32_MAX */
 	uint64_t idle_cpu_ns;
 };
@@ -87,15 +91,19 @@ struct timeline {
 	size_t nr_tasks;
 	struct timeline_hold *holds; /* sorted by the end of the wait */
 	size_t nr_holds;
-	/* Data for pictures: the longest waits, and slices around the event or the longest wait. */
+	/*
+	 * Data for the pictures of the HTML page: the longest waits, and slices around the event
+	 * that ended the recording or around the longest wait.
+	 */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;
 	size_t nr_waits, all_waits;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the recording */
 	uint64_t from_ns, to_ns;	 /* time range of the slices */
-	uint64_t lost;			 /* number of missing events */
-	uint64_t unknown_starts;	 /* waits that started before the recording or in a gap */
+	uint64_t lost;			 /* number of events that are missing in the recording */
+	/* number of waits that started before the recording or in a gap of the recording */
+	uint64_t unknown_starts;
 	/* Sentence about the event that ended the recording, or NULL. */
 	char *ended;
 	const char *machine;		 /* host and kernel, or NULL */

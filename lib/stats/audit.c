@@ -45,8 +45,8 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 	bool moved = false;
 
 	/*
-	 * Columns are compared one by one, because a falling iowait could hide a rising column in a
-	 * sum.
+	 * The columns of /proc/stat are compared one by one, because in a sum a falling iowait
+	 * could hide a rising column.
 	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
@@ -92,8 +92,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if no bin within a distance of two bins has a higher count. The first of equal bins wins.
- * @peak is the sum of these bins.
+ * True if the bin is a peak: no bin within a distance of two bins has a higher count. Of bins with
+ * equal counts, the first is the peak. @peak is set to the sum of the bins around the peak.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -129,8 +129,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * The best fit may be a harmonic of the tick. The lowest rate with at least this share of the best
- * score is the tick.
+ * The rate with the best score may be a harmonic of the tick rate. The tick rate is the lowest rate
+ * with at least this share of the best score.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -168,8 +168,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 }
 
 /*
- * Score of a tick rate: 1 if every interval is a multiple of the period. An error in one interval
- * does not affect the next interval.
+ * Score of a tick rate: 1 if every interval is a multiple of the period. A timestamp error in one
+ * interval does not affect the score of the next interval.
  */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
@@ -181,7 +181,7 @@ static double interval_score(const struct counter_edges *edges, double hz)
 }
 
 /*
- * Refines the tick rate. Over seconds of timestamps even a rate error of 0.1 % is a large phase
+ * Refines the tick rate. Over several seconds, even a rate error of 0.1 % adds up to a large phase
  * error.
  */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
@@ -286,7 +286,10 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* The middle of an even number of probes is between two probes, hence half steps. */
+	/*
+	 * The middle of an even number of probes is between two probes, so the phase is computed in
+	 * half steps.
+	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }
@@ -328,8 +331,8 @@ struct walk {
 
 /*
  * Fits rate and rounding to (rms × window)² by least squares. A variance from n windows has a
- * relative standard error of √(2/n), hence the weights. A negative term is set to 0, and the other
- * term is fitted alone.
+ * relative standard error of √(2/n), hence the weights. If the fitted rate or rounding is negative,
+ * it is set to 0 and the other parameter is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -370,7 +373,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* A bias that a random walk exceeds in only 1 % of cases is a systematic error. */
+	/* A bias is a systematic error if the random walk would exceed it in only 1 % of cases. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Scheduler ticks in /proc/stat: increments, tick period, load that ticks do not see, precision. */
+/*
+ * Scheduler ticks in /proc/stat: increments, tick period, load that tick accounting misses,
+ * precision.
+ */
 #ifndef SUBTICK_STATS_AUDIT_H
 #define SUBTICK_STATS_AUDIT_H
 
@@ -10,7 +13,7 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Increments of the columns of /proc/stat in @mask. A change of any of these columns is one
+ * Increments of the columns of /proc/stat in @mask. A change of any column in @mask is one
  * increment. If the reader was delayed, the time of the increment is unknown (blurred). A blurred
  * increment has no timestamp, and the intervals before and after it are dropped.
  */
@@ -20,10 +23,11 @@ struct counter_edges {
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
 	uint64_t last_stamp_ns; /* timestamp of the last increment, or 0 if blurred */
 	uint64_t *stamps;	/* owned */
-	uint64_t *intervals;	/* owned; at most nr - 1 intervals */
+	/* allocated array of the intervals between increments; at most nr - 1 entries */
+	uint64_t *intervals;
 	size_t nr, nr_intervals;
 	uint64_t blurred;
-	bool out_of_memory; /* some increments are missing for lack of memory */
+	bool out_of_memory; /* some increments were not stored for lack of memory */
 };
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
@@ -40,13 +44,13 @@ struct bins {
 	uint64_t width_ns;
 	uint64_t *count;
 	size_t nr;
-	uint64_t above; /* values above the last bin */
+	uint64_t above; /* number of values above the last bin */
 	uint64_t total;
 };
 
 int bins_init(struct bins *bins, uint64_t width_ns, size_t nr);
 void bins_free(struct bins *bins);
-/* Adds the intervals between successive increments to the histogram. */
+/* Adds the lengths of the intervals between successive increments to the histogram. */
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges);
 
 struct bins_peak {
@@ -77,9 +81,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick period: the longest period between 50 and 1500 Hz that divides all intervals,
- * because a half and a third of the tick also divide them. False with fewer than 32 increments or
- * if no period fits.
+ * Finds the tick period, which is the longest period between 50 and 1500 Hz that divides all
+ * intervals. Shorter periods, such as half of the tick period, also divide all intervals. False
+ * with fewer than 32 increments or if no period fits.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -90,28 +94,29 @@ struct phase_probe {
 	uint64_t phase_ns;
 	double true_ratio;
 	double shown_ratio;
-	bool valid; /* the probe was measured */
+	bool valid; /* the probe at this phase was measured */
 };
 
 /* Spreads the phases of the probes evenly over the period. */
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable. Ticks see either all or none of the loads at one phase. A probe is
- * unusable if it was not measured, or if /proc/stat shows more than @hidden of the true load but
- * not most of it.
+ * True if the probe is unusable. Tick accounting shows either all or none of a load that always
+ * runs at one phase of the tick. A probe is unusable if it was not measured, or if /proc/stat shows
+ * more than @hidden of the true load but not most of it.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Middle of the longest circular run of phases at which /proc/stat shows at most @hidden of the
- * true load. The middle leaves the most room for late wake-ups. False without such a phase.
+ * true load. At the middle phase, a load whose task wakes up late is still not charged. Returns
+ * false if there is no such phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Middle of the longest run of phases at which /proc/stat shows more than the true load. False
- * without such a phase.
+ * Middle of the longest run of phases at which /proc/stat shows more than the true load. Returns
+ * false if there is no such phase.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
@@ -125,7 +130,7 @@ struct precision {
 	/*
 	 * Window length at which the sampling error is within @want for 95 % of windows. Each tick
 	 * samples the CPU as busy or idle. The worst case is a load of 50 %, not synchronous with
-	 * the tick. No window is long enough for a synchronous load.
+	 * the tick. For a load synchronous with the tick, no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
@@ -146,11 +151,11 @@ struct precision_point {
 
 /*
  * Estimates from shorter windows the minimum window length for errors within @want in 95 % of
- * windows. Returns 0 if no window is long enough or the points are too few. @bias is the error over
- * the whole time @total_ns. The error in seconds is modelled as a random walk with one step per
- * tick, plus the rounding at both ends, so its variance is rate × window + rounding. An error over
- * @total_ns that is too large for the random walk is systematic and does not shrink with longer
- * windows.
+ * windows. Returns 0 if no window is long enough or if there are too few precision points. @bias is
+ * the error over the whole time @total_ns. The error in seconds is modelled as a random walk with
+ * one step per tick, plus the rounding at the start and end of the window. The variance of this
+ * error is rate × window + rounding. An error over @total_ns that is too large for the random walk
+ * is systematic and does not shrink with longer windows.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Exact permutation test, intervals of Student and Welch, and spreads of crit. */
+/*
+ * Exact permutation test, confidence intervals of Student and Welch, and spreads of `subtick crit`.
+ */
 #include "stats/compare.h"
 
 #include <errno.h>
@@ -49,8 +51,8 @@ double student_quantile(double confidence, unsigned int df)
 
 /*
  * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. A
- * Gray code changes one sign per step. A pattern and its inverse have the same distance, so the
- * last sign is never changed.
+ * Gray code changes one sign per step. A sign pattern and its inverse have sums at the same
+ * distance from 0, so the last sign is never changed.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
@@ -62,8 +64,8 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 		absolute += fabs(log_ratio[i]);
 	}
 	/*
-	 * The limit tolerates rounding, because the sum of a pattern depends on the order of
-	 * additions.
+	 * The comparison tolerates rounding errors, because the sum of a sign pattern depends on
+	 * the order of additions.
 	 */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
@@ -127,7 +129,10 @@ static double log_variance(const struct moments *m)
 	return relative * relative / (double)m->count;
 }
 
-/* Degrees of freedom of Welch and Satterthwaite. Rounding down never narrows the interval. */
+/*
+ * Degrees of freedom of Welch and Satterthwaite. Rounding down the degrees of freedom never makes
+ * the confidence interval narrower.
+ */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)
 {

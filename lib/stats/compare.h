@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paired and unpaired comparisons of two conditions, and the spreads of crit. */
+/* Paired and unpaired comparisons of two conditions, and the spreads of `subtick crit`. */
 #ifndef SUBTICK_STATS_COMPARE_H
 #define SUBTICK_STATS_COMPARE_H
 
@@ -23,7 +23,7 @@ struct paired {
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
-	/* Smallest effect that 95 of 100 experiments would find. */
+	/* Smallest effect that 95 of 100 such experiments would detect. */
 	double detectable;
 	/*
 	 * The effect is significant: at least PAIRED_MIN pairs, an interval that excludes 0, and p
@@ -44,11 +44,11 @@ double student_within(double t, unsigned int df);
 /* Inverse of student_within() for a confidence from 0 to below 1. */
 double student_quantile(double confidence, unsigned int df);
 
-/* Minimum number of windows on each side for a significant change. */
+/* Minimum number of windows in each of the two sets for a significant change. */
 #define UNPAIRED_MIN 3
 /*
- * Minimum number of rounds on each side for unpaired_ranges(). Two ranges of 5 rounds of the same
- * distribution are disjoint in 0.8 % of cases.
+ * Minimum number of rounds in each of the two sets for a significant result of unpaired_ranges().
+ * The ranges of two sets of 5 rounds of the same distribution are disjoint in 0.8 % of cases.
  */
 #define UNPAIRED_MIN_ROUNDS 5
 
@@ -58,10 +58,11 @@ double student_quantile(double confidence, unsigned int df);
  */
 struct unpaired {
 	double ratio;	  /* NAN if a mean is missing or not positive */
-	double low, high; /* confidence interval of @ratio, or NAN with one window on a side */
+	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
+	double low, high;
 	/*
-	 * The change is significant: at least UNPAIRED_MIN windows on both sides and an interval
-	 * that excludes 0, or only zeros on one side and only positive values on the other.
+	 * The change is significant: both sets have at least UNPAIRED_MIN windows and the interval
+	 * excludes 0, or one set has only zeros and the other set only positive values.
 	 */
 	bool changed;
 };
@@ -73,22 +74,24 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges of two sets of rounds. The interval is the smallest and the largest ratio of
- * two rounds. The change is significant if the ranges are disjoint and both sets have at least
- * UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval extends
+ * from the smallest to the largest ratio of a round of one set to a round of the other set. The
+ * change is significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS
+ * rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Values that include an interrupt are in the upper quarter.
- * Unlike a median, the mean has a finer resolution than the clock. Sorts @values. NaN if @nr is 0.
+ * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
+ * quarter and are left out. Unlike a median, the mean has a finer resolution than the clock. Sorts
+ * @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
-/* Spread of one figure over several rounds. */
+/* Minimum, median and maximum of one figure over several rounds of a measurement. */
 struct crit_spread {
 	double low;
-	double mid; /* median of the rounds */
+	double mid; /* median of the figure over all rounds */
 	double high;
 	unsigned int rounds; /* number of rounds; if 0, all figures are NaN */
 };
@@ -98,7 +101,8 @@ struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	double low;   /* smallest difference of any two rounds */
+	/* smallest difference between a round of one set and a round of the other set */
+	double low;
 	double high;
 	bool exceeds; /* the ranges of the rounds do not overlap */
 };

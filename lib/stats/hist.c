@@ -92,7 +92,10 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/* Number of entries on the scale. Later entries are extra counters of the owner. */
+/*
+ * Number of histogram entries whose bucket is on the scale. Later entries are extra counters of the
+ * code that uses the histogram.
+ */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;
@@ -126,7 +129,7 @@ uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint6
 {
 	uint32_t nr = entries_on(scale, hist);
 	unsigned int top = nr ? hist->entries[nr - 1].bucket : 0;
-	/* An inclusive upper bound belongs to the bucket below it. */
+	/* A value equal to an inclusive upper bound belongs to the bucket below that bound. */
 	uint64_t least = (uint64_t)edge(scale, top) + (scale->le && top);
 
 	return max > least ? max : least;
@@ -141,12 +144,18 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/* Rounding can put the rank above all entries; the last entry is used then. */
+		/*
+		 * A rounding error can make the rank larger than the total count. In this case the
+		 * last entry is used.
+		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
-		/* A wide bucket ends at the largest value. A bucket of 1 ns has a single value. */
+		/*
+		 * A bucket with given bounds is cut at the largest value. A bucket of 1 ns has a
+		 * single value.
+		 */
 		if (scale->le)
 			high = fmin(high, (double)max);
 		else if (high - low == 1.0)

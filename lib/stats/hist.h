@@ -9,7 +9,7 @@
 
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* Smallest value of bucket @index, and of the bucket after it. */
+/* Smallest value of bucket @index, and smallest value of the next bucket. */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
@@ -17,8 +17,8 @@ uint64_t hist_high(unsigned int index);
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
-	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL
-	 * for the log-linear scale.
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL if
+	 * the scale is the log-linear scale.
 	 */
 	const uint64_t *le;
 	/* Log-linear scale: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
@@ -35,8 +35,8 @@ struct hist_entry {
 
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
- * histogram. Buckets from hist_scale.nr on are extra counters of the owner, which functions with a
- * scale ignore.
+ * histogram. Buckets from hist_scale.nr on are extra counters of the code that uses the histogram.
+ * Functions that take a scale ignore these extra counters.
  */
 struct hist {
 	struct hist_entry *entries;
@@ -89,9 +89,9 @@ struct native_scale {
 };
 
 /*
- * Native scale for waits that are counted at boundaries only: powers of two from 2^-20 s (about 1
- * us) to 64 s. The boundaries are rounded down to nanoseconds. Every count is exact, because waits
- * are whole nanoseconds.
+ * Native scale for waits that are counted only at bucket boundaries: powers of two from 2^-20 s
+ * (about 1 us) to 64 s. The boundaries are rounded down to nanoseconds. Every count is exact,
+ * because waits are whole nanoseconds.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;
@@ -99,11 +99,11 @@ uint64_t native_le_ns(unsigned int i);
 
 /*
  * Native scale for fine histograms: 8 buckets per power of two, from 2^-23 s (119 ns) to the end of
- * the fine scale. A fine bucket counts in the native bucket that contains its middle. A value
- * within 1.6 % of a native bound may be counted in the adjacent bucket.
+ * the fine scale. The count of a fine bucket is added to the native bucket that contains the middle
+ * of the fine bucket. A value within 1.6 % of a native bound may be counted in the adjacent bucket.
  */
 extern const struct native_scale native_fine;
-#define NATIVE_FINE_WORDS 234 /* number of buckets, with the zero bucket */
+#define NATIVE_FINE_WORDS 234 /* number of buckets, including the zero bucket */
 
 /*
  * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1…]. Counts of

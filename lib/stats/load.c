@@ -40,8 +40,8 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 			continue;
 		sum_ns += ns;
 		/*
-		 * An interrupt between two contexts may shorten one of them by the length of the
-		 * interrupt.
+		 * An interrupt at a context change may shorten one of the two contexts by the
+		 * length of the interrupt.
 		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
@@ -57,7 +57,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window needs two valid samples. */
+	/* A window has figures only if the samples at its start and end are valid. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
@@ -68,7 +68,10 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
 		w.flags |= LOAD_NO_TIME;
-	/* A multiplexed counter that never ran has no figure; its load is not 0. */
+	/*
+	 * A multiplexed counter that did not run in the window gives no load figure, instead of a
+	 * load of 0.
+	 */
 	if (enabled_ns > 0.0 && running_ns <= 0.0)
 		w.flags |= LOAD_READ_FAILED;
 	if (w.flags & LOAD_NO_FIGURE)
@@ -118,7 +121,9 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 	core->window_ns = (uint64_t)window;
 	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
 				     fabs(busy[1] - busy_of_parts(b))) / window;
-	/* The busy times of both siblings bound the time in which both are busy. */
+	/*
+	 * The time in which both siblings are busy cannot exceed the busy time of either sibling.
+	 */
 	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
 	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
 	core->busy_ns[LOAD_SIBLINGS_ONE] =
@@ -151,8 +156,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * Rounding makes the moved time a few ns less than @steal_ns. Adding the moved time keeps
-	 * the sum of all parts exact.
+	 * Rounding makes the moved time a few ns less than @steal_ns. The steal part gets the sum
+	 * of the times that were moved, so that the sum of all parts stays exact.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the stacking order of views. The CPU is not halted in the parts up
- * to IDLE_LOOP. Each source measures some of the parts.
+ * Parts of a CPU's wall time, in the order in which views stack them in a bar. The CPU is not
+ * halted in the parts up to IDLE_LOOP. A load source measures only some of these parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -29,7 +29,7 @@ enum load_part {
 };
 
 enum load_flag {
-	LOAD_MULTIPLEXED = 1 << 0,  /* the counter did not run all the time */
+	LOAD_MULTIPLEXED = 1 << 0,  /* a multiplexed counter did not run during the whole window */
 	LOAD_READ_FAILED = 1 << 1,
 	LOAD_OFFLINE = 1 << 2,
 	/* The CPU went offline or online inside the window, so the window has no figure. */
@@ -57,7 +57,8 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
-	uint64_t wall_ns;  /* clock of the reader at stamp_ns, for the closure error */
+	/* CLOCK_MONOTONIC by the reading process at stamp_ns, for the closure error */
+	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
 	/* A multiplexed hardware counter has running_ns < enabled_ns and is scaled. */
@@ -92,8 +93,8 @@ struct load_task {
 	uint32_t cpu;
 	uint32_t pid, tgid; /* UINT32_MAX for the sum of tasks without their own row */
 	char comm[16];
-	uint64_t ns, count; /* run time, and number of switches away from the task */
-	uint64_t sleeps;    /* number of these switches with a blocked or exited task */
+	uint64_t ns, count; /* run time in ns, and number of switches away from the task */
+	uint64_t sleeps;    /* number of switches away from the task because it blocked or exited */
 	uint64_t cgroup_id; /* 0 if unknown */
 	uint32_t parent;    /* tgid of the parent, or 0 if unknown */
 };
@@ -102,7 +103,7 @@ struct load_task {
 struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
-	uint64_t both_ns[2]; /* time with both siblings busy, counted by each sibling */
+	uint64_t both_ns[2]; /* ns with both siblings busy, as counted by each sibling */
 	bool torn;	     /* the counters changed during every attempt to read them, and are 0 */
 };
 
@@ -116,12 +117,16 @@ enum load_siblings {
 
 /* A physical core in one window. The times are 0 if a flag of LOAD_NO_FIGURE is set. */
 struct load_core {
-	uint32_t core, package; /* numbers of the kernel, or UINT32_MAX if unknown */
+	/* package and core numbers of the kernel, or UINT32_MAX if unknown */
+	uint32_t core, package;
 	/* CPU numbers of the siblings, equal if the core has one online CPU */
 	uint32_t cpu[2];
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
-	/* disagreement of the siblings with each other and with their loads */
+	/*
+	 * relative difference between the times that the two siblings count, and between these
+	 * times and the loads
+	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
@@ -157,7 +162,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 
 /*
  * Fills times, closure error and flags of a physical core with the CPUs @a and @b. Each sibling
- * counts the time in which both are busy; the result is the mean.
+ * counts the time in which both are busy, and the result is the mean of the two counts.
  */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
@@ -172,8 +177,8 @@ void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
  * Sums the windows of several CPUs. Ratios are means weighted by the window of each CPU. CPUs
- * without a figure are skipped. Returns the number of summed CPUs. If it is 0, @ret_window is all
- * 0.
+ * without a figure are skipped. Returns the number of summed CPUs. If no CPU was summed,
+ * @ret_window is all 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);

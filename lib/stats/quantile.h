@@ -33,7 +33,7 @@ double quantile_of(const double *sorted, size_t nr, double share);
 struct percentile_look {
 	uint64_t ns;
 	uint64_t values; /* number of values since the start */
-	uint64_t high;	 /* number of values at or above the limit */
+	uint64_t high;	 /* number of values at or above the limit since the start */
 };
 
 struct percentile_watch {
@@ -44,9 +44,10 @@ struct percentile_watch {
 
 /*
  * Adds a read of the counters. Returns true if the percentile of the sliding window reaches the
- * limit: the share of high values exceeds above_ppm, and the window has at least 1000000 /
- * above_ppm values (100 for p99). The first read starts the first window. @ret_window has the
- * differences of the window and is unchanged if the result is false.
+ * limit. This requires that the share of values at or above the limit exceeds above_ppm, and that
+ * the window has at least 1000000 / above_ppm values (100 for p99). The first read of the counters
+ * starts the first sliding window. @ret_window has the differences of the window and is unchanged
+ * if the result is false.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

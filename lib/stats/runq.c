@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the wait counters of cgroups, counts waits at boundaries, and ranks blame. */
+/*
+ * Reads the wait counters of cgroups, counts waits up to each histogram boundary, and ranks the
+ * culprits of waits.
+ */
 #include "stats/runq.h"
 
 #include <errno.h>
@@ -19,7 +22,7 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
 	return steps ? (struct hist_scale){.nr = nr_le + 1, .le = le} : hist_fine;
 }
 
-/* Both kinds of stripes start with the bucket counts. */
+/* struct runq_hist and struct runq_steps start with the bucket counts. */
 _Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count) &&
 		       offsetof(struct runq_hist, below) == HIST_NR * sizeof(uint64_t),
 	       "counts are one array");
@@ -36,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads wait times by cause. Frequent causes have a counter per CPU, and rare causes a counter per
- * stripe.
+ * Reads the wait times of a cgroup by cause. Frequent causes have a counter per CPU, and rare
+ * causes a counter per stripe.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -85,8 +88,8 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 		const volatile uint64_t *end = count + nr_counts(shape);
 
 		/*
-		 * The loop is unrolled, because it is the only work for the many cgroups without
-		 * new waits.
+		 * The loop is unrolled for speed, because it runs for every cgroup, also for the
+		 * many without new waits.
 		 */
 		for (; end - count >= 4; count += 4)
 			sum += count[0] + count[1] + count[2] + count[3];
@@ -169,8 +172,8 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		ret_counts[i] = sum;
 	}
 	/*
-	 * The boundary is inside a fine bucket. struct runq_hist.below counts the waits of that
-	 * bucket below the boundary.
+	 * If the boundary is inside a fine bucket, struct runq_hist.below counts the waits of this
+	 * bucket that are below the boundary.
 	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;

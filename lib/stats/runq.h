@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computations of run-queue waits: counters, exact counts at boundaries, sampling errors, blame. */
+/*
+ * Computations of run-queue waits: counters, exact counts up to each boundary, sampling errors,
+ * culprits.
+ */
 #ifndef SUBTICK_STATS_RUNQ_H
 #define SUBTICK_STATS_RUNQ_H
 
@@ -13,7 +16,8 @@
 /* Memory layout of the counters of a cgroup (a slot), set when the BPF programs are loaded. */
 struct runq_shape {
 	unsigned int stripes, cpus;
-	bool steps;	    /* stripes are struct runq_steps, not struct runq_hist */
+	/* the copies (stripes) of a slot's counters are struct runq_steps, not struct runq_hist */
+	bool steps;
 	unsigned int nr_le; /* number of histogram boundaries */
 };
 
@@ -23,10 +27,13 @@ struct runq_shape {
 size_t runq_stripe_size(const struct runq_shape *shape);
 /* Histogram scale of slots: @nr_le boundaries if @steps is true, else the fine log-linear scale. */
 struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
-/* Adds up the stripes of a memory-mapped slot. @ret_hist has room for RUNQ_NR_COUNTS entries. */
+/*
+ * Adds up the copies (stripes) of the counters in a memory-mapped slot. @ret_hist has room for
+ * RUNQ_NR_COUNTS entries.
+ */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
-/* Number of waits in a slot. */
+/* Number of waits that are counted in a slot. */
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
 /* Total wait time in a slot. */
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
@@ -53,7 +60,7 @@ void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
  * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
-/* Exact number of waits up to and including each boundary. */
+/* Computes the exact number of waits that are not longer than each boundary. */
 void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, const uint64_t *le,
 		    unsigned int nr, uint64_t *ret_counts);
 
@@ -65,14 +72,14 @@ double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
 /*
- * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the new number
- * of rows.
+ * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the number of
+ * rows that remain.
  */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
  * Sorts victims by total wait time, and the culprits of a victim by wait time, largest first. If a
  * victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER with the sum of the
- * rest. Returns the new number of rows.
+ * remaining culprits. Returns the number of rows that remain.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the contexts of one CPU from its trace events (edges), as `subtick load` does. */
+/*
+ * Computes the contexts of one CPU from its trace events (edges), by the same rules as `subtick
+ * load`.
+ */
 #include "stats/trace.h"
 
 #define NR_PAUSED 16
@@ -13,7 +16,8 @@ enum window {
 
 struct state {
 	uint64_t now;
-	bool known; /* the context that interrupts interrupt is known */
+	/* the context that interrupt handlers interrupt (task, softirq or idle) is known */
+	bool known;
 	uint32_t pid;
 	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */
 	enum window window;
@@ -23,11 +27,14 @@ struct state {
 	uint32_t vec; /* vector of the running softirq + 1, or 0 */
 	struct paused {
 		uint32_t pid, vec;
-	} paused[NR_PAUSED]; /* softirqs of preempted tasks on PREEMPT_RT */
+	} paused[NR_PAUSED]; /* unfinished softirqs of preempted tasks, on PREEMPT_RT */
 	uint64_t odd;
 };
 
-/* Context until the next event. @halts: the next event proves that a woken CPU halted again. */
+/*
+ * Context of the CPU from now until the next event. @halts: the next event proves that a woken CPU
+ * halted again.
+ */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -115,7 +122,7 @@ static void do_softirq(struct state *s, enum trace_kind kind, uint32_t vec)
 	if (kind == TRACE_SOFTIRQ_ENTER) {
 		s->odd += s->known && s->vec;
 		s->vec = vec + 1;
-		/* An interrupt without a trace event woke the CPU. */
+		/* The CPU was woken by an interrupt that has no trace event. */
 		if (s->window == HALTED)
 			s->window = WOKEN;
 	} else {
@@ -144,8 +151,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * An IPI inside an interrupt handler replaces the handler, because the IPI has the
-		 * reason of the interrupt.
+		 * An IPI event inside an interrupt handler replaces the handler, because the IPI
+		 * event tells the reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
@@ -162,7 +169,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* True if the event changes the context. Wake-ups and migrations do not. */
+/* True if the event changes the context. Wake-ups and migrations do not change the context. */
 static bool changes_context(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);
@@ -199,7 +206,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		on_slice(arg, &slice);
 }
 
-/* State before the first event, derived from that event. */
+/* State of the CPU before its first event, derived from the first event. */
 static struct state first_state(const struct trace_core *core)
 {
 	struct state s = {.now = core->from_ns, .known = core->first_known, .pid = core->first_pid};

@@ -36,16 +36,16 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 struct trace_core {
 	struct trace_edge *edges; /* sorted by timestamp */
 	size_t nr_edges;
-	uint64_t from_ns, to_ns; /* recorded time range in ns since the start */
-	uint32_t first_pid;	 /* current task at from_ns, valid if first_known */
+	uint64_t from_ns, to_ns; /* recorded time range, in ns since the start of the recording */
+	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
-	 * Indexes of events before which events are missing, ascending. The context of the CPU in
-	 * such a gap is unknown.
+	 * Indexes of events before which events are missing, ascending. The context of the CPU is
+	 * unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
-	uint64_t poll_states; /* bit n: idle state n polls */
+	uint64_t poll_states; /* bit n is set if idle state n polls instead of halting */
 };
 
 /* Interval of a CPU in one context. */
@@ -58,7 +58,8 @@ struct trace_slice {
 };
 
 struct trace_replay {
-	uint64_t part_ns[LOAD_NR_PARTS]; /* the sum is exactly to_ns - from_ns */
+	/* time per context in ns; the sum is exactly to_ns - from_ns */
+	uint64_t part_ns[LOAD_NR_PARTS];
 	/* Number of exit events without entry event, and of entry events without exit event. */
 	uint64_t odd_edges;
 };
@@ -84,17 +85,20 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: another allowed CPU was idle. Time throttled by CPU quota and the idle
- * exit of the CPU that the task was queued on are not avoidable.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle. Time throttled by CPU
+ * quota and the idle exit of the CPU that the task was queued on are not avoidable.
  */
 struct trace_avoidable {
 	uint64_t ns;
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
-	uint64_t cpu_ns; /* idle time of that CPU */
+	uint64_t cpu_ns; /* ns that this CPU was idle during the wait */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/* An allowed CPU was idle at the start of the wait. False if a CPU became idle later. */
+	/*
+	 * An allowed CPU was idle at the start of the wait. False if a CPU became idle only after
+	 * the start of the wait.
+	 */
 	bool at_start;
-	/* Range of the avoidable times of this wait in the common list. */
+	/* Index range of the avoidable times of this wait in the list that all waits share. */
 	size_t first_span, nr_spans;
 };
 
@@ -132,8 +136,8 @@ struct trace_waits {
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 /*
- * Finds the times with the idle task current on a CPU, in order. After a gap the CPU counts as busy
- * until its next context switch. Returns 0 or -ENOMEM.
+ * Finds the times in which the idle task is current on a CPU, in order of time. After a gap in the
+ * recording, the CPU counts as busy until its next context switch. Returns 0 or -ENOMEM.
  */
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the parts of waits with another allowed CPU idle. */
+/* Finds the parts of waits in which another CPU that the task may use was idle. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -26,7 +26,10 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/* The CPU is known to be idle until the last event before the gap. */
+			/*
+			 * Before a gap in the recording, the CPU is known to be idle only until its
+			 * last event.
+			 */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;
@@ -48,7 +51,10 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 	return rc;
 }
 
-/* Change of the number of idle CPUs. @own: change of the CPU that the task is queued on. */
+/*
+ * At @ns, @others is added to the number of idle CPUs, or @own if the CPU is the one that the task
+ * is queued on.
+ */
 struct change {
 	uint64_t ns;
 	int others, own;
@@ -101,7 +107,9 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/* Appends the times with another CPU idle and the own CPU of the task busy. */
+/*
+ * Appends the times in which the CPU that the task is queued on was busy and another CPU was idle.
+ */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

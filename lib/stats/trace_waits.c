@@ -9,7 +9,8 @@
 
 /* Next event of a CPU in the merge. */
 struct head {
-	uint64_t key; /* ns << 1 | switch, so that wake-ups precede switches of the same time */
+	/* sort key: ns << 1 | switch, so that wake-ups precede context switches of the same time */
+	uint64_t key;
 	uint32_t cpu;
 	size_t index;
 };
@@ -21,7 +22,7 @@ struct merge {
 };
 
 struct task {
-	uint64_t queued_ns; /* start of the wait + 1, or 0 if the task does not wait */
+	uint64_t queued_ns; /* start of the wait in ns, plus 1; 0 if the task does not wait */
 	uint64_t waking_ns, held_ns, moved_ns;
 	uint32_t waker, waker_cpu, queue_cpu, moved_to;
 	bool woken, held, runs;
@@ -39,7 +40,10 @@ static bool about_waits(const struct trace_edge *edge)
 	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
-/* Advances to the next event about waits. False after the last event of the CPU. */
+/*
+ * Advances to the next event that starts, moves or ends a wait. False after the last event of the
+ * CPU.
+ */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -106,8 +110,8 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.woken = task->woken,
 		.held = task->held,
 		/*
-		 * Throttled time is at most the wait. The kernel measures throttling with another
-		 * clock, and throttling may have started before the wait.
+		 * The throttled time is limited to the length of the wait. The kernel measures
+		 * throttling with another clock, and throttling may have started before the wait.
 		 */
 		.held_ns = !task->held ? 0 : task->held_ns < wait_ns ? task->held_ns : wait_ns,
 		.waker = task->waker,
@@ -164,7 +168,7 @@ static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *e
 		woken_by(task, cpu, edge);
 }
 
-/* Handles the migration of a waiting task, or a migration that starts a wake-up. */
+/* Handles the migration of a waiting task, or a migration at the start of a wake-up. */
 static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
@@ -176,8 +180,8 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 }
 
 /*
- * Starts the wait of a woken task. If the CPU of the task enqueues it, the waker comes from the
- * TRACE_WAKING event.
+ * Starts the wait of a woken task. If the target CPU enqueues the task itself, the waker is taken
+ * from the TRACE_WAKING event.
  */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sweep of launch distances, validity of single points, and clock mapping. */
+/*
+ * Sequence of launch distances, validity of single measured wake-ups (points), and clock mapping.
+ */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -46,7 +48,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* The sweep would not end with a factor of 1 or less. */
+	/* With a factor of 1 or less, the launch distance would never reach its maximum. */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -63,7 +65,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* Points with a longer launch distance take longer, so the share is weighted by distance. */
+/* A point with a longer launch distance takes more time, so the share is weighted by distance. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -90,7 +92,10 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* Time when the CPU was awake: the earlier of idle exit and interrupt handler. */
+/*
+ * Time when the CPU was awake: the start of idle exit or of the interrupt handler, whichever is
+ * earlier.
+ */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
@@ -248,6 +253,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* The error of the slope grows with the distance from the two fixes. */
+	/* The error caused by the slope grows with the distance from the two clock readings. */
 	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

@@ -33,17 +33,22 @@ enum wake_reject {
 	WAKE_REJ_BEFORE_IDLE,
 	/* Another event woke the idle CPU before the launch. */
 	WAKE_REJ_WOKEN_EARLY,
-	/* An unrelated interrupt or timer came between the launch and its interrupt. */
+	/*
+	 * An unrelated interrupt or timer came between the launch and the interrupt of the launch.
+	 */
 	WAKE_REJ_OTHER_FIRST,
-	/* The CPU was awake before the launch by the timestamps: clock error or rounding. */
+	/*
+	 * According to the timestamps the CPU was awake before the launch, because of a clock error
+	 * or rounding.
+	 */
 	WAKE_REJ_NEGATIVE,
-	WAKE_REJ_ELSEWHERE,   /* the timer ran on another CPU */
+	WAKE_REJ_ELSEWHERE,   /* the timer expired on another CPU than the measured CPU */
 	WAKE_REJ_NMI,
 	WAKE_REJ_LOST, /* the launch has no timestamp, or the CPU did not wake up */
 	WAKE_NR_REJECTS,
 };
 
-/* Names of enum wake_reject, which are JSON keys without suffix. */
+/* Names of enum wake_reject. A JSON key is one of these names and a suffix. */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -54,7 +59,7 @@ enum wake_order {
 	WAKE_NR_ORDERS,
 };
 
-extern const char *const wake_order_names[]; /* indexed by enum wake_order */
+extern const char *const wake_order_names[]; /* names of enum wake_order, indexed by its values */
 
 /* Evidence that the CPU entered the requested idle state, or that the package slept. */
 enum wake_entered {
@@ -67,12 +72,16 @@ enum wake_entered {
 struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* requested launch distance */
-	uint32_t silent_ns;   /* idle entry to launch */
-	int32_t latency_ns;   /* wake latency without overhead of measuring; invalid if rejected */
-	int32_t exit_ns;      /* launch to idle exit, with overhead of measuring */
-	int32_t irq_ns;	      /* launch to interrupt handler, or INT32_MIN without an interrupt */
-	uint32_t expire_ns;   /* launch to timer handler, or 0 if not seen */
-	uint32_t switch_ns;   /* launch to context switch, or 0 if not requested */
+	uint32_t silent_ns;   /* ns from idle entry to launch */
+	/*
+	 * wake latency in ns, without the overhead of measuring; invalid if the point is rejected
+	 */
+	int32_t latency_ns;
+	int32_t exit_ns;      /* ns from launch to idle exit, including the overhead of measuring */
+	/* ns from launch to interrupt handler, or INT32_MIN without an interrupt */
+	int32_t irq_ns;
+	uint32_t expire_ns;   /* ns from launch to timer handler, or 0 if not seen */
+	uint32_t switch_ns;   /* ns from launch to context switch, or 0 if not requested */
 	uint32_t user_ns;
 	uint16_t state;
 	uint8_t source;
@@ -81,7 +90,7 @@ struct wake_point {
 	uint8_t how;	 /* enum wake_how */
 	uint8_t entered; /* enum wake_entered of the CPU for the requested idle state */
 	uint8_t package; /* enum wake_entered of the package for any sleep state */
-	uint8_t round;	 /* round of the experiment, which selects the forced idle state */
+	uint8_t round;	 /* number of the experiment's round; each round forces one idle state */
 	uint8_t pad[3];
 };
 
@@ -123,9 +132,12 @@ struct wake_sweep {
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of all launch distances, with one point per step. */
+/* Sum of all launch distances of a measurement in ns, with one point per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
-/* Share of the duration of the sweep that @done points take, with @sources sources. */
+/*
+ * Share of the measurement's duration, from 0 to 1, that the first @done points take with @sources
+ * sources.
+ */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
 /* Summary of the wake latencies of one idle state, CPU and source. */
@@ -141,15 +153,15 @@ struct wake_summary {
 };
 
 /*
- * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. All figures
- * are NAN without values.
+ * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. If there are
+ * no values, all figures are NAN.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
-/* Range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
+/* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
- * Summary of the window between two histograms of source passive. The summary is empty if both
- * pointers are equal.
+ * Summary of the window between two histograms of source passive. The summary is empty if the two
+ * histogram pointers are equal.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -160,29 +172,36 @@ enum wake_verdict {
 	WAKE_EXCEEDS,
 	WAKE_NO_POINTS,
 	WAKE_NOT_ENTERED, /* no point entered the requested idle state */
-	WAKE_CORE_ONLY,	  /* within the claim, but the package never slept */
+	/* the latency is within the claimed exit latency, but the package never slept */
+	WAKE_CORE_ONLY,
 };
 
-extern const char *const wake_verdict_names[]; /* indexed by enum wake_verdict */
+/* names of enum wake_verdict, indexed by its values */
+extern const char *const wake_verdict_names[];
 
 /* Idle depth of CPU and package in the points of one idle state. */
 struct wake_evidence {
 	/*
-	 * Number of points that entered and did not enter the idle state. Other points are unknown.
+	 * Number of points that entered and did not enter the idle state. For all other points it
+	 * is unknown whether they entered the idle state.
 	 */
 	uint64_t entered, not_entered;
 	/* Maximum latency of the points that may have entered the idle state. */
 	double max_ns;
-	/* Number of points in max_ns with a sleeping package, and with an awake package. */
+	/*
+	 * Number of the points considered for max_ns in which the package slept, and in which the
+	 * package was awake.
+	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */
 };
 
 /*
- * Compares the maximum latency with the exit latency that the idle driver claims. The claim passes
- * if the excess is within the uncertainty; an unknown uncertainty (NAN) is 0. Only points that may
- * have entered the idle state count. The claim includes the wake-up of the package, so the verdict
- * is core-only if the package never slept.
+ * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
+ * positive if the maximum exceeds the claimed exit latency by at most the uncertainty. An unknown
+ * uncertainty (NAN) counts as 0. Only points that may have entered the idle state are considered.
+ * The claimed exit latency includes the wake-up of the package, so the verdict is core-only if the
+ * package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -191,23 +210,27 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 struct wake_candidate {
 	/* Exit latency that the idle driver claims. The kernel compares it with a latency limit. */
 	uint64_t claimed_ns;
-	/* 99.9th percentile of the wake latency plus its uncertainty, or NAN if not measured. */
+	/*
+	 * 99.9th percentile of the wake latency in ns, plus the uncertainty of this percentile; NAN
+	 * if not measured.
+	 */
 	double tail_ns;
 };
 
 /*
- * Deepest idle state for a latency limit that keeps the budget. @states are sorted from shallow to
- * deep. All states that a limit of the claim of the deepest state admits must fit the budget. An
- * unmeasured state fits only if it is shallower. Returns -1 if no state fits, and -ENODATA if no
- * state was measured.
+ * Deepest idle state that a latency limit can admit within the latency budget. @states are sorted
+ * from shallow to deep. If the limit is the claimed latency of the chosen state, every state that
+ * this limit admits must fit the budget. An unmeasured state counts as fitting only if it is
+ * shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no state was
+ * measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
 /* Pre-wake: a CPU wakes up in advance for its own timer, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* ratio to the latency of source remote */
-	bool significant; /* the difference exceeds the uncertainty */
+	double ratio;	  /* @ns divided by the median wake latency of source remote */
+	bool significant; /* the difference of the two latencies exceeds the uncertainty */
 };
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -216,7 +239,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 /* Cost of one timestamp, from repeated reads. */
 struct wake_overhead {
 	uint32_t median_ns;
-	uint32_t spread_ns; /* half of the distance from p10 to p90 */
+	uint32_t spread_ns; /* half of the distance from the 10th to the 90th percentile, in ns */
 };
 
 /* Computes median and spread of @cost_ns, and sorts @cost_ns. */
@@ -232,8 +255,9 @@ struct wake_calibration {
 
 /*
  * Sets the members known and stamp. @between_ns has @nr times between the timestamps of two BPF
- * programs on the same event, and is sorted. Their median bounds the tracepoint-to-timestamp delay:
- * half of the median, ± half. With less than a tenth of @wanted times the delay is unknown and 0.
+ * programs on the same event, and is sorted. The delay from tracepoint to timestamp is between 0
+ * and the median of these times; half of the median is used. With less than a tenth of @wanted
+ * times the delay is unknown and 0.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
@@ -252,18 +276,27 @@ struct wake_clock_sample {
 	int64_t after_ns;
 };
 
-/* Times of both clocks at one moment, and the error bound of the system time. */
+/*
+ * A fix: the times of device clock and system clock at one moment, and the error bound of the
+ * system time.
+ */
 struct wake_clock_fix {
 	int64_t device_ns;
 	int64_t system_ns;
 	int64_t half_window_ns;
 };
 
-/* Finds the sample with the narrowest bracket. -EINVAL if time runs backward in all samples. */
+/*
+ * Finds the reading with the shortest time between its two system clock reads. -EINVAL if time runs
+ * backward in all readings.
+ */
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
-/* Minimum distance of two clocks: the measured distance minus both error bounds, or 0. */
+/*
+ * Minimum distance of two device clocks: the measured distance minus the error bounds of both
+ * fixes; 0 if the bounds are larger.
+ */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
 /*
@@ -278,8 +311,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time: interpolated between the fixes, and growing with the distance
- * outside.
+ * Error bound of a mapped time. Between the two fixes the error bound is interpolated. Outside, it
+ * grows with the distance from the fixes.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

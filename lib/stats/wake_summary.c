@@ -29,7 +29,7 @@ static struct wake_summary summary_of(uint64_t count)
 }
 
 /*
- * Percentile of sorted values, or NAN if the values are too few for a value above the percentile.
+ * Percentile of sorted values, or NAN if there are so few values that none is above the percentile.
  */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
@@ -85,9 +85,10 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * Minimum and maximum of a window. The BPF programs keep the extremes since the start. An extreme
- * is exact if it changed in the window or is in the outermost nonempty bucket. Otherwise the bound
- * of the outermost bucket is used.
+ * Minimum and maximum of a window. The BPF programs keep only the minimum and the maximum since the
+ * start of the measurement. The minimum or maximum of a window is exact if it changed in the window
+ * or is in the outermost nonempty bucket. Otherwise the bound of the outermost nonempty bucket is
+ * used.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -104,7 +105,10 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/* Standard deviation of a histogram. Both sums are in WAKE_SQ_UNIT, so the rounding cancels. */
+/*
+ * Standard deviation of a histogram. The sum of squares and the squared sum are both in
+ * WAKE_SQ_UNIT, so their rounding errors cancel.
+ */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -175,7 +179,8 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if all idle states that a latency limit of the claim of state @chosen admits fit the budget.
+ * True if the claimed latency of state @chosen, used as latency limit, admits only idle states that
+ * fit the budget.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
@@ -248,8 +253,8 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
 	/*
-	 * The timestamp of the sender precedes the IPI, so the rest of its BPF program adds to the
-	 * latency.
+	 * The sender takes its timestamp before it sends the IPI, so the rest of the sender's BPF
+	 * program adds to the latency.
 	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;

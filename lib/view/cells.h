@@ -19,8 +19,8 @@ enum style {
 	STYLE_CYAN,
 	STYLE_BRIGHT_RED,
 	STYLE_BRIGHT_MAGENTA,
-	STYLE_REVERSE, /* selection of the live screen */
-	STYLE_ALARM,   /* losses and errors on the live screen */
+	STYLE_REVERSE, /* style of the selected row or tab on the live screen */
+	STYLE_ALARM,   /* style of losses and errors on the live screen */
 	STYLE_NR,
 };
 
@@ -30,7 +30,7 @@ enum style {
  */
 struct bar_style {
 	const char *shape;
-	const char *ascii; /* for terminals without UTF-8 */
+	const char *ascii; /* character for terminals without UTF-8 */
 	enum style style;
 };
 
@@ -43,7 +43,7 @@ struct bar_style bar_style_of(const struct table *table, size_t col, char letter
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
-#define CELLS_GAP 2 /* blanks between two columns */
+#define CELLS_GAP 2 /* number of blanks between two columns */
 
 /* Maximum width of a name on a terminal of @width columns. @width is 0 for a pipe or file. */
 size_t cells_name_max(size_t width);
@@ -66,7 +66,7 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*
  * Copies @table, with the row of @sum as first row if @table has more than one row. The copy shares
- * the strings of both tables, so free only @ret_table->cells. Returns 0 or -ENOMEM.
+ * the strings of @table and @sum, so free only @ret_table->cells. Returns 0 or -ENOMEM.
  */
 int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
 

@@ -2,15 +2,15 @@
 /*
  * Reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's tables.
  *
- * Columns, in this order:
- *   time_unix_ns, window_ns, source	of the report
- *   the fields of the report
- *   table				the table of the row, if the report has several tables
- *   the columns of all tables		a key that several tables share is one column; a key that
- *					an earlier column has gets the table's name as prefix
- *   quality.*				of the report, so that losses stay next to the figures
+ * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
+ * report has several tables, the next column "table" names the table of the row. The columns of all
+ * tables follow. A key that several tables share is one column. If an earlier column already has
+ * the key, the name of the table is the prefix of the column name. The last columns are the quality
+ * values of the report ("quality.*"), so that losses are next to the figures.
+ *
  * A report without tables is one line. The header is the first line, and is written again when the
  * columns change.
+ *
  * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet would
  * run as a formula also becomes \\xNN. A null value is an empty field. A nested table is written as
  * "le=count;le=count".
@@ -153,8 +153,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own columns. Sentences are omitted from CSV. A sum is written as a row of
- * the previous table.
+ * True if the table has its own columns. Sentences are omitted from CSV. A table that is the sum of
+ * the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {
@@ -270,7 +270,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* Skip the sum of a table with one row, because both rows are equal. */
+		/* Skip the sum of a table with one row, because the sum equals this row. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

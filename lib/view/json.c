@@ -39,7 +39,7 @@ static void put_part(FILE *out, const char *str, size_t len)
 		const char *at = str;
 		size_t bytes;
 
-		/* Fast path for plain ASCII, such as keys and paths. */
+		/* Fast path for plain ASCII text, such as keys and paths. */
 		while (str < end && *str >= 0x20 && *str < 0x7f && *str != '"' && *str != '\\')
 			str++;
 		fwrite_unlocked(at, 1, (size_t)(str - at), out);
@@ -140,8 +140,8 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 
 /*
  * Length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 to write the key
- * "a.b". An object requires that all columns "a.*" are adjacent and that no other key is "a".
- * Reports of other programs may break these rules, and JSON readers drop duplicate keys.
+ * "a.b". The nested form requires that all columns "a.*" are adjacent and that no other key is "a".
+ * Reports that other programs wrote may violate these rules, and JSON readers drop duplicate keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -162,8 +162,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top: the report if @table has its top-level keys, else NULL.
- * @comma: earlier keys are in the same object.
+ * Writes the keys and values of a row. @top: the report, if @table has the top-level keys of the
+ * report, else NULL. @comma: earlier keys are in the same object.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)

@@ -18,14 +18,14 @@ enum prom_format {
 const char *prom_content_type(enum prom_format format);
 /*
  * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
- * NULL or has no known format. Of equal weights, the last format of enum prom_format wins.
- * @protobuf: protobuf is allowed.
+ * NULL or has no known format. If several formats have the largest weight, the last of them in enum
+ * prom_format is chosen. @protobuf: the protobuf format may be chosen.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
 /*
- * Receives each full block of output. A nonzero result stops the output and is returned by
- * prom_end().
+ * Callback that receives each full block of output. A nonzero result stops the output and is
+ * returned by prom_end().
  */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 

@@ -72,8 +72,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 
 /*
  * Converts nanoseconds to the double that a parser of the text format gets. Above 2^53 ns (104
- * days) a double cannot hold the nanoseconds exactly. Adding the fraction to whole seconds rounds
- * only once.
+ * days) a double cannot hold the nanoseconds exactly. Adding the fraction of a second to the whole
+ * seconds rounds only once.
  */
 static double seconds(uint64_t ns)
 {
@@ -102,7 +102,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* The word after the last boundary is the total count. */
+	/* The words are cumulative counts: one for each boundary, then the total count. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 

@@ -33,7 +33,10 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/* A metric in ns or in cycles has no fixed unit; the report has the key "unit". */
+	/*
+	 * A metric that is in ns or in cycles has no unit in the schema, because the report has the
+	 * unit in its key "unit".
+	 */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -74,7 +77,7 @@ static json_t *describe(const struct column_spec *col)
 	return json;
 }
 
-/* Adds a column to the schema of its row, unless the schema has the key. */
+/* Adds the key of a column to the schema of a table row, unless the schema already has the key. */
 static void add_column(json_t *object, const struct column_spec *col, bool required)
 {
 	const char *key = col->key ? col->key : metric_get(col->metric)->key;
@@ -124,8 +127,8 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 }
 
 /*
- * Schema of the keys that every report has. The three %s are the command, its name in the title,
- * and the command.
+ * Schema of the keys that every report has. The three %s of the format are the command, the name of
+ * the command in the title, and again the command.
  */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"

@@ -66,7 +66,7 @@ static inline const char *labels_next(const char *str)
 	return str;
 }
 
-/* Value of a sample. Metrics in UNIT_RATIO use f64, all others u64. */
+/* Value of a sample. Metrics in UNIT_RATIO use the member f64, all other metrics use u64. */
 union word {
 	uint64_t u64;
 	double f64;
@@ -76,8 +76,8 @@ union word {
 struct series_row {
 	struct labels *labels; /* labels that identify the row, or NULL */
 	/*
-	 * Labels that may change, such as names of pods, or NULL. They are written after the
-	 * identifying labels.
+	 * Labels that may change, such as names of pods, or NULL. These labels are written after
+	 * the identifying labels.
 	 */
 	struct labels *names;
 	struct series_row *next; /* next row in the same hash bucket */
@@ -95,8 +95,8 @@ struct series_table {
 	struct series_row **rows;
 	struct series_row **buckets; /* hash buckets, by series_row.key */
 	size_t nr, room;
-	struct labels *retired; /* replaced labels that a copy of the table may still use */
-	char *block; /* memory of the rows of a copy */
+	struct labels *retired; /* list of replaced labels that a copy of the table may still use */
+	char *block; /* memory block with the rows, if the table is a copy */
 };
 
 /*
@@ -116,14 +116,14 @@ struct series_native {
 };
 
 /*
- * A metric family over the rows of a table. A histogram needs several words per row: the cumulative
+ * A metric family over the rows of a table. A histogram takes several words per row: the cumulative
  * count of each boundary, the total count, the sum in ns, and the words of a native histogram.
  */
 struct series {
 	const struct family *family;
 	unsigned int table; /* index of the table */
-	unsigned int at;    /* first word of the sample */
-	unsigned int words; /* number of words of all its samples in a row */
+	unsigned int at;    /* index of the family's first word in a row */
+	unsigned int words; /* number of words that all samples of the family take in a row */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
 	 * Values of the label part_name. Each part is a sample of one word. NULL if the family has
@@ -155,15 +155,15 @@ struct series_row *series_add(struct series_table *table, uint64_t key, const st
  */
 bool series_set_names(struct series_table *table, struct series_row *row,
 		      const struct label *pairs, size_t nr);
-/* Frees a row. The last row of the table moves to its index. */
+/* Frees a row. The last row of the table moves to the index of the removed row. */
 void series_remove(struct series_table *table, struct series_row *row);
 /* Frees replaced labels. No copy of the table may be in use. */
 void series_reclaim(struct series_table *table);
 void series_free(struct series_table *table);
 
 /*
- * Copies all rows. The copies share the labels with the originals, and the memory of @copy is
- * reused. series_find() does not work on a copy.
+ * Copies all rows. The copied rows share the labels with the original rows. Memory that @copy
+ * already has is reused. series_find() does not work on a copy.
  */
 int series_copy(struct series_table *copy, const struct series_table *table);
 void series_copy_free(struct series_table *copy);
@@ -174,7 +174,8 @@ static inline unsigned int series_parts(const struct series *series)
 }
 
 /*
- * Sample of one part, or of part 0 in a family without parts. The sample is exported from now on.
+ * Sample of one part, or of part 0 in a family without parts. From this call on, the sample is
+ * exported.
  */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)

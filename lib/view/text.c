@@ -12,8 +12,9 @@
 #include "report/findings.h"
 #include "view/utf8.h"
 
-#define HEADING_EVERY 20 /* reports between two headings of a scrolling table */
-#define FINDINGS_SHOWN 5 /* limit that keeps the tables on a screen of 24 lines */
+#define HEADING_EVERY 20 /* number of reports between two headings of a scrolling table */
+/* maximum number of findings, so that the tables fit on a screen of 24 lines */
+#define FINDINGS_SHOWN 5
 #define COMPACT_ROWS  5 /* maximum rows of a scrolling table: four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,

@@ -7,12 +7,12 @@
 #include "view/cells.h"
 #include "view/view.h"
 
-/* Prints @text, in the style if the view uses colours. */
+/* Prints @text, with the escape sequences of @style if the view uses colours. */
 void text_put(const struct view *view, enum style style, const char *text);
 /* Prints @text and a newline, wrapped at blanks. Continuation lines are indented by @indent. */
 void text_wrap(const struct view *view, const char *text, size_t indent);
 uint64_t text_hash(uint64_t hash, const char *text);
-/* True if the column counts losses. */
+/* True if the column is a loss counter. */
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
@@ -52,14 +52,16 @@ struct grid {
 	/* number of leading columns that identify the row; repeated in every block */
 	size_t nr_keys;
 	size_t nr_blocks;
-	size_t sentence, fix; /* columns with sentences, or GRID_NONE */
-	size_t parts;	      /* column that lists the largest parts of a sum, or GRID_NONE */
+	/* indexes of the columns with a sentence and with its fix, or GRID_NONE */
+	size_t sentence, fix;
+	/* index of the column that lists the largest parts of a sum, or GRID_NONE */
+	size_t parts;
 };
 
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Hash of the columns. The heading is printed again when the hash changes. */
+/* Hash of the columns of the table. The heading is printed again when the hash changes. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
  * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.

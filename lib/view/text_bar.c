@@ -32,8 +32,8 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 		if (value->kind != VALUE_F64 || !(value->f64 > 0))
 			continue;
 		/*
-		 * Rounding the running sum instead of each part keeps the total length of the bar
-		 * exact.
+		 * The sum of all parts so far is rounded instead of each part, so that the total
+		 * length of the bar is exact.
 		 */
 		sum += value->f64;
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
@@ -84,7 +84,7 @@ bool text_is_hist(const struct table *table)
 	       table_find(table, "count") == 1;
 }
 
-/* Count of one histogram bucket. The cells have cumulative counts. */
+/* Count of one histogram bucket. The cells of the histogram have cumulative counts. */
 static double hist_bucket(const struct table *table, size_t row)
 {
 	const struct value *below = row ? table_cell(table, row - 1, 1) : NULL;

@@ -136,8 +136,8 @@ static void grid_items(struct grid *grid, const struct view *view)
 }
 
 /*
- * Assigns columns to blocks that fit the width of the terminal. The bar gets the remaining width of
- * its block.
+ * Assigns columns to blocks that fit the width of the terminal. The bar gets the width that the
+ * other columns of its block leave.
  */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
@@ -247,8 +247,8 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 }
 
 /*
- * Prints a cell. @blanks is the number of pending blanks after earlier cells. Blanks are printed
- * only before text, so that no line ends in blanks.
+ * Prints a cell. @blanks is the number of blanks after earlier cells that are not printed yet.
+ * Blanks are printed only before text, so that no line ends in blanks.
  */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)

@@ -92,7 +92,10 @@ struct writer {
 	const struct timeline *timeline;
 	bool comma;
 	uint32_t cpu;
-	/* Open slices on this CPU, outermost first, by the kind of their first event. */
+	/*
+	 * Slices on this CPU that have not ended, outermost first; each is stored as the kind of
+	 * its first event.
+	 */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
 };
@@ -125,7 +128,7 @@ static void end_one(struct writer *w, uint64_t ns)
 
 /*
  * Ends the innermost open slice of that kind and all slices inside it. A slice that started before
- * the trace is not open.
+ * the trace is not in the list of open slices.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {

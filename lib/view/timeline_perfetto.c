@@ -42,7 +42,7 @@ enum {
 enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
 enum { WAKE_COMM = 1, WAKE_PID, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
 enum { IRQ_NUMBER = 1, IRQ_NAME };
-enum { POWER_STATE = 1, POWER_CPU }; /* fields of cpu_idle and cpu_frequency */
+enum { POWER_STATE = 1, POWER_CPU }; /* field numbers of the events cpu_idle and cpu_frequency */
 enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 enum { TREE_PROCESS = 1, TREE_THREAD };
 enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
@@ -50,11 +50,14 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/* Priority of every task in the file. Perfetto requires a priority, and the recording has none. */
+/*
+ * Priority that the file states for every task. Perfetto requires a priority, and the recording has
+ * none.
+ */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
-/* Size in bytes at which a packet is written. */
+/* Number of buffered bytes from which the packet is written to the file. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
 /* Flags in track numbers. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
@@ -66,7 +69,8 @@ struct writer {
 	FILE *out;
 	const struct timeline *timeline;
 	struct proto_msg m;
-	uint32_t cpu, current; /* CPU of the open bundle, and pid of its current task */
+	/* CPU of the event bundle that is being written, and pid of the current task on this CPU */
+	uint32_t cpu, current;
 	bool open;
 	/* nesting depth of interrupts; only the outermost interrupt is written */
 	int depth;

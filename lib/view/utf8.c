@@ -8,7 +8,8 @@
 #include "base/array.h"
 #include "base/utf8.h"
 
-#define LAST_ENOUGH 40 /* enough columns for a container type and 24 digits of its id */
+/* number of columns for a container type and 24 digits of the container's id */
+#define LAST_ENOUGH 40
 
 struct range {
 	uint32_t first, last;
@@ -185,8 +186,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Columns for the last part of a shortened path: the columns that the folders leave, but at least
- * the smaller of LAST_ENOUGH and two thirds of @max.
+ * Number of columns for the last component of a shortened path: the columns that the directories
+ * leave. It is at least the smaller of LAST_ENOUGH and two thirds of @max.
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

@@ -13,8 +13,8 @@
 #include "report/timeline.h"
 
 /*
- * Flushes the stream. Returns @rc if nonzero, else 0 or the stream's -errno. No code of the program
- * sets LC_NUMERIC, so numbers always have a decimal point.
+ * Flushes the stream. Returns @rc if @rc is nonzero, else 0 or the -errno of the stream. No code of
+ * the program sets LC_NUMERIC, so numbers always have a decimal point.
  */
 int stream_end(FILE *out, int rc);
 
@@ -41,23 +41,23 @@ struct view {
 	enum view_format format;
 	FILE *out;
 	bool color;
-	bool bars;	       /* text: the terminal can show stacked bars */
-	bool all;	       /* text: show all tables, also those with text_hidden */
+	bool bars;	       /* text format: the terminal can show stacked bars */
+	bool all;	       /* text format: show all tables, also those with text_hidden */
 	bool wide;	       /* text: show every part of a sum in its own column */
 	int width;	       /* text: columns of the terminal, or 0 without a terminal */
 	/* maximum rows of each ranked list, or 0 in commands without --top */
 	uint32_t top;
-	unsigned long written; /* number of written reports */
+	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
 	/*
-	 * State of the last printed report, private to the views. It avoids repeated headings and
-	 * notes.
+	 * State of the last printed report, private to the views. The views use it to avoid
+	 * repeated headings and notes.
 	 */
 	struct {
 		/* hashes of the last columns, bar legend and notes */
 		uint64_t columns, legend, notes;
 		uint64_t window_ns, second;
-		unsigned int age; /* reports since the last heading */
+		unsigned int age; /* number of reports since the last heading */
 		unsigned short widths[VIEW_MAX_WIDTHS]; /* column widths below the last heading */
 	} seen;
 };
@@ -83,17 +83,20 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats a number or boolean for people. All other values are "-". */
+/* Formats a number or boolean for people. Values of other types are formatted as "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV write a real number as an integer: nanoseconds and counts of a million or
- * more, where nine significant digits could drop whole units.
+ * True if JSON and CSV write a real number as an integer. This applies to nanoseconds and counts of
+ * a million or more, because nine significant digits could lose whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
 /* Writers of timelines. Each writer returns 0, -ENOMEM or the -errno of the stream. */
-/* JSON Lines with one object per event, sorted by CPU, then one object per hold. */
+/*
+ * JSON Lines with one object per event, sorted by CPU, then one object for each part of a wait that
+ * was throttled or avoidable.
+ */
 int timeline_lines(FILE *out, const struct timeline *timeline);
 /* JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);

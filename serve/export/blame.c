@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Series of blame: one row per pair of victim and culprit. */
+/*
+ * Metrics about the culprits of waits: one row per pair of waiting cgroup (victim) and running
+ * cgroup (culprit).
+ */
 #include "serve/export/cgroups.h"
 
 #include <stdio.h>
@@ -79,7 +82,10 @@ void blame_move(struct store *store, const struct cgroup_series *cgroup,
 {
 	struct series_table *table = &store->tables[F_RUNQ_BLAME];
 
-	/* series_remove() moves the last row into the gap, so the loop runs from the end. */
+	/*
+	 * The loop runs from the end, because series_remove() moves the last row to the index of
+	 * the removed row.
+	 */
 	for (size_t i = table->nr; i-- > 0;) {
 		struct blame_series *pair = i < table->nr ? blame_of(table->rows[i]) : NULL, *to;
 

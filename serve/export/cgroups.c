@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decides which cgroups have series of their own if there are more cgroups than --cgroup-limit. */
+/*
+ * Decides which cgroups have metrics (series) of their own if there are more cgroups than
+ * --cgroup-limit.
+ */
 #include "serve/export/cgroups.h"
 
 #include <math.h>
@@ -29,8 +32,8 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 }
 
 /*
- * A free entry, or the least active entry if its activity is below @wait_ns. NULL if there is
- * neither.
+ * A free entry, or the least active entry if its activity is below @wait_ns. NULL if no entry is
+ * free and all are more active.
  */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
@@ -68,13 +71,15 @@ void topk_remove(struct topk *topk, uint64_t key)
 
 /*
  * The series of a removed cgroup stay for five minutes, so that every scraper reads the last
- * values. The series of a cgroup without a wait for an hour are dropped and restart at 0.
+ * values. The series of a cgroup whose tasks did not wait for an hour are dropped. If the cgroup
+ * waits again, its counters restart at 0.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
- * Minimum lifetime of series. Each eviction adds the evicted counters to (other), which is a jump
- * there. The lifetime covers two scrapes at Prometheus' default interval of one minute.
+ * Minimum lifetime of series. Each eviction adds the counters of the evicted cgroup to the row
+ * (other), whose counters jump. The lifetime covers two scrapes at Prometheus' default interval of
+ * one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -118,8 +123,8 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
 		return cgroup_of(table->rows[*hint]);
 	/*
-	 * Different paths can have the same escaped label. They share one row, because labels must
-	 * be unique.
+	 * Different paths can have the same escaped label. Cgroups with the same escaped path share
+	 * one row, because the labels of each row must be unique.
 	 */
 	shown = utf8_printable(path, 0);
 	row = shown ? series_find(table, key_of(shown), shown) : NULL;
@@ -179,7 +184,10 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		cgroup->names_seq++;
 }
 
-/* Adds all counters to @other, except pressure: wall times of several cgroups overlap. */
+/*
+ * Adds all counters of a cgroup to @other, except pressure, because the wall times of several
+ * cgroups overlap.
+ */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
 	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS,
@@ -243,9 +251,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 }
 
 /*
- * Evicts a removed cgroup, or the cgroup without a wait for the longest time, if that is KEEP_NS or
- * more. @for_pod also evicts an active cgroup outside pods; such a cgroup never evicts a pod. False
- * if no cgroup qualifies.
+ * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
+ * at least KEEP_NS. With @for_pod, also evicts an active cgroup outside pods. A cgroup outside pods
+ * never evicts a pod. Returns false if no cgroup can be evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -272,8 +280,8 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 }
 
 /*
- * The least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod. NULL if
- * there is none.
+ * The least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod. Returns NULL
+ * if there is no such cgroup.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -299,8 +307,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 }
 
 /*
- * Evicts a cgroup in favour of a cgroup with the activity @active. The factor of two keeps similar
- * cgroups from evicting each other in turn.
+ * Evicts a cgroup to make room for another cgroup that has the activity @active. The factor of two
+ * prevents cgroups of similar activity from evicting each other again and again.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {
@@ -335,7 +343,10 @@ static struct cgroup_series *assign_series(struct store *store,
 			return NULL;
 		key = key_of(who->path);
 		active = topk_add(&store->topk, key, active, now_ns);
-		/* SIGHUP may have lowered the limit by more than one. */
+		/*
+		 * Several cgroups may have to be evicted, because SIGHUP may have lowered the
+		 * limit.
+		 */
 		while (store->nr_cgroups >= limit)
 			if (!make_room(store, who->pod_uid, active, now_ns))
 				return NULL;
@@ -360,7 +371,10 @@ struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group
 		cgroup = assign_series(store, group, now_ns);
 	if (!cgroup)
 		return NULL;
-	/* A second call for the same window does not add the wait time again. */
+	/*
+	 * If this function is called again for the same window, it does not add the wait time
+	 * again.
+	 */
 	if (cgroup->active.seen_ns != now_ns)
 		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
 	cgroup->active.seen_ns = now_ns;

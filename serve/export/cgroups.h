@@ -16,26 +16,26 @@
 struct cgroup_series {
 	bool has_series;	     /* counts towards --cgroup-limit */
 	bool ended;	     /* the cgroup was removed before the end of the last window */
-	bool pod;	     /* a pod, or in a pod */
+	bool pod;	     /* the cgroup is a pod, or is inside a pod */
 	uint32_t id;	     /* unique, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
-	uint64_t since_ns;   /* start of its series, CLOCK_MONOTONIC */
+	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */
 	struct active active; /* seen_ns is the end of the last window with a wait */
 	struct series_row row;
 };
 
-/* The path as the label contains it, escaped. */
+/* The escaped path of the cgroup, which is the value of its label. */
 static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 {
 	return labels_next(labels_first(cgroup->row.labels));
 }
 
 /*
- * Finds or adds the row of @path, which does not count towards the limit. @key selects the hint for
- * the lookup. NULL without memory.
+ * Finds or adds the row of @path, which does not count towards the limit. @key selects the entry of
+ * store.hints, which speeds up the lookup. NULL without memory.
  */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
-/* NULL if the group has no series of its own. */
+/* Finds the row of a cgroup. NULL if the cgroup has no series of its own. */
 struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group);
 /*
  * The row (other) with the counters of all cgroups without series of their own. NULL without
@@ -43,14 +43,14 @@ struct cgroup_series *cgroups_find(struct store *store, const struct runq_group 
  */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
- * Gives a group its own series and updates its activity. At the limit, it evicts a removed cgroup
- * first, then the cgroup without a wait for the longest time. A pod evicts any cgroup outside pods.
- * Otherwise it evicts the least active cgroup, if it is more than twice as active. NULL if no
- * cgroup can be evicted.
+ * Gives a group its own series and updates its activity. If --cgroup-limit is reached, another
+ * cgroup is evicted: first a removed cgroup, then the cgroup that has not waited for the longest
+ * time. A pod may evict any cgroup that is not in a pod. Otherwise the least active cgroup is
+ * evicted, if the new cgroup is more than twice as active. NULL if no cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);
-/* Removes the series of cgroups that were removed, or have not waited for an hour. */
+/* Removes the series of cgroups that were removed or whose tasks have not waited for an hour. */
 void cgroups_expire(struct store *store, uint64_t now_ns);
 
 /* Sets the labels of pod, container and VM that --labels selects. */
@@ -60,27 +60,28 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 /* Time that tasks of the victim waited while tasks of the culprit ran. */
 struct blame_series {
 	struct cgroup_series *victim, *culprit;
-	uint32_t names_seq; /* sum of the names_seq of both when the labels were set */
+	/* names_seq of victim plus names_seq of culprit when the labels were set */
+	uint32_t names_seq;
 	struct series_row row;
 };
 
-/* NULL if there is no such pair. */
+/* Finds a pair of victim and culprit. NULL if there is no such pair. */
 struct blame_series *blame_find(struct store *store, const struct cgroup_series *victim,
 				const struct cgroup_series *culprit);
-/* Finds or adds a pair. NULL without memory. */
+/* Finds or adds a pair of victim and culprit. NULL without memory. */
 struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
 			       struct cgroup_series *culprit);
-/* Replaces a cgroup by @other in all pairs. NULL removes its pairs. */
+/* Replaces a cgroup by @other in all pairs. If @other is NULL, removes the pairs of the cgroup. */
 void blame_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 
 uint64_t active_now(const struct active *active, uint64_t now_ns);
 /*
- * Adds the wait time of a cgroup and returns its activity. With all entries in use, the cgroup
- * replaces the least active entry whose activity is below @wait_ns.
+ * Adds the wait time of a cgroup and returns its activity. If all entries are in use, the cgroup
+ * replaces the least active entry, if the activity of that entry is below @wait_ns.
  */
 uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns);
-/* Removes the cgroup @key, which has series of its own now. */
+/* Removes the cgroup @key from the list, because it now has series of its own. */
 void topk_remove(struct topk *topk, uint64_t key);
 
 #endif

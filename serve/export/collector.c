@@ -59,7 +59,10 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 		c->ops = entries[i];
 		if (!(config->collect >> i & 1))
 			continue;
-		/* load is the first collector, so its meter is open before the others. */
+		/*
+		 * The collector load is the first, so its meter is open before the other collectors
+		 * are opened.
+		 */
 		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {
 			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,

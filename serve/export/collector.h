@@ -16,8 +16,8 @@ struct collector_ops {
 	const char *name; /* name in --collect and in /api/v1/NAME */
 	bool optional;	  /* the exporter starts without this collector if it cannot be opened */
 	/*
-	 * Opens the meter with all privileges. Reading the meter must work without them. @load is
-	 * the meter of load, whose BPF programs can be shared, or NULL.
+	 * Opens the meter with all privileges. Reading the meter must work without privileges.
+	 * @load is the meter of load, whose BPF programs can be shared, or NULL.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
@@ -28,30 +28,36 @@ struct collector_ops {
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
-	struct err refused;  /* reason why an optional collector is not measured; code 0: it is */
+	/* reason why an optional collector is not measured; code 0 if it is measured */
+	struct err refused;
 	uint64_t window_seq; /* number of windows read */
-	bool readable;	     /* the last read filled the window */
-	bool failing;	     /* the last read failed; logged once */
+	bool readable;	     /* the last read of the meter filled the window */
+	bool failing;	     /* the last read of the meter failed; the failure is logged once */
 
 	/* The members below belong to the event loop's thread. */
 	struct report *report; /* NULL until requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of @report */
-	/* Remaining rounds without a report for the history: the last one was too large. */
+	/*
+	 * Remaining number of rounds in which no report is built for the history, because the last
+	 * report was too large.
+	 */
 	unsigned int history_skip;
 };
 
 struct collectors {
 	struct collector list[CONFIG_NR_COLLECTORS];
 	/*
-	 * The sampler's thread holds the lock while it reads all meters, the event loop's thread
-	 * while it builds a report. So all windows that a report uses are of one round.
+	 * The sampler's thread holds the lock while it reads all meters. The event loop's thread
+	 * holds the lock while it builds a report. Therefore all windows in a report are of the
+	 * same round.
 	 */
 	pthread_mutex_t lock;
-	struct overview_window windows; /* last window of each collector, without tasks */
+	/* last window of each collector, without figures per task */
+	struct overview_window windows;
 };
 
-/* Each collector is defined in the file of its name. */
+/* Each collector is defined in the file with the name of the collector. */
 #define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
 COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
@@ -60,8 +66,9 @@ COLLECTORS(COLLECTOR_DECLARE)
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors of @config. An optional collector that fails beside others is
- * logged, with the reason in @refused. On any other failure all collectors are closed.
+ * Opens and starts the collectors of @config. If an optional collector cannot be opened but others
+ * are requested too, this is logged and the reason is stored in @refused. On any other failure all
+ * collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
 /* Sets subtick_collector_up to 0 for refused collectors. */
@@ -74,17 +81,17 @@ void collectors_close(struct collectors *collectors);
  */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * Report of the last window, built at the first call after a window. Valid until the next call or
- * collector_forget_report(). Only for the event loop's thread. NULL before the first window, or
- * without memory.
+ * Report of the last window, built at the first call after a window. The report is valid until the
+ * next call of this function or of collector_forget_report(). Only the event loop's thread may call
+ * this function. NULL before the first window, or without memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 /* Frees the report and its JSON. */
 void collector_forget_report(struct collector *collector);
 
 /*
- * Maximum number of noise sources with series of their own, per CPU on average. Further sources are
- * in (other).
+ * Maximum number of noise sources with series of their own, per CPU on average. All other noise
+ * sources are summed in the row (other).
  */
 #define NOISE_SERIES_PER_CPU 48
 

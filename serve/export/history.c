@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps compressed windows side by side in one buffer, oldest first. */
+/* Keeps compressed windows without gaps in one buffer, oldest first. */
 #include "serve/export/history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance for windows that end slightly early. */
+/* Tolerance in ns for windows that end slightly early. */
 #define SLACK_NS 100000000ULL
 
 static void drop_oldest(struct history *h, size_t nr)
@@ -54,7 +54,10 @@ bool history_due(struct history *h, uint64_t now_ns)
 	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < every_ns)
 		return false;
 	h->last_ns = now_ns;
-	/* Windows became smaller, such as after cgroups were removed. */
+	/*
+	 * The buffer is mostly empty, because windows became smaller, for example after cgroups
+	 * were removed.
+	 */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)
 		h->every_ns /= 2;

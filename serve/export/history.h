@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows of the last ten minutes in bounded memory, compressed. The page loads them when it is
- * opened.
+ * Windows of the last ten minutes in bounded memory, compressed. The live page loads these windows
+ * when it is opened.
  */
 #ifndef SUBTICK_SERVE_HISTORY_H
 #define SUBTICK_SERVE_HISTORY_H
@@ -13,15 +13,20 @@
 #include "serve/http/body.h"
 
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
-#define HISTORY_EVERY_NS (2ULL * 1000000000) /* minimum time between rounds */
-/* Time between rounds while no page is open: report, JSON and gzip cost more than all counters. */
+/* minimum time between two rounds of windows in the history */
+#define HISTORY_EVERY_NS (2ULL * 1000000000)
+/*
+ * Time between two rounds while no page is open. This time is longer, because report, JSON and gzip
+ * cost more CPU time than all counters.
+ */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-#define HISTORY_LARGEST	 (HISTORY_BYTES / 16) /* larger windows are not kept */
+/* maximum compressed size of a window; larger windows are not kept */
+#define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048		      /* maximum number of windows */
 /*
- * A report with more cells is not kept, and no report of that collector is built for HISTORY_SKIP
- * rounds.
+ * A report with more cells is not kept, and the history builds no report of its collector in the
+ * next HISTORY_SKIP rounds.
  */
 #define HISTORY_CELLS 20000
 #define HISTORY_SKIP  30
@@ -29,7 +34,7 @@
 /* One window of one collector. All windows of a round have the same mono_ns. */
 struct history_entry {
 	uint64_t mono_ns; /* CLOCK_MONOTONIC of history_add() */
-	uint64_t unix_ns; /* end of the window, as in its JSON */
+	uint64_t unix_ns; /* Unix time in ns of the end of the window, as in its JSON */
 	unsigned int collector;
 	uint32_t at, len; /* gzip of the window's JSON in history.data */
 };
@@ -37,11 +42,11 @@ struct history_entry {
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	char *data;	/* HISTORY_BYTES; NULL before the first window */
-	uint32_t bytes; /* used bytes of @data, without gaps */
-	uint64_t every_ns; /* current time between rounds; 0 before the first round */
+	char *data;	/* buffer of HISTORY_BYTES bytes; NULL before the first window */
+	uint32_t bytes; /* number of used bytes of @data, which has no gaps */
+	uint64_t every_ns; /* current time between two rounds; 0 before the first round */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
-	uint64_t watched_ns; /* last time with an open page, CLOCK_MONOTONIC */
+	uint64_t watched_ns; /* CLOCK_MONOTONIC when a page was last open */
 };
 
 /* True if the windows of this round are to be added with history_add(). */

@@ -20,8 +20,9 @@ static int load_collector_open(const struct config *config, struct meter *load,
 	};
 
 	/*
-	 * Machines without SMT have no siblings to count, and the verifier may refuse programs that
-	 * also count for noise. Retry with less.
+	 * Opening may fail because a machine without SMT has no siblings to count, or because the
+	 * verifier refuses programs that also count for collector noise. Retry without these
+	 * counters.
 	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);
@@ -44,7 +45,7 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
 			store_sample(store, row, F_CPU, i)->u64 += c->part_ns[i];
-	/* This source measures busy time, but not its parts. */
+	/* This load source measures busy time without a split into contexts. */
 	if (!parts) {
 		store_sample(store, row, F_CPU, STORE_BUSY)->u64 += c->busy_ns;
 		store_sample(store, row, F_CPU, STORE_IDLE)->u64 += c->window_ns - c->busy_ns;
@@ -52,8 +53,8 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 }
 
 /*
- * Scales the busy ratio of /proc/stat to the window of this CPU, so that both counters can be
- * compared.
+ * Multiplies the busy ratio of /proc/stat by the window of this CPU, so that it can be compared
+ * with the measured busy time.
  */
 static void absorb_procstat(struct store *store, struct series_row *row,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
@@ -93,7 +94,9 @@ static void number(char buf[12], uint32_t id)
 		snprintf(buf, 12, "%u", id);
 }
 
-/* Core numbers of the kernel need not be unique. The list of CPUs identifies the core. */
+/*
+ * Core numbers of the kernel need not be unique. The list of its CPUs identifies a physical core.
+ */
 static void absorb_core(struct store *store, const struct load_core *core)
 {
 	bool alone = core->cpu[0] == core->cpu[1];
@@ -112,7 +115,7 @@ static void absorb_core(struct store *store, const struct load_core *core)
 			store_sample(store, row, F_CORE, busy)->u64 += core->busy_ns[busy];
 }
 
-/* Counters that the source lacks have no series. */
+/* A loss counter that the load source lacks is not exported. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
 #define LOSS(member, key)                \

@@ -22,7 +22,10 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/* Replaces the name of a kworker by the name of its pool, because workers come and go. */
+/*
+ * Replaces the name of a kworker thread by the name of its worker pool, because the kernel creates
+ * and ends workers all the time.
+ */
 static void pool_name(const char *name, char *buf)
 {
 	size_t len = strlen(name), end = strcspn(name, ":");
@@ -73,7 +76,7 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/* Starts a new period also for gauges without an event in this window. */
+/* Also starts a new period for gauges that had no event in this window. */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];
@@ -83,8 +86,8 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 }
 
 /*
- * Each exported boundary is one below a power of two, where a bucket of noise ends. So the counts
- * are exact.
+ * Each exported boundary is one below a power of two, where a bucket of noise ends. Therefore the
+ * exported counts are exact.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

@@ -15,25 +15,25 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Measured sizes; docs/methods/serve.md has the figures. */
+/* Measured memory sizes in bytes; docs/methods/serve.md has the measurements. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
-/* Native buckets of a cgroup, and their copy for scrapes. */
+/* Bytes for the native histogram buckets of a cgroup, and for their copy during scrapes. */
 #define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
-/* Eight pressure counters of a cgroup, and their copy for scrapes. */
+/* Bytes for the eight pressure counters of a cgroup, and for their copy during scrapes. */
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /*
- * Per CPU: three series per noise source with labels, their copy for scrapes, and the lists of a
- * window.
+ * Bytes per CPU for three series with labels per noise source, for their copy during scrapes, and
+ * for the lists of a window.
  */
 #define NOISE_BYTES (64ULL << 10)
 /*
- * Descriptors opened after the check: event loop, listeners, token, notifications, one file at a
- * time.
+ * Number of descriptors opened after the check: event loop, listeners, token, notifications, one
+ * file at a time.
  */
 #define MORE_FILES 32
-/* Upper bound of descriptors beside connections and counters of idle states. */
+/* Maximum number of descriptors, without those of connections and of idle state counters. */
 #define OWN_FILES 512
 /* Collector wake keeps the files usage and time of each idle state of each CPU open. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
@@ -71,7 +71,9 @@ static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
-	/* If unknown, allocations fail later instead. */
+	/*
+	 * If the available memory is unknown, the check passes, and an allocation may fail later.
+	 */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
 	return limit < available ? limit : available;
@@ -100,7 +102,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	struct err err = {0};
 	uint64_t limit;
 
-	/* The collectors have read the same list before, so this does not fail. */
+	/* This does not fail, because the collectors have read the list of possible CPUs before. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
@@ -158,7 +160,7 @@ int resources_check_files(const struct config *config, struct err *err)
 	struct rlimit limit;
 	int next = dup(STDERR_FILENO);
 
-	/* dup() returns the lowest free descriptor; all lower ones are in use. */
+	/* dup() returns the lowest free descriptor, so all lower descriptors are in use. */
 	used = (next < 0 ? OWN_FILES : (rlim_t)next) + MORE_FILES;
 	if (next >= 0)
 		close(next);

@@ -8,28 +8,32 @@
 
 #include "serve/config.h"
 
-/* Mebibytes for messages, rounded up. */
+/* Converts bytes to mebibytes for messages, rounded up. */
 #define RESOURCES_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
 
 struct resources {
-	uint64_t map_bytes;  /* BPF maps, allocated at the start */
-	uint64_t heap_bytes; /* heap of the process with --cgroup-limit cgroups */
+	uint64_t map_bytes;  /* bytes of the BPF maps, which are allocated at the start */
+	uint64_t heap_bytes; /* heap size of the process in bytes, with --cgroup-limit cgroups */
 };
 
-/* Computes the memory for @cpus possible CPUs, without responses being sent. */
+/*
+ * Computes the memory that the settings need with @cpus possible CPUs, without the memory of
+ * responses that are being sent.
+ */
 struct resources resources_compute(const struct config *config, unsigned int cpus);
 /*
- * Maximum number of cgroup slots for which all memory together is at most half of @bytes. At least
+ * Maximum number of cgroup slots with which the exporter needs at most half of @bytes. At least
  * --cgroup-limit.
  */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
-/* resources_most_cgroups() with the CPUs and the memory of this machine. */
+/* Calls resources_most_cgroups() with the number of CPUs and the memory of this machine. */
 uint64_t resources_most_cgroups_here(const struct config *config);
 /* True if the settings need at most half of @bytes. */
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes);
 /*
  * Fails if the settings need more memory than the machine or the limit of the exporter's cgroups
- * has. Disables noise (no_room) if all collectors together need more than half of it.
+ * has. Disables collector noise (config.no_room) if all collectors together need more than half of
+ * this memory.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /*
@@ -38,8 +42,8 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
  */
 void resources_raise_files(const struct config *config);
 /*
- * Fails if open descriptors and --max-connections exceed the limit. Call it after the collectors
- * are open.
+ * Fails if open descriptors and --max-connections exceed the limit. Call this function after the
+ * collectors are opened.
  */
 int resources_check_files(const struct config *config, struct err *err);
 

@@ -20,7 +20,10 @@ static struct cgroup_series *special(struct store *store, const struct runq_part
 	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
-/* Row with the counters of a victim or culprit: its own row, or (other). NULL without memory. */
+/*
+ * Row that counts for a victim or culprit: the row of the cgroup, or the row (other). NULL without
+ * memory.
+ */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
 	const struct runq_group *group = party->group;
@@ -38,7 +41,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 {
 	union word *words = series_sample(series, row, 0);
 
-	/* Both lists of boundaries come from the same settings. */
+	/* The boundaries of the window and of the series come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -54,7 +57,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/* The cgroup was removed without a wait, and has no series to mark as ended. */
+	/* The cgroup was removed and had no wait, so it has no series to mark as ended. */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
@@ -70,7 +73,10 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	if (!cgroup)
 		return;
 	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
-	/* Causes that the kernel does not report have no series, instead of zeros. */
+	/*
+	 * Wait causes that the kernel does not report have no series, instead of series with the
+	 * value 0.
+	 */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
 			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
@@ -100,7 +106,10 @@ static void absorb_blame(struct store *store, const struct runq_blame *blame)
 		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
 }
 
-/* Index of an idle state by name; adds new names. STORE_IDLE_STATES if the list is full. */
+/*
+ * Index of the idle state @name; a new name is added to the list. STORE_IDLE_STATES if the list is
+ * full.
+ */
 static unsigned int idle_state(struct store *store, const char *name)
 {
 	unsigned int i = 0;
@@ -125,7 +134,7 @@ static void absorb_idle(struct store *store, const struct runq_idle_state *s)
 	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
 }
 
-/* Wall times of several cgroups overlap, so (other) has no pressure. */
+/* The row (other) has no pressure, because the wall times of several cgroups overlap. */
 static void absorb_pressure(struct store *store, const struct runq_pressed *pressed)
 {
 	const struct runq_group *group = pressed->group;
@@ -145,8 +154,8 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 }
 
 /*
- * Updates the activity of all cgroups of this window before the first eviction, so that no active
- * cgroup is evicted as silent.
+ * Updates the activity of all cgroups in this window before the first eviction, so that no cgroup
+ * that waited in this window counts as inactive.
  */
 static void update_activity(struct store *store, const struct runq_window *w)
 {
@@ -168,7 +177,10 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	cgroups_expire(store, w->time_mono_ns);
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
-	/* Pods go first, because a pod would evict a cgroup outside pods in the same window. */
+	/*
+	 * Pods get their rows first. Otherwise a pod could evict a cgroup outside pods that got its
+	 * row in the same window.
+	 */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)
@@ -196,8 +208,9 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * All BPF maps are created here, because the exporter drops the privileges to create maps. Waits of
- * cgroups without a slot are in (other) and counted as the loss table_full.
+ * All BPF maps are created when the meter is opened, because the exporter then drops the privileges
+ * to create maps. Waits of cgroups without a slot are added to the row (other) and counted by the
+ * loss counter table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

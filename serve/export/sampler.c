@@ -14,8 +14,8 @@
 #include "serve/log.h"
 
 /*
- * Rounds between two calls of meminfo_trim(): initial value, and the maximum while it frees
- * nothing.
+ * Number of rounds between two calls of meminfo_trim(): the initial value, and the maximum, which
+ * is reached while meminfo_trim() frees nothing.
  */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
@@ -37,7 +37,7 @@ static void report_failure(struct collector *c, const struct err *err)
 	c->failing = true;
 }
 
-/* Calls meminfo_trim() rarely: with thousands of cgroups it takes a millisecond. */
+/* Calls meminfo_trim() rarely, because it takes a millisecond with thousands of cgroups. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)
@@ -140,8 +140,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP the next window begins now, instead of a burst of
-		 * short windows.
+		 * After a suspend or SIGSTOP the next window begins now, so that missed windows do
+		 * not follow as a burst of short windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

@@ -20,18 +20,22 @@ struct sampler {
 	atomic_bool stopping;
 	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	unsigned int rounds;	  /* rounds since the last call of meminfo_trim() */
-	unsigned int trim_rounds; /* rounds between two calls of meminfo_trim() */
+	unsigned int rounds;	  /* number of rounds since the last call of meminfo_trim() */
+	unsigned int trim_rounds; /* number of rounds between two calls of meminfo_trim() */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
-	atomic_uint_fast64_t round_ns;	/* end of the last round; 0 before the first */
-	atomic_uint_fast64_t window_ns; /* end of the last round with a window */
+	/* CLOCK_MONOTONIC at the end of the last round; 0 before the first round */
+	atomic_uint_fast64_t round_ns;
+	/* CLOCK_MONOTONIC at the end of the last round in which a window was read */
+	atomic_uint_fast64_t window_ns;
 };
 
 int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
-/* Ends the thread and waits for it. */
+/* Stops the sampler's thread and waits until it has ended. */
 void sampler_close(struct sampler *sampler);
-/* Wakes the thread after a change of the interval, which applies to the current window. */
+/*
+ * Wakes the thread after the interval was changed. The new interval applies to the current window.
+ */
 void sampler_wake(struct sampler *sampler);
 /* True if a round ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);

@@ -32,8 +32,8 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
 /*
- * Families with parts or in the table of another family. All other families have a table of their
- * own.
+ * Metric families that have parts, or whose samples are in the table of another family. All other
+ * families have a table of their own.
  */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
@@ -146,7 +146,10 @@ void store_init(struct store *store, const struct config *config)
 		struct series_table *table;
 
 		series->family = family_get(id);
-		/* Table 0 means "own table": no family shares the table of family 0. */
+		/*
+		 * A table index of 0 means that the family has a table of its own, because no
+		 * family shares the table of family 0.
+		 */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
 		series->at = table->width;
@@ -211,7 +214,7 @@ static void reclaim(struct store *store)
 void store_window_added(struct store *store)
 {
 	store->generation++;
-	/* An exporter that nobody scrapes must free labels, too. */
+	/* Labels must also be freed if nobody scrapes the exporter. */
 	reclaim(store);
 }
 

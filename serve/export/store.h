@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All counters of the exporter. The sampler's thread writes them, the event loop's thread copies
- * them.
+ * All counters of the exporter. The sampler's thread writes the counters, and the event loop's
+ * thread copies them.
  */
 #ifndef SUBTICK_SERVE_STORE_H
 #define SUBTICK_SERVE_STORE_H
@@ -17,12 +17,15 @@
 
 #define TOPK_SIZE 64
 
-/* Activity of a cgroup: its wait time at @seen_ns, halved every minute. */
+/*
+ * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is that
+ * at the time @seen_ns.
+ */
 struct active {
 	uint64_t ns, seen_ns;
 };
 
-/* The most active cgroups without series of their own. All zeros is empty. */
+/* The most active cgroups without series of their own. A zeroed struct is an empty list. */
 struct topk {
 	struct topk_entry {
 		uint64_t key; /* hash of the cgroup's path */
@@ -32,7 +35,8 @@ struct topk {
 	/*
 	 * Result of the last search for an evictable cgroup, for cgroups outside pods (0) and for
 	 * pods (1). In the window that ends at full_ns, only a cgroup with more than twice the
-	 * activity least_ns evicts another one. So each window searches once.
+	 * activity least_ns can evict another cgroup. Therefore the search runs at most once per
+	 * window.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -46,7 +50,7 @@ enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first is exported. */
+/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first word is exported. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
 	STORE_LONGEST_NOW,    /* maximum of the current period */
@@ -57,21 +61,25 @@ enum store_longest {
 
 struct store {
 	const struct config *config; /* protected by the lock */
-	pthread_mutex_t lock; /* held to add a window or to copy the tables, never to render */
+	/*
+	 * held while a window is added or the tables are copied, never while metrics are formatted
+	 */
+	pthread_mutex_t lock;
 	struct series series[FAMILY_NR];
 	/* Families whose rows have equal labels share a table. */
 	struct series_table tables[FAMILY_NR];
 	uint64_t wake_le_ns[WAKE_NR_LE];
-	uint64_t generation; /* number of windows added */
+	uint64_t generation; /* number of windows added to the store */
 	unsigned int readers;
-	union word dropped; /* receives samples of rows without memory */
+	union word dropped; /* receives the samples of rows that could not be allocated */
 
 	/* Number of cgroups with series of their own; see cgroups.h. */
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
 	struct topk topk;
-	uint32_t hints[16384]; /* index of a group's row by the low bits of its key; may be stale */
-	/* Values of part labels. Idle states are never removed. */
+	/* row index of a cgroup, indexed by the low bits of its key; may be out of date */
+	uint32_t hints[16384];
+	/* Values of part labels. Names of idle states are never removed from the list. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
 	char idle_names[STORE_IDLE_STATES][32];
 	unsigned int nr_idle_states;
@@ -82,9 +90,9 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * Exports run-queue histograms at these boundaries only. Does nothing if a boundary is not counted.
- * Hidden boundaries are still counted, so they are complete when shown again. For the event loop's
- * thread.
+ * Exports run-queue histograms only at the boundaries @le_ns. Does nothing if a boundary is not
+ * counted. Hidden boundaries are still counted, so they are complete when shown again. Only the
+ * event loop's thread may call this function.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
@@ -109,10 +117,10 @@ union word *store_single(struct store *store, enum family_id id, unsigned int pa
 /* Sets the end and the source of the collector's last window. */
 void store_window(struct store *store, const char *collector, const char *source,
 		  uint64_t time_unix_ns);
-/* Sets a loss counter. @total counts since the start. */
+/* Sets a loss counter. @total is the number of losses since the start. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/* Increments the generation after a window was added. */
+/* Increments the generation of the store after a window was added. */
 void store_window_added(struct store *store);
 
 /* Copies all tables under the lock. Call store_copy_done() when the copy is no longer used. */

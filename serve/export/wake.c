@@ -5,7 +5,10 @@
 #include "measure/wake/wake.h"
 #include "stats/hist.h"
 
-/* bare: no calibration load at the start, so the measurement's own overhead is not subtracted. */
+/*
+ * With the option bare, no calibration runs at the start, so the overhead of the measurement is not
+ * subtracted.
+ */
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {

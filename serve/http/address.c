@@ -116,11 +116,13 @@ static void remove_dead(const struct address *a)
 static void set_tcp_options(int fd)
 {
 	static const int options[][3] = {
-		/* A client uses no connection until it sends data. */
+		/*
+		 * A client that has not sent data does not count towards the limit of connections.
+		 */
 		{IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS},
 		/*
-		 * Nagle's algorithm would delay the end of a response until the client acknowledges
-		 * the rest, up to 40 ms.
+		 * Nagle's algorithm would delay the end of a response by up to 40 ms, until the
+		 * client acknowledges the data before.
 		 */
 		{IPPROTO_TCP, TCP_NODELAY, 1},
 		/* By default the kernel buffers up to 4 MiB for a client that does not read. */
@@ -159,8 +161,8 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	/*
-	 * The directory's permissions decide who may connect. umask() avoids a later chmod(), which
-	 * would follow a symbolic link put in place of the socket.
+	 * The permissions of the directory determine who may connect to the socket. umask() avoids
+	 * a later chmod(), which would follow a symbolic link that replaced the socket.
 	 */
 	mask = umask(0111);
 	rc = bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG) ? -errno :
@@ -209,13 +211,16 @@ bool host_allowed(const char *names, const char *header)
 	struct in_addr in;
 	size_t len;
 
-	/* Browsers always send a Host header, so DNS rebinding cannot omit it. */
+	/*
+	 * A missing Host header is accepted: browsers always send it, so a page that uses DNS
+	 * rebinding cannot omit it.
+	 */
 	if (!header || !*header)
 		return true;
 	if (*header == '[')
 		return is_ipv6(header);
 	len = strcspn(header, ":");
-	/* Any port is accepted, because forwarding changes it. */
+	/* Any port in the Host header is accepted, because port forwarding changes the port. */
 	if (header[len] && header[len + 1 + strspn(header + len + 1, "0123456789")])
 		return false;
 	if (len && header[len - 1] == '.')

@@ -22,14 +22,18 @@
 struct address {
 	struct sockaddr_storage sockaddr;
 	socklen_t len;
-	const char *path; /* path of a unix socket, in the parsed text; else NULL */
+	/* path of a unix socket, which points into the parsed text; NULL for an IP address */
+	const char *path;
 };
 
 /* Parses "127.0.0.1:80", "[::1]:80" or "unix:/run/x". Host names are not resolved. */
 int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
-/* Opens a listening socket. Replaces an existing unix socket only if no process listens on it. */
+/*
+ * Opens a listening socket. An existing unix socket is replaced only if no process listens on this
+ * socket.
+ */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
 /* True for a valid host name: letters, digits, hyphens, underscores, dots inside. */

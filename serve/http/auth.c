@@ -45,7 +45,10 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-/* True if @path is another file than the open one. False if stat() is not permitted. */
+/*
+ * True if @path is not the token file that is open, because the file was replaced. False if stat()
+ * is not permitted.
+ */
 static bool replaced(const struct auth *auth, const char *path)
 {
 	struct stat held, named;

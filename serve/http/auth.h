@@ -12,10 +12,13 @@
 
 struct auth {
 	bool needed;
-	unsigned int changes; /* number of changes of the token */
+	unsigned int changes; /* number of times that the token has changed */
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* padded with NULs */
-	/* Open token file, to read it again after privileges are dropped; -1: none. */
+	/*
+	 * Descriptor of the token file, from which the token is read again after privileges are
+	 * dropped; -1: none.
+	 */
 	int fd;
 	char *path;
 };
@@ -25,11 +28,14 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 /*
  * Reads the token file. On failure the old token stays valid. NULL for @path means no
  * authentication, and fails if a token was required before: a lost settings file must not disable
- * authentication. If opening the file is no longer permitted, the open descriptor is read again,
+ * authentication. If the process may no longer open the file, it reads the open descriptor again,
  * unless the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
-/* True if @header, the Authorization header or NULL, has the token. Compares in constant time. */
+/*
+ * True if @header, the Authorization header or NULL, has the token. The comparison takes constant
+ * time.
+ */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);
 

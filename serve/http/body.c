@@ -8,7 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define MIN_MATCH 6u /* number of bytes that are hashed */
+/* minimum length of a match in bytes, which is also the number of bytes that are hashed */
+#define MIN_MATCH 6u
 #define MAX_MATCH 258u
 
 /* Loads eight bytes in little-endian order. */
@@ -70,9 +71,9 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 }
 
 /*
- * Appends at most 32 bits to an accumulator with fewer than 32. Inlined, because the address
- * sanitizer of gcc 12 needs 20 us per call of a function with a local variable whose address is
- * taken.
+ * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits. Inlined, because
+ * the address sanitizer of gcc 12 needs 20 us per call of a function with a local variable whose
+ * address is taken.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -96,7 +97,10 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 	struct fast_gzip_code where = distance_code(distance);
 
 	while (length) {
-		/* The remaining match must have at least 3 bytes, the minimum of the format. */
+		/*
+		 * A match that is too long is split. The rest must have at least 3 bytes, the
+		 * shortest match in DEFLATE.
+		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
 		now = now > MAX_MATCH ? MAX_MATCH : now;
@@ -130,8 +134,8 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 }
 
 /*
- * Compresses the text up to @end. The last bytes are literals, because they are too few for a
- * match.
+ * Compresses the text up to @end. The last bytes of the text are written as literals, because they
+ * are too few for a match.
  */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
@@ -153,7 +157,10 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/* Also index the next two positions, so that later lines match at other offsets. */
+		/*
+		 * The next two positions of the text are also indexed, so that later lines find
+		 * matches at other offsets.
+		 */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;
@@ -181,7 +188,9 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
-	/* Header of the first and only block: last block, fixed codes. */
+	/*
+	 * Header of the only DEFLATE block: it is the last block and uses the fixed Huffman codes.
+	 */
 	gz->acc = 3;
 	gz->nr_bits = 3;
 	return sizeof(head);
@@ -228,7 +237,9 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 }
 
 static size_t total;
-/* Compressor kept for the next body, which saves building the codes and page faults. */
+/*
+ * The compressor is kept for the next body, which avoids building the codes again and page faults.
+ */
 static struct fast_gzip *spare;
 
 static struct fast_gzip *gz_take(void)

@@ -10,11 +10,11 @@
 #define FAST_GZIP_WINDOW 32768u
 #define FAST_GZIP_BLOCK  65536u
 #define FAST_GZIP_HASHES 8192u
-/* Bytes for the header, the trailer and bits in the accumulator. */
+/* Maximum number of bytes of the gzip header, the trailer and the bits in the accumulator. */
 #define FAST_GZIP_SLACK 64u
 
 struct fast_gzip_code {
-	uint32_t value; /* the first bit to write is the lowest */
+	uint32_t value; /* bits that are not written yet; the lowest bit is written first */
 	uint32_t bits;
 };
 
@@ -23,10 +23,10 @@ struct fast_gzip {
 	unsigned int nr_bits;
 	uint32_t crc;
 	uint32_t total; /* bytes of input, modulo 2^32 as in the trailer */
-	uint32_t at;	/* index into @text; all text before it is compressed */
+	uint32_t at;	/* index into @text; all text before this index is compressed */
 	uint32_t base;	/* position of text[0] in the whole input */
 	struct fast_gzip_code literal[256], length[259];
-	/* 1 + position of the last string with this hash; 0: none */
+	/* 1 + position of the last string with this hash value; 0: none */
 	uint32_t last[FAST_GZIP_HASHES];
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
@@ -51,7 +51,7 @@ struct body {
 	size_t len, room;
 	bool gzip;
 	struct fast_gzip *gz; /* NULL after body_finish() */
-	bool failed; /* out of memory; sticky */
+	bool failed; /* an allocation failed; never reset */
 	bool borrowed; /* @data is a constant of the program */
 };
 

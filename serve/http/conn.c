@@ -46,7 +46,9 @@ static int wait_ms(uint64_t until_ns)
 
 	if (!until_ns)
 		return -1;
-	/* Round up, or the loop would spin in the last millisecond. */
+	/*
+	 * The timeout is rounded up, because the loop would otherwise spin in the last millisecond.
+	 */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
 }
@@ -98,8 +100,8 @@ void conn_close(struct conn *conn)
 }
 
 /*
- * Bytes that the client has not received: queued here, or unacknowledged in the kernel's send
- * buffer.
+ * Number of bytes that the client has not received: queued in this process, or unacknowledged in
+ * the kernel's send buffer.
  */
 static size_t unreceived(const struct conn *conn)
 {
@@ -126,7 +128,7 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 	if (!conn_is_open(conn))
 		return;
 	conn->conns->cut[why]++;
-	/* A reset frees the send buffer of the kernel at once. */
+	/* A TCP reset frees the send buffer of the kernel immediately. */
 	if (unreceived(conn))
 		setsockopt(conn->source.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	conn_close(conn);
@@ -191,7 +193,10 @@ void conn_flush(struct conn *conn)
 		conn_close(conn);
 		return;
 	}
-	/* The send buffer was full and has room again, so the client has received data. */
+	/*
+	 * The socket's send buffer was full and has free space again, so the client has received
+	 * data.
+	 */
 	if (sent > 0 && conn->blocked)
 		conn->progress_ns = clock_mono_ns();
 	advance(conn, sent > 0 ? (size_t)sent : 0);
@@ -199,8 +204,8 @@ void conn_flush(struct conn *conn)
 	if (!conn->nr_out && !conn->keep && !conn->stream) {
 		/*
 		 * close() with unread data of the client would send a reset, and the client might
-		 * lose the response. So read and drop data until the client closes or the timeout
-		 * expires.
+		 * lose the response. Therefore read and drop data until the client closes the
+		 * connection or the timeout expires.
 		 */
 		shutdown(conn->source.fd, SHUT_WR);
 		conn->closing = true;
@@ -228,12 +233,12 @@ static void answer(struct conn *conn, size_t len)
 	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
 	/*
-	 * Drop the rest of the buffer unless the connection is kept: after an error the start of
-	 * the next request is unknown.
+	 * If the connection is closed after the response, the rest of the input buffer is dropped,
+	 * because after an error the start of the next request is unknown.
 	 */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);
-	/* There was no memory to queue the response. */
+	/* The response could not be queued for lack of memory. */
 	if (!conn->nr_out)
 		conn_close(conn);
 	conn_flush(conn);

@@ -36,7 +36,7 @@ int loop_step(int loop, uint64_t until_ns);
 #define CONN_PEERS 256
 
 enum conn_cut {
-	CONN_CUT_SLOW,	  /* no complete request in time */
+	CONN_CUT_SLOW,	  /* the client sent no complete request in time */
 	CONN_CUT_FULL,	  /* too many connections */
 	CONN_CUT_STALLED, /* the client does not read its response */
 	CONN_NR_CUTS,
@@ -45,24 +45,30 @@ enum conn_cut {
 struct conn {
 	TAILQ_ENTRY(conn) list;
 	struct conns *conns;
-	struct source source; /* after close, conns_reap() frees the connection */
-	uint64_t since_ns;    /* start of the connection, or of its last request */
-	uint64_t
-		progress_ns; /* last time at which the client had received more data, or all */
-	uint64_t sent_ns; /* last time at which a body was queued */
-	size_t backlog;	  /* bytes not received by the client at the last check */
+	struct source source; /* after the source is closed, conns_reap() frees the connection */
+	/* CLOCK_MONOTONIC at the start of the connection or of its last request */
+	uint64_t since_ns;
+	/* CLOCK_MONOTONIC of the last check that found new data received, or all data received */
+	uint64_t progress_ns;
+	uint64_t sent_ns; /* CLOCK_MONOTONIC when a body was last queued */
+	size_t backlog;	  /* number of bytes that the client had not received at the last check */
 	char *in;	  /* REQUEST_MAX bytes while a request is incomplete, else NULL */
 	size_t in_len;
 	struct body *out[CONN_MAX_OUT];
 	unsigned int nr_out;
-	size_t out_at;	     /* bytes of out[0] already sent */
-	size_t out_bytes;    /* unsent bytes of all of out[] */
-	unsigned int stream; /* bits of the collectors of a stream; 0: no stream */
+	size_t out_at;	     /* number of bytes of out[0] that are already sent */
+	size_t out_bytes;    /* number of unsent bytes of all bodies in out[] */
+	/* bit set of the collectors that the stream sends; 0 if the response is not a stream */
+	unsigned int stream;
 	uint8_t peer;	     /* index into conns.peers */
 	bool asked;	     /* the client has sent a complete request */
 	bool keep;	     /* keep the connection open after the response */
 	bool closing; /* the last response was sent; data from the client is dropped */
-	bool eof;     /* the client shut down its side; open until it has received all data */
+	/*
+	 * the client shut down its side of the connection, which stays open until the client has
+	 * received all data
+	 */
+	bool eof;
 	bool blocked; /* counted in conns.nr_blocked */
 };
 
@@ -73,16 +79,17 @@ struct listener {
 
 struct conns {
 	int loop;			  /* epoll descriptor */
-	/* Oldest first. Includes closed connections until conns_reap(). */
+	/* Connections, oldest first, including closed ones until conns_reap() frees them. */
 	TAILQ_HEAD(conn_list, conn) list;
 	size_t nr, nr_dead;		  /* number of open, and of closed connections */
 	size_t nr_streams;
-	size_t nr_blocked; /* connections whose socket buffer is full */
+	size_t nr_blocked; /* number of connections whose socket send buffer is full */
 	struct listener listeners[ADDRESS_MAX_LISTEN];
 	size_t nr_listeners;
 	bool paused; /* accept() is paused at the limit of connections */
 	uint64_t max, timeout_ns;
-	uint64_t sweep_ns; /* time of the next conns_sweep(); 0: no connection */
+	/* CLOCK_MONOTONIC of the next conns_sweep(); 0 if there is no connection */
+	uint64_t sweep_ns;
 	uint64_t cut[CONN_NR_CUTS];
 	uint32_t peers[CONN_PEERS];
 	/* Queues the response. @code is the status of an invalid request, or 0. */
@@ -91,18 +98,22 @@ struct conns {
 };
 
 void conns_init(struct conns *conns, int loop);
-/* Accepts connections from @fd and takes ownership. At most ADDRESS_MAX_LISTEN calls. */
+/*
+ * Accepts connections on the listening socket @fd and takes ownership of @fd. May be called at most
+ * ADDRESS_MAX_LISTEN times.
+ */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose timeout has expired, and sends heartbeats on streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
-/* Frees closed connections. Call it after loop_step(). */
+/* Frees closed connections. Call this function after loop_step(). */
 void conns_reap(struct conns *conns);
 /* Memory of all responses being sent: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes connections that have been reading their response for more than 2 s, or else
- * the slowest one after 250 ms. Never closes @asking. False if no connection was closed.
+ * Frees memory: closes connections that have been reading their response for more than 2 s. If
+ * there is no such connection, closes the slowest connection that has been reading for more than
+ * 250 ms. Never closes @asking. False if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

@@ -13,7 +13,10 @@
 
 /* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
-/* At the limit, a client that has received nothing for this long may be disconnected. */
+/*
+ * At the limit of connections, a client that has received nothing for this time may be
+ * disconnected.
+ */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time to read a response while responses exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
@@ -27,9 +30,9 @@
 
 /* Order in which connections are closed at the limit, lowest first. */
 enum rank {
-	RANK_SILENT,  /* no complete request, or an unread response */
-	RANK_IDLE,    /* idle between two requests */
-	RANK_STALLED, /* received nothing of its response for GRACE_NS */
+	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
+	RANK_IDLE,    /* the connection is idle between two requests */
+	RANK_STALLED, /* the client has received nothing of its response for GRACE_NS */
 	RANK_NEVER,
 };
 
@@ -75,7 +78,10 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 	return is_idle(conn) && !conn->backlog ? RANK_IDLE : RANK_SILENT;
 }
 
-/* Reads the socket first: a request may have arrived in time, but the event loop was late. */
+/*
+ * Closes the connection unless a request has arrived. The socket is read first, because the request
+ * may have arrived in time while the event loop was late.
+ */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
 	uint64_t since_ns = conn->since_ns;
@@ -87,9 +93,9 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank; among equals, of the address with most connections;
- * among these, the oldest. If a request has arrived on it, answers that instead. False if no
- * connection may be closed.
+ * Closes the connection with the lowest rank. Of equal ranks, it closes a connection of the address
+ * with most connections, and of these the oldest. If a request has arrived on this connection,
+ * answers the request instead. False if no connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -206,7 +212,7 @@ static void add(struct conns *conns, int fd, const struct sockaddr_storage *addr
 	conns->nr++;
 	if (!conns->sweep_ns)
 		conns->sweep_ns = conn->since_ns + NSEC_PER_SEC;
-	/* With TCP_DEFER_ACCEPT the request is usually there already. */
+	/* Because of TCP_DEFER_ACCEPT the request has usually arrived already. */
 	conn_ready(conn);
 }
 
@@ -214,7 +220,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* Make room for one connection; there may be no second client. */
+	/* At the limit, close only one connection, because there may be no second client. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;

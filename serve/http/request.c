@@ -13,12 +13,15 @@
 #define TOKEN "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define BLANK " \t"
 
-/* Headers that decide where the request ends and whether the connection stays open. */
+/* Headers that determine where the request ends and whether the connection stays open. */
 struct framing {
 	bool length, host, close, keep_alive;
 };
 
-/* Next line without its CRLF. NULL if the line has no CRLF or contains a control character. */
+/*
+ * Returns the next line without its CRLF. NULL if the line has no CRLF or contains a control
+ * character.
+ */
 static char *next_line(char **at, const char *end)
 {
 	char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
@@ -46,7 +49,7 @@ static int parse_target(char *target, struct request *request)
 
 		if (!len)
 			return HTTP_BADREQUEST;
-		/* Move the host by one byte to make room for its NUL. */
+		/* Move the host name by one byte to make room for a terminating NUL. */
 		request->host = memmove(target + 6, target + 7, len);
 		target[6 + len] = '\0';
 		target += 7 + len;

@@ -33,17 +33,20 @@ struct conn;
 struct request {
 	struct conn *conn;
 	bool head;		  /* HEAD request: the response has no body */
-	bool keep;		  /* the client keeps the connection for its next request */
-	const char *path, *query; /* %XX is not decoded */
+	/* the client wants to keep the connection open for its next request */
+	bool keep;
+	const char *path, *query; /* path of the URL, in which %XX is not decoded */
 	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
-	const char *extra; /* more header lines for the response, each with CRLF; NULL: none */
+	/* additional header lines for the response, each with CRLF; NULL: none */
+	const char *extra;
 };
 
 /*
  * Parses @len bytes in place, up to and including the empty line. Returns 0 or an HTTP status.
- * After an error the connection must be closed, because the end of the request is unknown. Requests
- * that a proxy might frame differently are errors: a body, Transfer-Encoding, two Content-Length or
- * Host headers, folded lines, a space before the colon, a line without CRLF.
+ * After an error the connection must be closed, because the end of the request is unknown. A
+ * request is an error if a proxy might see another end of the request. Such requests have a body,
+ * Transfer-Encoding, two Content-Length or Host headers, folded lines, a space before the colon, or
+ * a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 

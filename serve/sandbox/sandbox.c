@@ -83,7 +83,10 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	return 0;
 }
 
-/* Drops the bounding set. Without CAP_SETPCAP it remains, but no_new_privs makes it ineffective. */
+/*
+ * Drops the capability bounding set. Without CAP_SETPCAP the bounding set remains, but no_new_privs
+ * makes it ineffective.
+ */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -91,7 +94,9 @@ static void drop_bounding(void)
 			return;
 }
 
-/* Drops all capabilities but @keep, or all with -1, and sets no_new_privs. */
+/*
+ * Drops all capabilities except @keep, or all capabilities if @keep is -1, and sets no_new_privs.
+ */
 static int drop_caps(cap_value_t keep, struct err *err)
 {
 	cap_t want = cap_init();
@@ -131,7 +136,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	return rc;
 }
 
-/* System calls by name, because not every architecture has all of them. */
+/* The system calls are listed by name, because not every architecture has all of them. */
 static const char *const allowed[] = {
 	/* descriptors */
 	"read",
@@ -145,7 +150,7 @@ static const char *const allowed[] = {
 	"newfstatat",
 	"statx",
 	"dup",
-	/* names of pods, in directories that are created later */
+	/* to read the names of pods in directories that are created later */
 	"getdents64",
 	"inotify_add_watch",
 	/* sockets */
@@ -187,7 +192,7 @@ static const char *const allowed[] = {
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"sigaltstack",
-	/* exit of the helper that opens files of container runtimes */
+	/* to wait for the exit of the helper that opens files of container runtimes */
 	"wait4",
 	/* identity and usage */
 	"getpid",
@@ -224,8 +229,8 @@ static int allow_reading(scmp_filter_ctx filter, int none)
 }
 
 /*
- * Allows writing below @dir. openat() with an absolute path ignores @dir; sandbox_confine() blocks
- * that by Landlock.
+ * Allows writing below @dir. openat() with an absolute path ignores @dir, but then Landlock
+ * (sandbox_confine()) refuses to write.
  */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
@@ -256,7 +261,10 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		const char *name;
 		struct scmp_arg_cmp arg;
 	} calls[] = {
-		/* abort() sends a signal to this process. Other processes of the user get none. */
+		/*
+		 * abort() sends a signal to this process. Signals to other processes of the same
+		 * user are refused.
+		 */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
@@ -352,7 +360,8 @@ int sandbox_confine(int dir, struct err *err)
 /*
  * Sandbox of the helper that opens files of container runtimes. The helper stays root, the owner of
  * these files, without capabilities; a helper that is not root keeps CAP_DAC_READ_SEARCH. The
- * seccomp filter allows it to open files for reading, to list and watch directories, and to send.
+ * seccomp filter allows the helper to open files for reading, to list and watch directories, and to
+ * send.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -374,7 +383,10 @@ static void forward(void *arg, unsigned int place, const char *id, int fd)
 
 	if (fd >= 0)
 		close(fd);
-	/* Other errors, such as too many descriptors in flight, lose only this name. */
+	/*
+	 * After other errors, such as too many descriptors in flight, only the name of this
+	 * container stays unknown.
+	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);
 }

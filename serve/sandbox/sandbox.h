@@ -12,9 +12,9 @@
 int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err);
 
 /*
- * Changes root to @user, drops all capabilities and verifies that. @keep_bpf keeps CAP_BPF; the
- * seccomp filter then allows map access only. Call it before a second thread exists, because
- * capabilities are per thread.
+ * Changes the user from root to @user, drops all capabilities, and verifies that they are dropped.
+ * @keep_bpf keeps CAP_BPF; the seccomp filter then allows map access only. Call this function
+ * before a second thread exists, because capabilities are per thread.
  */
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /*
@@ -25,15 +25,16 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 int sandbox_confine(int dir, struct err *err);
 /*
  * Installs a seccomp filter on all threads, which allows only the system calls of a running
- * exporter. Files can be written and removed only in the directory @history_dir; -1: nowhere.
+ * exporter. Files can be written and removed only in the directory @history_dir; nowhere if it is
+ * -1.
  */
 int sandbox_filter(int history_dir, struct err *err);
 
 /*
  * Starts the helper process that opens files of container runtimes and sends the descriptors over
  * @ret_channel (pods/runtime_files.h). The exporter parses these files and talks to clients, so it
- * must not be able to open files of root. The helper exits when the channel is closed. Call it
- * before a second thread exists.
+ * must not be able to open files of root. The helper exits when the channel is closed. Call this
+ * function before a second thread exists.
  */
 int runtime_fd_helper_start(int *ret_channel, struct err *err);
 

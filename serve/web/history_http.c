@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Adds windows to both histories, and answers /api/v1/history and /api/v1/host. */
+/*
+ * Adds windows to the histories in memory and on disk, and answers /api/v1/history and
+ * /api/v1/host.
+ */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -79,7 +82,10 @@ static void save(struct server *server, uint64_t now_ns)
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/* Skipped windows: the budget was exceeded, or this thread was late. */
+		/*
+		 * Windows were skipped because the CPU time budget was exceeded or because this
+		 * thread was late.
+		 */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,
@@ -129,7 +135,10 @@ bool history_http_seconds(const struct request *request, const char *name, uint6
 	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
 	seconds = strtod(text, &end);
-	/* 1e10 seconds are the year 2286, and fit into 64 bits as nanoseconds. */
+	/*
+	 * The limit of 1e10 seconds is in the year 2286; such a time in nanoseconds fits into 64
+	 * bits.
+	 */
 	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
 		return false;
 	*ret_ns = (uint64_t)(seconds * 1e9);
@@ -176,8 +185,9 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at and
- * ?for, blocks with windows of that time, from the files of --history if there are any.
+ * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at
+ * and ?for, these are blocks with windows of the requested time, from the files of --history if
+ * there are any.
  */
 void history_http_history(struct server *server, struct request *request)
 {

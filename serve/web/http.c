@@ -62,15 +62,18 @@ static void unauthorized(struct server *server, struct request *request)
 }
 
 /*
- * Without authentication the Host header must name this server, against DNS rebinding. With a token
- * any Host is accepted, because a page of another site does not have the token.
+ * Without authentication the Host header must name this server, which prevents DNS rebinding. With
+ * a token any Host is accepted, because a page of another site does not have the token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {
 	return !server->auth.needed && !host_allowed(server->config.hosts, request->host);
 }
 
-/* Paths whose responses may be large. A path that ends with a slash is a prefix. */
+/*
+ * Request paths whose responses may be large, and the functions that answer them. A path that ends
+ * with a slash is a prefix.
+ */
 static const struct {
 	const char *path;
 	void (*answer)(struct server *server, struct request *request);

@@ -9,13 +9,16 @@ int http_open(struct server *server, struct err *err);
 /* Logs a warning if other machines can connect without a token. */
 void http_warn_open(const struct server *server);
 
-/* Limits of conns_held() for scrapes and for other responses, which leave memory for scrapes. */
+/*
+ * Limits of conns_held() for scrapes and for other responses. The second limit is lower, so that
+ * memory is left for scrapes.
+ */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 /* Answers with a short text. */
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/* Answers with @body and status 200; takes a reference. */
+/* Answers with @body and status 200, and takes a reference to @body. */
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body);
 /*
@@ -34,8 +37,8 @@ bool answer_wants_gzip(const struct request *request);
 /* /api/v1/NAME: the last window of a collector, or the report of doctor. */
 void api_answer(struct server *server, struct request *request);
 /*
- * Parses ?collect=NAME,NAME into bits; without it, all open collectors. Answers 404 and returns
- * false if one is not open.
+ * Parses ?collect=NAME,NAME into a bit set of collectors. Without this parameter, the set has all
+ * open collectors. Answers 404 and returns false if a named collector is not open.
  */
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
 /* Renders a report as JSON. NULL without memory. */
@@ -46,11 +49,11 @@ int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
 
 void scrape_answer(struct server *server, struct request *request);
-/* Searches the descriptors of this process for BPF programs and maps. */
+/* Finds the BPF programs and maps among the descriptors of this process. */
 void self_bpf_find(struct own_bpf *ret_own);
 /* Sets the metrics about the exporter itself. */
 void self_metrics_collect(struct server *server);
-/* Drops rendered metrics after a round of windows. */
+/* Frees the cached response of /metrics after a round of windows. */
 void scrape_forget(struct server *server);
 
 void stream_answer(struct server *server, struct request *request);
@@ -67,15 +70,18 @@ void traces_list(struct server *server, struct request *request);
 /* /api/v1/traces/NAME.html: one recording. */
 void traces_answer(struct server *server, struct request *request);
 
-/* Renders the response of /api/v1/host. Call it before the seccomp filter is installed. */
+/*
+ * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
+ */
 int history_http_open(struct server *server);
-/* Adds the windows of a round to the histories. Call it after each round. */
+/* Adds the windows of a round to the histories. Call this function after each round. */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
 /*
  * /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
- * ?at=SECONDS&for=SECONDS the windows of that time, from the files of --history if there are any.
+ * ?at=SECONDS&for=SECONDS, sends the windows of the requested time, from the files of --history if
+ * there are any.
  */
 void history_http_history(struct server *server, struct request *request);
 /*

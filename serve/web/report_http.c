@@ -10,7 +10,10 @@
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/* Maximum distance of a window in the files from the requested time, plus one interval. */
+/*
+ * Maximum time between the end of a window in the files and the requested time; one interval is
+ * added.
+ */
 #define NEAR_NS (10 * NSEC_PER_SEC)
 
 /* Windows that the report embeds: JSON objects separated by commas. */
@@ -75,8 +78,8 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 }
 
 /*
- * Collects the last window of each collector, or with @at_ns the stored window that ended nearest
- * to it.
+ * Collects the last window of each collector, or, if @at_ns is not 0, the stored window that ended
+ * nearest to @at_ns.
  */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
@@ -111,7 +114,10 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 	return rc;
 }
 
-/* Renders the report. NULL without memory, or without a window; then *@ret_nr is 0. */
+/*
+ * Renders the report. Returns NULL if memory is out or if there is no window. Without a window,
+ * *@ret_nr is 0.
+ */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
 	struct html_doc doc = {.machine = server->machine};

@@ -74,8 +74,8 @@ void self_bpf_find(struct own_bpf *own)
 			add_map(own, entry->d_name, &mappable);
 	}
 	/*
-	 * runq closes the descriptors of its mapped maps, so these are found by their mappings
-	 * only.
+	 * The runq meter closes the descriptors of its mapped BPF maps, so these maps are found
+	 * only by their memory mappings.
 	 */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
@@ -99,8 +99,8 @@ static void collect_memory(struct server *server)
 }
 
 /*
- * Run times of BPF programs. With kernel.bpf_stats_enabled=0 there are no series. Before Linux 5.19
- * reading them needs CAP_BPF.
+ * Run times of BPF programs. If the sysctl kernel.bpf_stats_enabled is 0, the run times are not
+ * exported. Before Linux 5.19, reading the run times requires CAP_BPF.
  */
 static void collect_bpf(struct server *server)
 {
@@ -120,7 +120,7 @@ static void collect_bpf(struct server *server)
 
 static void collect_build(struct server *server)
 {
-	/* In a Kubernetes cluster, the host name is the pod's name. */
+	/* NODE_NAME is used in a Kubernetes cluster, where the host name is the name of the pod. */
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
@@ -156,7 +156,9 @@ void self_metrics_collect(struct server *server)
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
-	/* body_total() includes pending blocks of the history. */
+	/*
+	 * body_total() includes history blocks that are not written yet, so these are subtracted.
+	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
@@ -211,7 +213,10 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	if (store_copy(&server->store, server->copy, &generation))
 		return -ENOMEM;
 	if (!cached->body || cached->generation != generation) {
-		/* Free the old text before rendering, so that the cache has at most one. */
+		/*
+		 * Free the old response before the new one is rendered, so that only one of them is
+		 * in memory.
+		 */
 		body_put(cached->body);
 		self_metrics_collect(server);
 		cached->body = render(server, format, gzip, cached->room);

@@ -134,7 +134,7 @@ static int open_events(struct server *s, struct err *err)
 	return 0;
 }
 
-/* The earlier of two deadlines. 0: no deadline. */
+/* The earlier of two deadlines. A deadline of 0 means that there is none. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
@@ -157,7 +157,10 @@ static int run(struct server *s)
 		if (!next_ns || now_ns < next_ns)
 			continue;
 		next_ns = now_ns + beat_ns;
-		/* The watchdog of the service manager restarts an exporter without windows. */
+		/*
+		 * Without windows the watchdog is not notified, so that the service manager
+		 * restarts the exporter.
+		 */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
 	}
@@ -211,14 +214,18 @@ static int attach(struct server *s, struct err *err)
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
 	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
-	/* The first call makes system calls that the seccomp filter does not allow. */
+	/*
+	 * The first call of self_metrics_collect() makes system calls that the seccomp filter does
+	 * not allow.
+	 */
 	self_metrics_collect(s);
 	return rc;
 }
 
 /*
  * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
- * filter is installed after that on all threads, and does not allow new threads.
+ * filter is installed on all threads after the second thread was created, because the filter does
+ * not allow new threads.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
@@ -241,7 +248,10 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/* Memory of large responses returns to the kernel when freed. */
+	/*
+	 * With this threshold, large responses are allocated by mmap(), so that their memory
+	 * returns to the kernel when freed.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;

@@ -32,7 +32,7 @@ struct own_bpf {
 struct cached {
 	struct body *body;
 	uint64_t generation;
-	size_t room; /* size of the last body: estimate for the next */
+	size_t room; /* size of the last body in bytes, which is the estimate for the next body */
 };
 
 struct server {
@@ -48,13 +48,16 @@ struct server {
 
 	int loop; /* epoll descriptor */
 	bool stopped;
-	bool degraded; /* names of new containers stay unknown */
+	/* the helper process has exited, so the names of new containers stay unknown */
+	bool degraded;
 	struct conns conns;
 	struct source signals, updated;
 
-	struct series_table copy[FAMILY_NR]; /* copy of the store; kept to reuse its memory */
+	/* copy of the store, which is kept to reuse its memory */
+	struct series_table copy[FAMILY_NR];
 	struct store own;	       /* counters of the event loop's thread */
-	struct cached metrics[PROM_NR_FORMATS][2]; /* indexed by format and gzip */
+	/* cached responses of /metrics, indexed by format and by gzip (0 or 1) */
+	struct cached metrics[PROM_NR_FORMATS][2];
 	struct body *doctor[2];
 	struct body *host[2];
 	char machine[512]; /* description of the machine for the HTML report */

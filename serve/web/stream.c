@@ -9,14 +9,17 @@
 
 #include "base/clock.h"
 
-/* A client with more unsent bytes is disconnected. */
+/* A client with more unsent bytes than this is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, a client that has received nothing for this long is closed. */
+/*
+ * At the limit of streams, the stream of a client that has received nothing for this time is
+ * closed.
+ */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 /*
- * Closes the stream whose client has received nothing for the longest time. False if all clients
- * receive.
+ * Closes the stream whose client has received nothing for the longest time. Returns false if all
+ * clients are receiving data.
  */
 static bool make_room(struct server *server)
 {
@@ -36,7 +39,10 @@ static bool make_room(struct server *server)
 	return true;
 }
 
-/* Server-sent event with the last window. The JSON has one line break, at its end. */
+/*
+ * Builds the server-sent event with the last window of a collector. The JSON has one line break, at
+ * its end.
+ */
 static struct body *event_of(struct server *server, size_t index)
 {
 	struct body *json = api_body(server, index, false);

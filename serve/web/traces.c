@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends files of one directory. The exporter opens them as an unprivileged user and follows
- * no links. Responses are attachments: a browser saves them and does not show them as a page of this
- * site.
+ * Lists and sends files of one directory. The exporter opens the files as an unprivileged user and
+ * does not follow links. Responses are attachments: a browser saves them and does not show them as
+ * a page of this site.
  */
 #include "serve/web/http.h"
 
@@ -20,9 +20,12 @@
 #include "report/columns.h"
 
 #define MAX_LISTED 200
-/* Maximum number of directory entries per request; 4,000 take 8 ms of the event loop. */
+/*
+ * Maximum number of directory entries that are read per request. Reading 4,000 entries blocks the
+ * event loop for 8 ms.
+ */
 #define MAX_FILES 4000
-/* Maximum size of a recording. One with 200,000 slices has about 3 MB. */
+/* Maximum size of a recording. A recording with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
 #define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
@@ -45,7 +48,7 @@ static const struct table_spec files_table =
 struct trace_files {
 	struct trace_file *list;
 	size_t nr;
-	bool cut; /* the directory has more than MAX_FILES */
+	bool cut; /* the directory has more than MAX_FILES files */
 };
 
 int traces_open(struct server *server, struct err *err)
@@ -100,7 +103,10 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file *list, *file;
 	struct stat st = {0};
 
-	/* EACCES: the directory has no search permission. Its files are listed as unreadable. */
+	/*
+	 * EACCES: the directory has no search permission. The files of such a directory are listed
+	 * as unreadable.
+	 */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;

@@ -17,7 +17,7 @@ import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
 const ASK_MS = 1500;
-// Maximum distance of a window from a chosen moment.
+// Maximum time in seconds between a moment that the user chose and the end of a window.
 const NEAR_S = 10;
 const byId = (id) => document.getElementById(id);
 
@@ -29,7 +29,7 @@ class App {
 		this.findings = new Findings(byId("findings"), (finding) => this.openFinding(finding));
 		this.losses = new Losses(byId("losses"));
 		this.past = new Past();
-		// While paused: the shown reports by noun, and the moment of the link.
+		// While the page is paused: the shown reports by command name, and the moment in the link.
 		this.frozen = new Map();
 		this.moment = null;
 		this.host = null;
@@ -66,7 +66,7 @@ class App {
 		}
 	}
 
-	// Shows all windows of a report file. Only views with a result or a reason have a tab.
+	// Shows all windows of a report file. Only views with a result, or with a reason for its absence, have a tab.
 	play() {
 		Object.assign(span, {seconds: Infinity, windows: Infinity});
 		Object.assign(this.viewOf, {doctor: this.views.doctor, audit: this.views.audit, crit: this.views.crit});
@@ -79,7 +79,7 @@ class App {
 			"recorded";
 		document.title = "subtick report";
 		this.tick();
-		// Printing shows all views with their tables.
+		// A printed page contains all views with their tables.
 		addEventListener("beforeprint", () => this.unfold(true));
 		addEventListener("afterprint", () => this.unfold(false));
 		matchMedia("print").addEventListener("change", (event) => this.unfold(event.matches));
@@ -106,7 +106,8 @@ class App {
 		this.render();
 	}
 
-	// Shows an earlier time. Reloads the page if its windows are not in memory; open() then requests them.
+	// Shows the windows of an earlier time. If these windows are not in memory, reloads the page, and
+	// open() requests the windows from the exporter.
 	goBack(moment) {
 		if (!(moment > 0))
 			return;
@@ -115,7 +116,7 @@ class App {
 			location.reload();
 	}
 
-	// Fills the list of moments with the windows of this view.
+	// Fills the list of moments with the end times of the windows of the visible view.
 	showMoments() {
 		const times = [...this.past.kept].filter(([noun]) => this.viewOf[noun] === this.view() && noun !== "doctor")
 			.flatMap(([, list]) => list.map((report) => report.time_unix_ns / 1e9));
@@ -159,8 +160,8 @@ class App {
 			});
 	}
 
-	// The exporter's history, before the first window of the stream, so that windows are in order. A view
-	// that has windows already, because the stream came late, keeps them.
+	// Loads the exporter's history before the first window of the stream, so that windows are in order. A view
+	// that already has a window does not get the history.
 	async open() {
 		this.opening = true;
 		try {
@@ -169,7 +170,8 @@ class App {
 			if (this.moment !== null && !reports.some((one) => Math.abs(one.time_unix_ns / 1e9 - this.moment) <= NEAR_S)) {
 				const old = await this.kept(`history?at=${this.moment - span.seconds / 2}&for=${span.seconds}`);
 
-				// Current windows would push old ones out of the charts.
+				// While an earlier time is shown, current windows are not added to the charts, because they would
+				// replace the earlier windows.
 				this.back = old.length > 0;
 				reports = this.back ? old : reports;
 			}
@@ -181,7 +183,7 @@ class App {
 					}
 			this.host = await this.feed.get("host");
 		} catch {
-			// Without the history the charts begin now, and the host name is missing.
+			// If the history cannot be loaded, the charts begin now, and the host name is missing.
 		}
 		this.opening = false;
 		this.showHost();
@@ -209,7 +211,7 @@ class App {
 		document.title = `${printable(this.host.hostname)} – subtick`;
 	}
 
-	// Opens a link: a view, and optionally a moment.
+	// Opens a link, which names a view and optionally a moment.
 	follow(hash) {
 		const {name, at} = parseHash(hash);
 
@@ -229,7 +231,7 @@ class App {
 		this.tick();
 	}
 
-	// While paused, views still collect reports, but show the frozen ones.
+	// While the page is paused, views still store new reports, but show the reports of the paused moment.
 	render() {
 		const view = this.view(), live = view.report;
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === view);
@@ -298,7 +300,7 @@ class App {
 			view.pick(picked);
 	}
 
-	// Puts the view, and while paused the moment, into the address.
+	// Puts the name of the view into the page address, and, while paused, also the moment.
 	link() {
 		const hash = formatHash(this.current, this.paused ? this.moment : null);
 
@@ -306,8 +308,8 @@ class App {
 			history.replaceState(null, "", hash);
 	}
 
-	// Requests the report of the view if the stream has not brought it soon, but after the exporter's
-	// history. Doctor and Trace do this themselves.
+	// Requests the report of the visible view if the stream does not deliver it soon. The request follows that
+	// of the exporter's history. The views Doctor and Trace request their reports themselves.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 
@@ -373,7 +375,7 @@ class App {
 		this.render();
 	}
 
-	// While paused, reports are still stored; only the display stops.
+	// While the page is paused, new reports are still stored. Only the display does not change.
 	report(report) {
 		const noun = nounOf(report), view = this.viewOf[noun] ?? (this.recorded ? this.views.other : null);
 
@@ -388,7 +390,7 @@ class App {
 			view.add(report);
 			this.showEmpty(view);
 		} catch (error) {
-			// Only a file that subtick did not write can contain an invalid report.
+			// An invalid report can only be in a file that subtick did not write.
 			this.losses.problem(noun, `could not be read: ${error.message}`);
 		}
 		if (this.recorded)
@@ -401,7 +403,7 @@ class App {
 		byId(`tab-${Object.keys(this.views).find((name) => this.views[name] === view)}`).hidden = false;
 	}
 
-	// A view without a report shows only the reason.
+	// A view without a report shows only the reason why there is none.
 	showEmpty(view) {
 		this.tables.get(view)?.node.parentElement.classList.toggle("empty", !view.report);
 	}

@@ -29,7 +29,7 @@ export function barTable(caption, heads, rows) {
 		})));
 }
 
-// Converts cumulative counts, as the exporter sends them, to counts between edges.
+// Draws a histogram. Converts the cumulative counts that the exporter sends to counts per bucket.
 export function histogram(caption, le) {
 	let below = 0, edge = null;
 	const rows = (le ?? []).map((bucket) => {
@@ -54,7 +54,7 @@ export class Sparkline {
 			preserveAspectRatio: "none"}, this.line);
 	}
 
-	// Line with its own scale. points: [[x 0…1, value]].
+	// Draws a line whose y axis is scaled to its values. points: [[x from 0 to 1, value]].
 	draw(points) {
 		const most = Math.max(...points.map((point) => point[1]), 1e-9);
 
@@ -92,7 +92,7 @@ export class LogScale {
 	}
 }
 
-// Draws a line from minimum to maximum, a box from median to p99, and a mark at the claim.
+// Draws a line from minimum to maximum, a box from median to p99, and a mark at the claimed exit latency.
 export function spread(scale, {min, median, p99, max, claimed}) {
 	const node = svg("svg", {viewBox: "0 0 1000 20", class: "spread", preserveAspectRatio: "none",
 		"aria-hidden": "true"});

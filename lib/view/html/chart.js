@@ -2,11 +2,11 @@
 // Draws lines, filled stacks and steps over a linear or logarithmic x axis on a canvas.
 
 const LEFT = 64, BOTTOM = 26, TOP = 6, RIGHT = 30;
-// Steps of whole seconds, because time labels have no fractions.
+// Distances of time labels in whole seconds, because the labels have no fractions of a second.
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
 const LABEL_PX = 84;
 
-// 1, 2 or 5 times a power of ten, so that at most @most steps cover @span.
+// Step of 1, 2 or 5 times a power of ten, so that at most @most steps cover @span.
 function niceStep(span, most) {
 	const rough = span / most, power = 10 ** Math.floor(Math.log10(rough));
 
@@ -133,7 +133,7 @@ export class Chart {
 		ctx.stroke();
 	}
 
-	// Runs of points without a gap, each as a list of positions.
+	// Splits a series at its gaps. Each result is a list of positions in pixels.
 	runs(x, y, steps) {
 		const runs = [];
 		let run = null;
@@ -145,7 +145,7 @@ export class Chart {
 			}
 			if (!run)
 				runs.push(run = []);
-			// A step shows the value between the previous edge and this one.
+			// A step of a histogram has the value of its bucket from the previous bucket edge to this bucket edge.
 			if (steps && i)
 				run.push([this.toX(x[i - 1]), this.toY(y[i])]);
 			run.push([this.toX(value), this.toY(y[i])]);

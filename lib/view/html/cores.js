@@ -4,7 +4,7 @@ import {el, known, missing, notes, origin, percent, pick, points, setText, whole
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
-// Contexts in the order of the stack. The rest of the bar is idle.
+// Contexts in the order in which a bar stacks them. The rest of the bar is idle time.
 export const CONTEXTS = [
 	["task", "tasks"],
 	["hardirq", "interrupts"],
@@ -28,7 +28,7 @@ function parts(cpu) {
 	return split;
 }
 
-// The report contains the threshold, which is the same in every view of subtick.
+// The report contains the threshold of the load error, so that the page and the text view use the same value.
 function isWrong(cpu, wrong) {
 	const stat = pick(cpu, STAT);
 
@@ -201,7 +201,7 @@ export class Cores {
 			[window.cpus.get(this.picked)].filter(Boolean);
 		const split = CONTEXTS.map((_, i) =>
 			this.past.map((window) => mean(at(window).map((cpu) => cpu.parts[i]))));
-		// Draw from the top of the stack down: each series covers the previous one.
+		// Draws stacked areas from the top of the stack down, because each area covers a part of the previous area.
 		const sums = [], shown = [null];
 		let below = this.past.map(() => 0);
 

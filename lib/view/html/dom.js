@@ -23,12 +23,12 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
-// Text of a view without figures: the command line that collects them, or else the reason.
+// Text of a view without figures: the command line that would collect the figures, or the reason why they are missing.
 export function missing(what, why) {
 	return /\bsubtick serve .*/.exec(why)?.[0] ?? `${what} unavailable: ${why}`;
 }
 
-// Characters that are invisible or reorder the line. utf8_printable() in utf8.c has the same list and codes.
+// Characters that are invisible or reorder the line. utf8_printable() in utf8.c escapes the same characters.
 const HIDDEN = new RegExp("[\\0-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
 	"\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
 const BYTES = new TextEncoder();
@@ -46,14 +46,14 @@ const TAIL = 14;
 export function path(name) {
 	const letters = [...printable(name)];
 
-	// A name that is hardly longer than the tail stays whole.
+	// A name that is only slightly longer than the part to keep is not shortened.
 	if (letters.length <= TAIL + 6)
 		return el("span", {}, letters.join(""));
 	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
 		el("span", {class: "tail"}, letters.slice(-TAIL).join("")));
 }
 
-// Three significant digits without an exponent.
+// Formats a number with three significant digits, without an exponent.
 function digits(value) {
 	const size = Math.abs(value);
 
@@ -97,7 +97,7 @@ export function points(value) {
 	return (value < 0 ? "−" : "+") + Math.abs(value * 100).toFixed(1) + " points";
 }
 
-// "name" of an object that JSON nests: pick(cpu, "compare.procstat_busy_ratio").
+// Value in nested objects by a path with dots: pick(cpu, "compare.procstat_busy_ratio").
 export function pick(object, path) {
 	return path.split(".").reduce((at, key) => at?.[key], object);
 }
@@ -111,7 +111,7 @@ export function notes(list, report) {
 	list.replaceChildren(...lines.map((line) => el("li", {}, line)));
 }
 
-// One line with the source and the window.
+// One line of text with the source of the figures and the length of the window.
 export function origin(report) {
 	const window = report.window_ns ? `window ${ns(report.window_ns)}` : "no window";
 

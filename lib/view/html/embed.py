@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the page as C data: embed.py OUTPUT.c METRICS.h LOSSES.h FILE...
 
-The modules become one script, /app.js, so that a file of `subtick report` can hold it and allow it by its hash.
+The modules become one script, /app.js. A file of `subtick report` embeds this script, and its Content-Security-Policy
+allows the script by its hash.
 """
 import ast
 import base64
@@ -19,7 +20,7 @@ TYPES = {
 }
 STRING = r'"(?:[^"\\]|\\.)*"'
 METRIC = re.compile(rf"\(\s*M_\w+,\s*({STRING}),\s*({STRING}),\s*UNIT_(\w+),\s*((?:{STRING}\s*)+)\)")
-# A figure of crit is in ns or in cycles.
+# A metric of `subtick crit` is in ns or in cycles.
 CRIT = re.compile(rf"\bCRIT_METRIC\(X, \w+,\s*({STRING}),\s*({STRING}),\s*((?:{STRING}\s*)+)\)")
 LOSS = re.compile(rf"\bX\((\w+),\s*({STRING}),\s*((?:{STRING}\s*)+)\)")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.M)
@@ -46,7 +47,7 @@ def metrics(header, audit, losses):
 
 
 def bundle(modules, main):
-    """The modules as one script: each is a function that returns its exports, after those it imports."""
+    """Joins the modules to one script. A module becomes a function that returns its exports; imported modules come first."""
     done = []
 
     def add(name):

@@ -41,7 +41,7 @@ export class Feed {
 		return JSON.parse(text);
 	}
 
-	// Text of the exporter's error response, if there is one.
+	// Text of the exporter's error response, if the response has text.
 	static reason(answer, text) {
 		try {
 			const body = JSON.parse(text);

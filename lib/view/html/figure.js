@@ -13,7 +13,7 @@ function seriesOf(rows, {y, split}) {
 			format(value, metric(split)) : ""].filter(Boolean).join(", ")})));
 }
 
-// Converts histogram bars to steps: a count applies from the previous edge on.
+// Converts histogram bars to steps: a count applies from the previous bucket edge to that of its bucket.
 function bars(rows, {x, end, y}) {
 	const at = [], counts = [];
 
@@ -28,8 +28,8 @@ function bars(rows, {x, end, y}) {
 	return [at, counts];
 }
 
-// spec: {title, x, y: [keys], split: a column with a series for each value, end: the right edges of bars,
-// log: x is logarithmic, points: not lines}.
+// spec: {title, x: column key, y: [column keys], split: column whose values each make a series, end: column with
+// the right edges of bars, log: the x axis is logarithmic, points: draw points instead of lines}.
 export function figure(place, rows, spec) {
 	const usable = rows.filter((row) => Number.isFinite(row[spec.x]) && (!spec.log || row[spec.x] > 0));
 	const series = seriesOf(usable, spec).filter((one) => one.rows.some((row) => Number.isFinite(row[one.key])));

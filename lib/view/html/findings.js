@@ -3,7 +3,7 @@
 import {el, printable} from "./dom.js";
 
 const MOST = 5;
-// Seconds between two sorts, so that readers can finish a sentence before it moves.
+// Seconds between two sorts of the list, so that users can finish reading a sentence before it moves.
 const STEADY_S = 10;
 // Seconds for which ended findings stay in the list.
 const ENDED_S = 60;
@@ -16,7 +16,7 @@ const before = (a, b) => rank(a) - rank(b) || b.share - a.share;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
 export class Findings {
-	// @open is called with a finding that was clicked.
+	// @open is a function that is called with the finding that was clicked.
 	constructor(place, open) {
 		this.place = place;
 		this.open = open;
@@ -38,7 +38,7 @@ export class Findings {
 			if (finding.noun !== noun || current.has(key))
 				continue;
 			finding.ended ??= now;
-			// The reader may have chosen an earlier moment: drop findings that ended after it.
+			// The user may have chosen an earlier moment. Drops findings that ended after this moment.
 			if (now - finding.ended > ENDED_S || now < finding.ended)
 				this.known.delete(key);
 		}
@@ -49,7 +49,7 @@ export class Findings {
 		this.draw();
 	}
 
-	// A known finding keeps its position. A new finding is inserted before the first that lost less.
+	// A known finding keeps its position. A new finding is inserted before the first finding with less lost time.
 	put(key, finding) {
 		const list = [...this.known];
 		const at = list.findIndex(([, other]) => before(finding, other) < 0);

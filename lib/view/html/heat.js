@@ -2,7 +2,7 @@
 // Heat map of the blame table: the colour shows how long each victim waited for each culprit.
 import {count, el, ns, path, printable} from "./dom.js";
 
-const MOST = 16; // rows and columns; the rest is summed in one more
+const MOST = 16; // maximum number of rows and of columns; one more has the sum of the rest
 const REST = Symbol("rest");
 
 function add(map, key, value) {
@@ -58,7 +58,7 @@ export class Heat {
 			const value = cells.get(victim)?.get(culprit) ?? 0;
 			const node = el("td", {class: "heat"}, value ? ns(value) : "");
 
-			// The square root makes small waits visible beside large ones.
+			// The colour depends on the square root of the wait time, so that short waits are visible next to long waits.
 			if (value && most) {
 				node.style.setProperty("--heat", Math.sqrt(value / most).toFixed(3));
 				node.classList.toggle("hot", value / most > 0.3);

@@ -18,7 +18,10 @@ struct html_doc {
 	const char *machine; /* one line that describes the machine, or NULL if unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	/* Shown without JavaScript: findings and text view of all windows. Each may be NULL. */
+	/*
+	 * Shown without JavaScript: findings and text view of all windows. Each of these strings
+	 * may be NULL.
+	 */
 	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;

@@ -5,10 +5,11 @@ import {metric} from "./tables.js";
 
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
-// Not a loss: if an operation costs less than one clock step, half of its samples are below the overhead.
+// This counter is not a loss: if an operation costs less than one clock step, half of its samples are below the
+// overhead of measuring.
 const NO_LOSS = "below_overhead_total";
 
-// Totals count since the start of the measurement, so only their growth is a new loss.
+// Loss counters count since the start of the measurement, so only an increase is a new loss.
 function doubts(noun, quality, before) {
 	const found = [];
 

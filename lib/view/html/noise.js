@@ -34,7 +34,7 @@ function nameOf(source) {
 	return known(source.irq) ? `${printable(source.name)} (line ${source.irq})` : printable(source.name);
 }
 
-// heads: [[title, class]]. Phones hide columns of class "roomy".
+// heads: [[column title, CSS class]]. On phones, columns of class "roomy" are hidden.
 function table(name, caption, heads, rows) {
 	return el("div", {class: "scroll"}, el("table", {class: name}, el("caption", {}, caption),
 		el("thead", {}, el("tr", {}, ...heads.map(([title, style]) => el("th", {scope: "col", class: style}, title)))),
@@ -123,7 +123,7 @@ export class Noise {
 			`the longest ${ns(worst.max_ns)}.` : "No core has a figure for this window.");
 	}
 
-	// Bars share the scale of the worst core, because noise is a small part of a core's time.
+	// All bars are scaled to the core with most noise, because noise is a small part of a core's time.
 	renderCores(cores) {
 		const heads = [["core", ""], ["noise", "number"], ["events/s", "number roomy"], ["longest", "number"],
 			["by kind", "wide"]];

@@ -4,10 +4,10 @@ import {nounOf} from "./feed.js";
 
 const HEADER = 10;
 
-// Length of the history in memory: seconds per view, windows per cgroup. A report file keeps all.
+// Length of the history in memory: seconds per view, and windows per cgroup. A report file keeps all windows.
 export const span = {seconds: 600, windows: 120};
 
-// Drops entries older than the span; each entry has its time in seconds.
+// Drops entries that are older than the history may be. Member time of an entry is in seconds.
 export function trim(past) {
 	while (past[0].time < past.at(-1).time - span.seconds)
 		past.shift();
@@ -41,7 +41,7 @@ export async function unpackAll(buffer) {
 	return done.filter((one) => one.status === "fulfilled").flatMap((one) => one.value);
 }
 
-// Reports of the span in memory, by noun.
+// The reports that are kept in memory, by command name.
 export class Past {
 	constructor() {
 		this.kept = new Map();
@@ -58,7 +58,7 @@ export class Past {
 			list.shift();
 	}
 
-	// Report of each noun whose window ended nearest to a time in seconds.
+	// For each command name, the report whose window ended nearest to a time in seconds.
 	at(seconds) {
 		const near = new Map(), away = (report) => Math.abs(report.time_unix_ns / 1e9 - seconds);
 

@@ -12,9 +12,9 @@ function clock(seconds) {
 }
 
 export class Plot {
-	// series: [{label, color: "--name", fill, dash, faint, points}]; format: value to text; axis: the same,
-	// short, for the ticks; label: for readers. x: {format, range, log} if x is not time; its series are
-	// outlines of histograms (steps), lines or points.
+	// series: [{label, color: "--name", fill, dash, faint, points}]; format: function that formats a value; axis:
+	// function that formats a value briefly, for axis ticks; label: description for screen readers; x: {format, range,
+	// log} if the x axis is not time; steps: the series are outlines of histograms.
 	constructor(place, {label, series, format, axis = format, range, x = null, steps = false, height = 200}) {
 		this.options = {series, format, axis, range, x, steps, height};
 		this.canvas = el("canvas", {role: "img", "aria-label": label});
@@ -55,7 +55,7 @@ export class Plot {
 		this.render();
 	}
 
-	// Without a pointer on the chart, the legend shows the last window.
+	// While no pointer is on the chart, the legend shows the values of the last window.
 	showValues() {
 		const {format, x} = this.options;
 		const at = this.hover >= 0 && this.hover < this.data[0].length ? this.hover :
@@ -91,12 +91,12 @@ export class Plot {
 		this.showValues();
 	}
 
-	// shown: for stacked series, what the legend shows instead of the sums, by series number.
+	// shown: values for the legend of stacked series, by series number; the drawn values are cumulative sums.
 	draw(data, shown = null, rules = []) {
 		this.data = data;
 		this.shown = shown;
 		this.rules = rules;
-		// A single window needs no chart over time.
+		// With a single window, a chart over time is hidden.
 		this.place.hidden = !this.options.x && data[0].length < 2;
 		this.render();
 	}

@@ -16,7 +16,7 @@ export class Pressure {
 		this.node = el("div", {class: "pressure", hidden: true});
 	}
 
-	// Reports have these figures with --pressure only. The row of the root is the whole machine.
+	// Reports have these figures only with --pressure. The row of the root cgroup is for the whole machine.
 	draw(report) {
 		const all = report.pressure;
 

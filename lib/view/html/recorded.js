@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Feeds the page with the windows embedded in a file of `subtick report`.
+// Passes the windows that are embedded in a file of `subtick report` to the views of the page.
 import {nounOf} from "./feed.js";
 
 export class Recorded {

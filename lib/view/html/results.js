@@ -6,7 +6,7 @@ import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
 import {format, method, metric, tables} from "./tables.js";
 
-// Plots by table. A table with "each" has one plot for each value of that column.
+// Plots for each table of a report. With "each", there is one plot for each value of the column "each".
 const FIGURES = {
 	intervals: [{title: "Time between increments", x: "interval_ns", end: "interval_end_ns", y: ["count"], each: "set"}],
 	delays: [
@@ -31,7 +31,8 @@ function figures(report) {
 	return {place, plots: plots.filter(Boolean)};
 }
 
-// The cost of each operation on one scale: the line is from a batch's mean to the longest, the box median to p99.
+// Draws the cost of each operation on one scale: a line from the mean of a batch to the longest sample, and a box
+// from median to p99.
 function costs(report) {
 	const ops = Array.isArray(report.ops) ? report.ops : [];
 	const scale = new LogScale(ops.flatMap((op) => [op.batch, op.median, op.percentiles?.p99, op.max]));

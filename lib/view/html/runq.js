@@ -153,7 +153,7 @@ export class Runq {
 			if (past.length > span.windows)
 				past.shift();
 		}
-		// There may be thousands of short-lived groups: drop the history of old ones.
+		// There may be thousands of short-lived cgroups, so the history of cgroups that ended is dropped.
 		for (const [name, past] of this.past)
 			if (past.at(-1).window + span.windows < this.window)
 				this.past.delete(name);
@@ -209,7 +209,7 @@ export class Runq {
 			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
-	// Reports have this table with --idle-states only. The notes name a latency limit that helps.
+	// Reports have this table only with --idle-states. The notes of the report name a latency limit that helps.
 	renderIdle(states) {
 		this.idle.hidden = !states;
 		if (!states)

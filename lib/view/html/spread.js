@@ -9,7 +9,7 @@ const WINDOWS = 300;
 
 const color = (i) => COLORS[i % COLORS.length];
 
-// Sums cumulative counts with equal edges over cores and windows. Edge null is infinity.
+// Sums cumulative counts with equal bucket edges over cores and windows. An edge of null is infinity.
 function add(sums, le) {
 	for (const bucket of le ?? [])
 		sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
@@ -34,7 +34,7 @@ export class Spread {
 		this.plots?.forEach((plot) => plot.restyle());
 	}
 
-	// Adds the states of one window: [{name, claimed, list: [{le, count}]}]. Each run has its own names.
+	// Adds the idle states of one window: [{name, claimed, list: [{le, count}]}].
 	add(states) {
 		const window = new Map();
 
@@ -50,7 +50,7 @@ export class Spread {
 			this.past.shift();
 	}
 
-	// Cumulative counts of one state over all stored windows, by edge.
+	// Cumulative counts of one idle state over all stored windows, by bucket edge.
 	sum(name) {
 		const sums = new Map();
 
@@ -92,7 +92,7 @@ export class Spread {
 		if (!found.length)
 			return;
 		this.build(found.map((state) => state.label ?? state.name));
-		// Range of the axis: from the last edge without a wake-up to the first edge with all.
+		// Range of the axis: from the last bucket edge below all wake-ups to the first bucket edge above all wake-ups.
 		const used = (edge) => found.some((state) => {
 			const at = state.edges.findIndex(([other]) => other === edge);
 			const below = state.edges[at]?.[1] ?? 0, before = state.edges[at - 1]?.[1] ?? 0;
@@ -101,7 +101,7 @@ export class Spread {
 		});
 		const x = edges.filter(used);
 
-		// The first bucket begins at 0, which a logarithmic axis lacks, so draw it from half of its edge.
+		// The first bucket begins at 0, which is not on a logarithmic axis, so it is drawn from half of its upper edge.
 		if (found.some((state) => state.edges[0][1] > 0))
 			x.unshift(x[0] / 2);
 		const rules = found.filter((state) => state.claimed > 0)

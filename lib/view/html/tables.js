@@ -31,8 +31,8 @@ function percentile(key) {
 	return digits && `p${digits.slice(0, 2)}${digits.length > 2 ? `.${digits.slice(2)}` : ""}`;
 }
 
-// Title, unit and help of a key. A key with several units takes the one of the report; an unknown key has its
-// unit as suffix.
+// Title, unit and help text of a key. If a key exists in several units, that of the report is used. The unit of an
+// unknown key is taken from its suffix.
 export function metric(key, reportUnit = "") {
 	const unit = reportUnit.toUpperCase();
 	const all = Object.hasOwn(METRICS, key) ? METRICS[key] : [], found = all.find((one) => one[1] === unit) ?? all[0];
@@ -113,7 +113,7 @@ export function method(noun) {
 	return METHODS[noun] ? [el("p", {class: "muted"}, METHODS[noun])] : [];
 }
 
-// Tables of one view. They are drawn only while open.
+// Tables of one view. They are drawn only while the user has opened them.
 export class Tables {
 	constructor(place) {
 		this.body = el("div");
@@ -122,7 +122,7 @@ export class Tables {
 		place.append(this.node);
 	}
 
-	// reports: Map of noun to report.
+	// reports: Map from command name to report.
 	draw(reports) {
 		this.reports = reports;
 		this.node.hidden = !reports.size;

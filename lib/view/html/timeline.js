@@ -30,7 +30,7 @@ function begin(one, i) {
 	return i ? one.ends[i - 1] : one.at;
 }
 
-// The first slice that ends after @ns.
+// Index of the first slice that ends after @ns.
 function search(one, ns) {
 	let low = 0, high = one.nr;
 
@@ -57,8 +57,8 @@ function point(ns) {
 }
 
 export class Timeline {
-	// @data: that of the file. @nodes: the elements to fill: canvas; view, what is seen; about, what is under the
-	// pointer; chain, a list in the section chained, for a wait.
+	// @data: the data of the recording. @nodes: the HTML elements to fill: canvas; view, text about the visible range;
+	// about, text about the slice under the pointer; chain, list of the events of a wait, inside the section chained.
 	constructor(data, nodes) {
 		this.data = data;
 		this.nodes = nodes;
@@ -120,13 +120,13 @@ export class Timeline {
 		ctx.fillStyle = ctx.strokeStyle = colour("--muted");
 		for (let n = Math.ceil(this.from / step); n * step <= this.to; n++) {
 			ctx.fillRect(Math.round(this.x(n * step)), AXIS - 4, 1, 4);
-			// A label this close to the right edge would be cut off.
+			// A time label that is closer than this to the right edge would be cut off.
 			if (this.x(n * step) < width - LABEL_PX / 2)
 				ctx.fillText(time(n * step, 15), this.x(n * step) + 3, AXIS - 6);
 		}
 	}
 
-	// Several slices within one pixel: draw the kind with most time.
+	// If several slices are within one pixel, draws the kind of slice with most time in this pixel.
 	drawRow(one, top, fills, height, text) {
 		const {ctx, from, to} = this, shares = new Float64Array(this.parts.length);
 		let wide = 0, narrow = 0, column = -1, most = 0;
@@ -197,8 +197,8 @@ export class Timeline {
 			Math.max(1, this.x(Math.min(this.to, ends)) - left), wait === this.chosen ? 4 : 2);
 	}
 
-	// A wait is a bar under the row of the CPU that it was for, its hold by quota in another colour; the chosen one
-	// also has a line from its waker.
+	// Draws a wait as a bar under the row of the CPU that the task waited for. Time throttled by CPU quota has another
+	// colour. The selected wait also has a line from its waker.
 	drawWaits(colour) {
 		const {ctx, chosen, places} = this;
 
@@ -239,7 +239,7 @@ export class Timeline {
 		let wide = 0, narrow = 0;
 
 		this.size();
-		// The view is hidden. The size observer calls again when the view is shown.
+		// The view is hidden. The ResizeObserver calls this function again when the view is shown.
 		if (!this.width)
 			return;
 		this.axis(colour);
@@ -267,7 +267,7 @@ export class Timeline {
 		this.draw();
 	}
 
-	// Keep the time under the pointer fixed.
+	// Zooming keeps the time under the pointer at its position.
 	zoom(factor, at = (this.from + this.to) / 2) {
 		const {from, to} = this, span = Math.min(this.data.to - this.data.from, Math.max(LEAST_NS, (to - from) * factor));
 
@@ -288,7 +288,7 @@ export class Timeline {
 			`CPU ${one.cpu}, ${point(begin(one, i))}, for ${time(one.ends[i] - begin(one, i))}: ${this.label(one, i)}`;
 	}
 
-	// Lists the chain of a wait: the waker, what the CPU did meanwhile, and when the task ran.
+	// Lists the events of a wait: the waker, what the CPU did during the wait, and when the task ran.
 	*chainOf(wait) {
 		const one = this.cpus.find(({cpu}) => cpu === wait.cpu);
 		let shown = 0, more = 0;
@@ -313,7 +313,7 @@ export class Timeline {
 		yield `${point(wait.to)}: ${this.task(wait.pid)} gets CPU ${wait.cpu} after ${time(wait.to - wait.from)}`;
 	}
 
-	// Zooms to a wait by its number and lists its chain.
+	// Zooms to the wait with the given number and lists the events of this wait.
 	choose(number) {
 		const wait = this.data.waits[number], room = (wait.to - wait.from) * 0.1;
 
@@ -339,7 +339,7 @@ export class Timeline {
 		const now = [...this.fingers.values()];
 
 		if (now.length === 2) {
-			// Keep the times under both fingers fixed.
+			// Zooming keeps the times under both fingers at their positions.
 			const [a, b] = before.map((pixel) => this.nsAt(pixel)), share = (b - a) / (now[1] - now[0] || 1);
 
 			if (share > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The controls of a file of `subtick trace -o FILE.html`: buttons, the table of waits, links.
+// The controls in the page of `subtick trace -o FILE.html`: buttons, the table of waits, links.
 import {Timeline} from "./timeline.js";
 
 const byId = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Recordings of `subtick trace -o FILE.html`: those that the exporter has, and files of the reader. Of a file only the
-// data are taken; its markup and its script are not looked at.
+// Shows recordings of `subtick trace -o FILE.html`: those of the exporter, and files that the user opens. Only the
+// data of a file are used; the markup and the script of the file are ignored.
 import {CONTEXTS} from "./cores.js";
 import {count, el, notes, ns, printable, setText} from "./dom.js";
 import {save} from "./past.js";
@@ -9,10 +9,10 @@ import {Timeline} from "./timeline.js";
 const MARK = "<script type=\"application/json\" id=\"data\">";
 const MAX_BYTES = 64 << 20;
 const BUTTONS = [["in", "+"], ["out", "−"], ["left", "←"], ["right", "→"], ["all", "all"]];
-// Recordings have no stolen time, and idle time is a slice of its own.
+// Recordings have no steal time, and idle time is a slice in a recording.
 const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal"), ["idle", "halted"]];
 
-// The data of a file, which have no "<" before their end; throws what is wrong with it.
+// Returns the JSON data of a recording, which contain no "<". Throws an error if the file is not a valid recording.
 export function readFile(text) {
 	const data = text.indexOf(MARK), end = text.indexOf("</script>", data);
 	let found;
@@ -107,7 +107,7 @@ export class Trace {
 		return answer;
 	}
 
-	// Shows the recording that @get returns, unless another was requested meanwhile.
+	// Shows the recording that @get returns, unless the user requested another recording meanwhile.
 	async open(name, get) {
 		const mine = ++this.asked;
 

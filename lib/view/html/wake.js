@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How long idle cores take to wake: per idle state over all cores, then core by core.
+// Wake latency of idle cores: per idle state over all cores, then for each core.
 import {count, el, known, missing, notes, ns, origin, printable, setText} from "./dom.js";
 import {barTable, LogScale, spread} from "./bars.js";
 import {nounOf} from "./feed.js";
@@ -42,7 +42,8 @@ function byState(states) {
 	}));
 }
 
-// The points of several runs, such as of two machines: latency and residency in the deepest state by silent time.
+// Plots the measured wake-ups (points) of several runs, such as of two machines: latency and residency in the deepest
+// idle state, both by the time without events before the wake-up.
 class Points {
 	constructor() {
 		this.rows = [];
@@ -78,7 +79,7 @@ function verdictCell(verdict) {
 		words[verdict] ?? printable(verdict ?? "–"));
 }
 
-// Phones hide columns marked with *.
+// Columns marked with * are hidden on phones.
 const HEADS = ["wake-ups*", "claimed", "min*", "median", "p99*", "max"];
 const only = (head) => head.endsWith("*") ? "number roomy" : "number";
 
@@ -99,7 +100,7 @@ function table(caption, scale, rows) {
 		el("tbody", {}, ...rows)));
 }
 
-// Idle states by machine, as table 10 of the thesis: the longest wake-up of each, and the claim.
+// Table of idle states and machines, as table 10 of the thesis: the longest wake-up and the claimed exit latency.
 function matrix(runs) {
 	const names = [...new Set([...runs.values()].flat().map((state) => state.label))];
 	const cell = (state) => el("td", {class: `number ${state?.verdict === "exceeds" ? "verdict bad" : ""}`},

@@ -12,14 +12,14 @@
 
 struct canvas_cell {
 	char text[CANVAS_CELL]; /* "" for a blank and for the second half of a wide character */
-	unsigned char width;	/* columns; 0 for the second half of a wide character */
+	unsigned char width;	/* width in columns; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
 
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	bool ascii;  /* replace other characters by "?" */
+	bool ascii;  /* the terminal is ASCII only: replace other characters by "?" */
 	bool failed; /* out of memory while drawing; never reset */
 };
 
@@ -46,8 +46,8 @@ struct terminal;
 bool terminal_usable(void);
 
 /*
- * Opens the terminal. terminal_close() restores its mode, and so do crashes by signals other than
- * SIGKILL.
+ * Opens the terminal. terminal_close() restores the terminal mode, and so does a crash by a signal
+ * other than SIGKILL.
  */
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
 void terminal_close(struct terminal *terminal);

@@ -203,8 +203,8 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 		if (!(ratio > 0))
 			continue;
 		/*
-		 * Rounding the running sum instead of each part keeps the total length of the bar
-		 * exact.
+		 * The sum of all parts so far is rounded instead of each part, so that the total
+		 * length of the bar is exact.
 		 */
 		sum += ratio;
 		end = sum >= 1 ? cells : (int)lrint(sum * cells);
@@ -246,7 +246,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 		return;
 	}
 	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)
-		/* Some load sources measure only the busy ratio, not its parts. */
+		/* Some load sources measure only the busy ratio, without a split into contexts. */
 		canvas_repeat(canvas, y, bar + 1, busy >= 1 ? cells : (int)lrint(busy * cells),
 			      STYLE_GREEN, screen->ascii ? "#" : "█");
 	else

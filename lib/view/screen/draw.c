@@ -62,8 +62,8 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 }
 
 /*
- * Draws the first finding of the first slot. Findings of the first slot use the figures of all
- * measurements.
+ * Draws the first finding in the report of the first measurement (slot). The findings in the report
+ * of the first slot are computed from the figures of all measurements.
  */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
@@ -206,7 +206,8 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 }
 
 /*
- * Tabs from number @first on. @brief: only the first tab of a command has the name of the command.
+ * The tabs that are drawn, beginning with tab number @first. @brief: only the first tab of a
+ * command has the name of the command.
  */
 struct tabs {
 	const struct screen *screen;
@@ -252,8 +253,8 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 
 	tabs.brief = tabs_width(&tabs, last) > end;
 	/*
-	 * Two tabs are always visible: the notes, because they contain the findings, and the active
-	 * pane.
+	 * The tab of the notes, which contain the findings, and the tab of the active pane are
+	 * always visible.
 	 */
 	if (tabs_width(&tabs, last) > end)
 		end -= (int)strlen("> notes ");
@@ -294,7 +295,7 @@ static void draw_help(struct canvas *canvas)
 	static const char *const text[] = {
 		"After each bar: the measured busy share, then that of /proc/stat, which top shows;",
 		"if there is room, earlier windows, the latest on the right.",
-		NULL, /* replaced by the line with LOAD_WRONG_RATIO */
+		NULL, /* replaced by a line that contains the value of LOAD_WRONG_RATIO */
 		"More in subtick(8).",
 	};
 	int row = 2;

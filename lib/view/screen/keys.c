@@ -26,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * A shorter interval is the previous entry. At the shortest interval the index wraps to
-	 * SIZE_MAX.
+	 * The next shorter interval is the previous entry of the table. At the shortest interval
+	 * the index wraps to SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)

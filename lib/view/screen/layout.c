@@ -11,8 +11,10 @@
 #include "base/array.h"
 #include "view/view.h"
 
-#define BAR_MIN	    12 /* minimum width of a bar with edges: 10 % per character */
-#define BAR_LONG    52 /* width of a long bar with edges: 2 % per character */
+/* minimum width of a bar in characters, including its edges; a character is 10 % of load */
+#define BAR_MIN	    12
+/* width of a long bar in characters, including its edges; a character is 2 % of load */
+#define BAR_LONG    52
 #define HISTORY_MIN 16
 #define TABLE_MIN   6 /* minimum number of table rows */
 #define GAP	    2
@@ -54,7 +56,8 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 }
 
 /*
- * Lays out the CPUs as a map of lines such as "123-186 […]". Each line has a power of two of CPUs.
+ * Lays out the CPUs as a map of lines such as "123-186 […]". The number of CPUs in each line is a
+ * power of two.
  */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {

@@ -12,9 +12,12 @@
 
 /* Minimum width of columns with counts, so that columns do not move between windows. */
 #define COUNT_MIN strlen("123456")
-#define LEAST	  2 /* minimum rows of a pane */
+#define LEAST	  2 /* minimum number of table rows in a pane */
 
-/* Columns of a pane. Columns that identify the row come first and are always visible. */
+/*
+ * The table columns that a pane shows. Columns that identify the row come first and are always
+ * visible.
+ */
 struct fit {
 	const struct table *table;
 	struct fit_col {
@@ -91,7 +94,9 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/* Room on the right shows columns that were scrolled out on the left. */
+	/*
+	 * If there is room on the right, scroll back to show columns that are hidden on the left.
+	 */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -149,7 +154,9 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/* Draws the number of columns hidden on each side. Returns the column before that text. */
+/*
+ * Draws the number of columns hidden on each side. Returns the screen column before the drawn text.
+ */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {

@@ -53,7 +53,10 @@ static struct screen_pane *pane_find(struct screen *screen, size_t slot, const c
 	return NULL;
 }
 
-/* Inserts a pane in the order of the slots, so that the order of the Tab key does not change. */
+/*
+ * Inserts a pane in the order of the measurements (slots), so that the Tab key always selects panes
+ * in the same order.
+ */
 static int pane_add(struct screen *screen, size_t slot, const char *key)
 {
 	size_t at = screen->nr_panes;
@@ -69,7 +72,10 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/* The active pane stays active. The first pane becomes active. */
+	/*
+	 * The pane that was active stays active. Until the user selects a pane, the first pane of
+	 * slot @home becomes active.
+	 */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
@@ -78,7 +84,10 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	return 0;
 }
 
-/* True if the table has a number. A table with only names and dashes gets no pane. */
+/*
+ * True if at least one cell of the table is a number. A table that has only names and missing
+ * values gets no pane.
+ */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)

@@ -15,7 +15,8 @@
 #define SCREEN_MAX_SLOTS  8
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
-#define SCREEN_KEEP_ROWS  10 /* windows with fewer rows before a pane shrinks */
+/* number of successive windows with fewer rows after which a pane shrinks */
+#define SCREEN_KEEP_ROWS  10
 
 /* Keys are Unicode code points. Special keys have numbers above the last code point. */
 enum {
@@ -42,7 +43,8 @@ enum screen_action {
 /* A measurement: its last report, or the reason why the measurement failed. */
 struct screen_slot {
 	char *command;
-	struct report *report; /* last report; its loss counters are those of the window */
+	/* last report; its loss counters contain only the losses in the last window */
+	struct report *report;
 	struct losses_seen losses;
 	char *refused, *fix;
 };
@@ -53,11 +55,14 @@ struct screen_pane {
 	char *key;  /* key of the table in each report */
 	char *sort; /* key of the sort column, or NULL for the report's order */
 	bool descending;
-	bool all;	  /* show also columns that are only in JSON and CSV */
-	bool follow_sort; /* make the sort column visible */
+	bool all;	  /* show also the columns that text output omits */
+	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/* Maximum number of rows in recent windows, since the user selected a pane or a filter. */
+	/*
+	 * Maximum number of rows of the pane in recent windows, since the user selected a pane or a
+	 * filter.
+	 */
 	size_t rows_had;
 	unsigned int fewer; /* consecutive windows with fewer rows than rows_had */
 };
@@ -75,22 +80,27 @@ struct screen {
 	size_t nr_slots;
 	struct screen_pane panes[SCREEN_MAX_PANES];
 	size_t nr_panes;
-	struct screen_pane notes; /* shown after all other panes */
+	struct screen_pane notes; /* the notes, shown after all other panes */
 	size_t active;		  /* index of the active pane; nr_panes for the notes */
-	/* Slot whose first pane is active until the user selects a pane. */
+	/*
+	 * Index of the measurement (slot) whose first pane is active until the user selects a pane.
+	 */
 	size_t home;
 	bool chosen;
 	bool paused, help, editing, ascii;
-	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
+	char draft[SCREEN_FILTER_MAX]; /* text of the filter while the user types it */
 	struct screen_history history;
 	uint64_t interval_ns;
-	size_t page; /* visible rows of the table at the last drawing */
+	size_t page; /* number of visible rows of the table at the last drawing */
 };
 
 void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
-/* Adds a slot for the reports of @command. Returns -1 if all slots are used or memory is out. */
+/*
+ * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or memory
+ * is out.
+ */
 int screen_add(struct screen *screen, const char *command);
 /*
  * Shows @report and takes ownership of @report. Frees the previous report of the slot. 0 or
@@ -116,7 +126,8 @@ int screen_draw(struct screen *screen, struct canvas *canvas);
 
 #define SCREEN_MIN_ROWS 24
 #define SCREEN_MIN_COLS 80
-#define SCREEN_PANE_HEAD 2 /* lines above the rows of a pane: information line and heading */
+/* number of lines above the rows of a pane: information line and heading */
+#define SCREEN_PANE_HEAD 2
 
 enum screen_cores {
 	SCREEN_CORES_NONE,
@@ -128,13 +139,16 @@ struct screen_layout {
 	bool too_small;
 	enum screen_cores mode;
 	int cores_top, cores_rows;
-	int columns, cell_width, bar_width; /* bars: bar_width includes the edges */
+	/*
+	 * bars: number of columns of bars, and widths in characters; bar_width includes the edges
+	 */
+	int columns, cell_width, bar_width;
 	int history_width;		    /* bars: width of the history after the figures */
 	int per_row;			    /* map: characters per line */
 	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
 	int finding_row, loss_row, tabs_row;
-	int info_row; /* first line of the panes */
+	int info_row; /* screen line at which the panes begin */
 	int table_rows;
 	int footer_row;
 };
@@ -150,15 +164,17 @@ struct screen_wants {
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * First visible item of @nr items on @room lines. Item @at is visible, and the view scrolls as
- * little as possible from @first.
+ * First visible item of @nr items on @room lines. Scrolls from @first as little as possible to make
+ * item @at visible.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
 /* Widths of a CPU number and of the figures after the bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/* Draws the legend of the bars unless @canvas is NULL. Returns its number of lines. */
+/*
+ * Draws the legend of the bars unless @canvas is NULL. Returns the number of lines of the legend.
+ */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,
@@ -180,8 +196,8 @@ bool screen_col_descends(const struct table *table, size_t col);
 
 /*
  * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Unavailable values are last. Equal rows keep the order of the report.
- * Returns the number of rows, or -ENOMEM.
+ * order of the report. Rows with an unavailable value in column @sort are last. Equal rows keep the
+ * order of the report. Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -21,7 +21,7 @@
 #include <curses.h>
 #include <term.h>
 
-/* Signals that terminate a process by default and have no other handler in the program. */
+/* Signals that terminate a process by default and for which the program has no other handler. */
 static const int crashes[] = {
 	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
@@ -83,7 +83,7 @@ static void catch_crashes(struct terminal *terminal)
 	leave_add(keypad_local);
 	leave_add(cursor_normal);
 	leave_add(exit_ca_mode);
-	/* Keep handlers that are already installed, for example by a sanitizer. */
+	/* Do not replace signal handlers that are already installed, for example by a sanitizer. */
 	for (size_t i = 0; i < NR_CRASHES; i++)
 		if (!sigaction(crashes[i], NULL, &terminal->old[i]) &&
 		    terminal->old[i].sa_handler == SIG_DFL)
@@ -117,7 +117,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	if (!terminal)
 		return err_set(err, -ENOMEM, "out of memory");
 	terminal->color = color;
-	/* Numbers need a decimal point, so only LC_CTYPE is set. */
+	/* Only LC_CTYPE is set, because LC_NUMERIC could replace the decimal point in numbers. */
 	setlocale(LC_CTYPE, "");
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);

@@ -45,10 +45,11 @@ void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figure
 			const struct report *report);
 
 /*
- * Draws the plots of `subtick wake --plot` from the points of a run: latency and launch distance in
- * the order of the points, latency and residency by silent time, the distribution, and with
- * --each-state the quartiles of each idle state. @earlier: points of another run to compare with, or
- * NULL. Returns the result of svg_write().
+ * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. They show
+ * latency and launch distance in the order of the points, latency and residency by the time without
+ * events before the wake-up, and the distribution of latency. With --each-state they also show the
+ * quartiles of each idle state. @earlier: points of another run to compare with, or NULL. Returns
+ * the result of svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 

@@ -11,7 +11,7 @@
 #include "view/view.h"
 
 #define WIDTH	      820.0
-#define PLOT_HEIGHT   400.0 /* pixels, with title, labels and legend */
+#define PLOT_HEIGHT   400.0 /* size of a plot in pixels, including title, labels and legend */
 #define MARGIN_LEFT   84.0
 #define MARGIN_RIGHT  24.0
 #define MARGIN_TOP    40.0
@@ -32,7 +32,8 @@ static const char *const colors[] = {
 struct plot {
 	const struct svg_plot *plot;
 	struct svg_trace *traces;
-	struct svg_columns first; /* unit and title of the first series */
+	/* columns of the first series, which give unit and title of the axes */
+	struct svg_columns first;
 	struct svg_axis x_axis, y_axis;
 	double top;
 };
@@ -90,19 +91,22 @@ static bool plot_axes(struct plot *p)
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/*
-	 * The y axis starts at 0 for bars, because readers take the length of a bar as its value,
-	 * and for lines with a minimum below half of the maximum.
+	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
+	 * For lines it starts at 0 if the minimum is below half of the maximum.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && bars && high_y < 0.0)
 		high_y = 0.0;
-	/* The lowest bar needs a height, so a logarithmic axis starts below it. */
+	/*
+	 * A logarithmic axis starts below the lowest value, so that the lowest bar has a visible
+	 * height.
+	 */
 	if (p->plot->y_log && bars)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
-	/* A wider axis keeps a single bucket from filling the whole plot. */
+	/* The axis is widened, so that a single bucket does not fill the whole plot. */
 	if (p->plot->x_log && bars)
 		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);

@@ -23,7 +23,10 @@ enum svg_mark {
 struct svg_series {
 	const struct report *from; /* report that has the table, or NULL for the plot's report */
 	const char *table;	   /* key of a table of the report */
-	/* Only rows whose column @where equals @equals are drawn. NULL for all rows. */
+	/*
+	 * Only rows whose value in column @where equals @equals are drawn. If @where is NULL, all
+	 * rows are drawn.
+	 */
 	const char *where;
 	const char *equals; /* text, or a decimal number */
 	const char *x, *x_end, *y;
@@ -81,14 +84,17 @@ struct svg_trace {
 	size_t nr;
 	const struct svg_axis *x, *y;
 	const char *color;
-	bool shared; /* other series are in the same plot */
+	bool shared; /* the plot has several series */
 };
 
 struct svg_columns {
 	const struct column *x, *y;
 };
 
-/* Reads the data points of a series. Sets @first to the columns of the series unless it is set. */
+/*
+ * Reads the data points of a series. Sets @first to the columns of this series, unless an earlier
+ * series has set it.
+ */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
 void svg_trace_draw(const struct svg_trace *trace, FILE *out);

@@ -137,7 +137,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* A source that matches no row makes a series that appears only in the legend. */
+		/* A source without any row would make a series that appears only in the legend. */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}

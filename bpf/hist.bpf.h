@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Bucket of a value (abi/hist.h), without a clz instruction. */
+/*
+ * Computes the histogram bucket of a value (abi/hist.h) without a count-leading-zeros instruction.
+ */
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-/* No kernel.bpf.h, because the unit test compiles this file for user space. */
+/* Does not include kernel.bpf.h, because the unit test compiles this file for user space. */
 #include <linux/types.h>
 
 #include "abi/hist.h"
@@ -52,7 +54,7 @@ static __always_inline __u32 hist_bucket(__u64 v)
 		byte = v < 1ULL << 32 ? 24 : 32;
 	}
 	shift = byte + hist_msb_of[(v >> byte) & 0xff] - HIST_SUB_BITS;
-	/* The highest bit that is left adds one HIST_SUB. */
+	/* The highest remaining bit adds HIST_SUB to the bucket number. */
 	return shift * HIST_SUB + (v >> shift);
 }
 

@@ -7,7 +7,10 @@
 #include "load_noise.bpf.h"
 #include "load_tasks.bpf.h"
 
-/* PREEMPT_RT preempts softirqs. The vector is saved with the pid of its task until the task runs again. */
+/*
+ * PREEMPT_RT preempts softirqs. PREEMPT_RT: the vector of a preempted softirq is saved with the pid
+ * of its task until the task runs again.
+ */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
 	u32 vec = s->vec;
@@ -53,13 +56,19 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 	return ran;
 }
 
-/* True if a switch between tasks needs no new interval: no lost exit, and no preempted softirq. */
+/*
+ * True if a switch between tasks continues the open interval: no exit event was lost, and no
+ * softirq was preempted.
+ */
 static __always_inline bool task_goes_on(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
 }
 
-/* Switch at the first event of a core, after a lost exit, with a preempted softirq, or with a counter to read. */
+/*
+ * Handles a task switch that is the first event of a core, follows a lost exit event, preempts a
+ * softirq, or must read a hardware counter.
+ */
 static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
 				  struct task_struct *next, u32 to, u64 now)
 {
@@ -108,7 +117,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
 
 	switch_edge(s, prev, next, task_ctx(next), mono);
-	/* Before the start the slot is empty. */
+	/* Before the start of the measurement the slot is empty. */
 	if (!s->base)
 		return 0;
 	if (vec < LOAD_NR_VECS)
@@ -116,7 +125,10 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	return noise_switch(s, prev, next);
 }
 
-/* True if the switch ends no interval. The idle task has PF_KTHREAD. Noise measures each kernel thread. */
+/*
+ * True if the task switch ends no interval. The idle task has PF_KTHREAD. Noise measures each
+ * kernel thread.
+ */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
 					   struct task_struct *next)
 {
@@ -127,7 +139,10 @@ static __always_inline bool switch_goes_on(const struct load_slot *s, struct tas
 	return !(flags & PF_KTHREAD) && task_goes_on(s);
 }
 
-/* Switch to a kernel thread. Only ksoftirqd has a context of its own. */
+/*
+ * Switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have a
+ * separate context.
+ */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
@@ -158,7 +173,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Reads the tasks from @ctx again, so that the caller needs fewer registers. */
+/* Reads prev and next from @ctx again, so that the caller needs fewer registers. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -179,11 +194,11 @@ static __noinline int switch_by_task(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	s = slot_at(task_cpu(next));
 	switch_edge(s, prev, next, task_ctx(next), bpf_ktime_get_ns());
-	/* Before the start the slot is empty. */
+	/* Before the start of the measurement the slot is empty. */
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
-/* Load's part of a switch program. */
+/* The part of a sched_switch program that measures load. */
 static __always_inline int switch_load(u64 *ctx)
 {
 	struct task_struct *prev, *next;

@@ -79,7 +79,10 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 		__sync_fetch_and_add(&times[to], -stamp);
 }
 
-/* Changes one group and returns its parent. Global, so that the verifier checks it once. */
+/*
+ * Changes one group and returns its parent. A global function, so that the verifier checks the
+ * function once.
+ */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
 	struct runq_pressure_group *g = group_at(group);
@@ -109,7 +112,10 @@ static __always_inline u64 own_unit(u64 own)
 	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
 }
 
-/* Changes the counts of a cgroup, and of its ancestors if its state changes. Global, so that the verifier checks it once. */
+/*
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function, so
+ * that the verifier checks the function once.
+ */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;

@@ -399,7 +399,7 @@ static __always_inline void quick_book(struct quick_wait *w)
 	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(place, w->next->pid));
 }
 
-/* Charges a wait within one segment to the group that ran. */
+/* Charges a wait during which only one task ran to the group of that task. */
 static __always_inline void quick_blame(const struct quick_wait *w)
 {
 	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);

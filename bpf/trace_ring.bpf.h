@@ -294,7 +294,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* A task that is woken again while it waits keeps its start. */
+/* If a waiting task is woken again, the start of its wait does not change. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));

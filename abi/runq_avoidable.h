@@ -55,7 +55,9 @@ struct runq_avoidable_set {
 _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avoidable_set) == 64,
 	       "cache lines");
 
-/* Waiting task. If two tasks share an entry, the later task owns it. */
+/*
+ * Waiting task. If two tasks share an entry, the entry belongs to the task that was written last.
+ */
 struct runq_avoidable_task {
 	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
 	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */

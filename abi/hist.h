@@ -10,7 +10,8 @@
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)
-#define HIST_VALUE_BITS 36 /* 68.7 s; larger values share the last bucket */
+/* covers values up to 68.7 s; larger values are counted in the last bucket */
+#define HIST_VALUE_BITS 36
 #define HIST_VALUE_MAX	((1ULL << HIST_VALUE_BITS) - 1)
 #define HIST_NR		((HIST_VALUE_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
 

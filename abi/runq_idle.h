@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #endif
 
-#define RUNQ_IDLE_NR 16384 /* pairs of group and state */
+#define RUNQ_IDLE_NR 16384 /* entries of the table of pairs of group and idle state */
 
 struct runq_idle_cpu {
 	__u32 state;	/* number of the last requested idle state */
@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
  * written last.
  */
 struct runq_idle_task {
-	__u64 woken_ns; /* 0 if the task runs or its wake-up was not seen */
+	__u64 woken_ns; /* 0 if the task runs or its wake-up was not recorded */
 	__u32 pid;
 	__u32 pad;
 };

@@ -22,7 +22,7 @@ struct load_source_opts {
 	const char *event;    /* event of counter sources, or NULL for the default */
 	bool bursts;	      /* source bpf: keep the distribution of busy bursts */
 	bool lines;	      /* source bpf: hardirq time by line */
-	bool tasks;	      /* source bpf: task time by task */
+	bool tasks;	      /* source bpf: count task time by task */
 	/* Source bpf: interrupts, softirqs and kernel threads, and their victims */
 	bool noise;
 	bool senders;	      /* with noise: count IPIs by sending core, target and function */

@@ -14,9 +14,10 @@
 #define RUNQ_PRESSURE_DEPTH 32	  /* maximum levels of cgroups including the root; a power of two */
 
 /*
- * Cause of the time in which tasks of a cgroup wait. If CPU quota throttles a task of the cgroup,
- * the cause is quota. Else the cause is the first in this list that applies to a task of the cgroup
- * or of a descendant.
+ * Cause of the time in which tasks of a cgroup wait. All waiting tasks directly in a cgroup count
+ * with one cause: quota if CPU quota throttles one of the tasks, else the first cause in this list
+ * that one of the tasks has. With its descendants, a cgroup has the first cause in this list that
+ * the cgroup itself or a descendant has.
  */
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* a task ran on the core when the wait began */

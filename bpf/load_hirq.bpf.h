@@ -78,8 +78,8 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
 			/*
-			 * The handler interrupts the halted core (on x86 between sti; hlt and the
-			 * idle exit), so the idle time ends here.
+			 * The interrupt woke the halted core, and its handler runs before the idle
+			 * exit (x86: sti; hlt), so the idle time ends here.
 			 */
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);

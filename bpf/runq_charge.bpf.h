@@ -63,7 +63,7 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 }
 
 /*
- * The throttling of a group throttled by CPU quota has ended on this core. Looks up the slot of the
+ * The throttling of a group by CPU quota has ended on this core. Looks up the slot of the
  * group again, so that the caller needs no register for the slot.
  */
 static __noinline int hold_ends(u32 place, u64 total, u64 now)

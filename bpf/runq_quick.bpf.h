@@ -333,7 +333,7 @@ static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 }
 
 /*
- * True if one task ran during the whole wait, and the waiting task was neither throttled throttled
+ * True if one task ran during the whole wait, and the waiting task was neither throttled
  * by CPU quota nor migrated.
  */
 static __always_inline bool quick_one_segment(struct mode mode, struct quick_wait *w, u64 last_ns)

@@ -181,9 +181,9 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 }
 
 /*
- * A task can run in the microseconds between the end of the window and the sample of its CPU. The
- * slot counts this time in this window, the maps in the next. The next window subtracts it from the
- * tasks with most time, because the task is unknown.
+ * A task can run in the microseconds between the end of the window and the sample of its
+ * CPU. The slot counts this time in this window, the maps in the next. The next window subtracts it
+ * from the tasks with most time, because the task is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

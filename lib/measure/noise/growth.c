@@ -30,8 +30,8 @@ bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was
 }
 
 /*
- * Includes events between the end of the window and this reading. The result is unknown if a longer
- * event was already part of the previous reading.
+ * Includes events between the end of the window and this reading. The result is unknown if
+ * a longer event was already part of the previous reading.
  */
 uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {

@@ -417,7 +417,7 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	};
 	memcpy(wait->comm, event->comm, sizeof(event->comm));
 	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* A wait that began value before the first context switch of its CPU has no culprit. */
+	/* A wait that began before the first context switch of its CPU has no culprit. */
 	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
 	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
 }

@@ -18,8 +18,9 @@
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
-	uint64_t lost; /* lost waits before the start */
-	uint64_t full; /* waits without room in the table, at the last window */
+	uint64_t lost; /* number of lost waits before the start of the first window */
+	/* number of waits that found the table full, at the end of the last window */
+	uint64_t full;
 };
 
 static int check_kernel(const struct btf *btf, struct err *err)
@@ -149,7 +150,9 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* -ENOENT marks the end of the table; other errors must not look like an empty table. */
+	/*
+	 * -ENOENT marks the end of the table; other errors must not be treated as an empty table.
+	 */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 

@@ -43,9 +43,10 @@ int runq_rules_add(struct runq_rules *rules, bool include, const char *text, str
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes. The first rule that matches a cgroup decides whether the cgroup is
- * measured. Without a match the cgroup passes unless there is a rule of --include. With @later,
- * also true if the cgroup may pass once its open names are known.
+ * True if a cgroup passes the rules of --include and --exclude. The first rule that matches a
+ * cgroup decides whether the cgroup is measured. A cgroup that no rule matches passes unless there
+ * is a rule of --include. If @later is true, the result is also true if the cgroup may pass after
+ * its unknown names become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

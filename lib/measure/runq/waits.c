@@ -97,7 +97,7 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
-	/* Only a group that ended can have two rows, and in most windows none has ended. */
+	/* Only a group that ended can have two rows, and in most windows no group has ended. */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {

@@ -22,7 +22,7 @@ struct load_pairs {
 	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
 	unsigned int nr_cpus;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* total of all windows */
+	int64_t lost_ns; /* lost time in all windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
@@ -215,7 +215,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
 		}
 	}
-	/* ENOENT: the batch holds all entries. */
+	/* ENOENT means that the batch contains all entries. */
 	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
 	    errno != ENOENT)
 		return -errno;

@@ -18,7 +18,7 @@ enum noise_kind {
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	NOISE_KIND_NMI,	   /* its time is also part of the interrupted source */
+	NOISE_KIND_NMI,	   /* the time of an NMI is also part of the interrupted source */
 	NOISE_KINDS,
 };
 
@@ -28,7 +28,7 @@ enum noise_kind {
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
-	uint32_t irq; /* number of a device's line, or UINT32_MAX */
+	uint32_t irq; /* interrupt number of a device, or UINT32_MAX */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;
 	const char *knob; /* setting that would move the source to another CPU */
@@ -49,24 +49,28 @@ struct noise_delay {
 };
 
 /*
- * A workqueue function on one CPU. Its time is also part of the kernel thread or softirq (WQ_BH)
- * that executed it.
+ * A workqueue function on one CPU. The time of the function is also part of the kernel thread or
+ * softirq (WQ_BH) that executed it.
  */
 struct noise_function {
 	uint32_t cpu;
 	uint64_t key;		    /* address of the function */
 	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
 	uint64_t executions;	    /* executions that began in the window */
-	uint64_t ns;		    /* CPU time, without interrupts on top */
-	uint64_t longest_ns;	    /* longest time on the CPU without a switch, or 0 if unknown */
+	uint64_t ns;		    /* CPU time without the time of interrupts */
+	/* longest time that the function ran without a task switch, or 0 if unknown */
+	uint64_t longest_ns;
 	/*
-	 * Time from queueing to execution. Its count is the number of executions with a known
-	 * delay.
+	 * Time from queueing to execution. The count of the delay is the number of executions with
+	 * a known delay.
 	 */
 	struct noise_times delay;
 };
 
-/* A victim of noise: a cgroup, the idle task or kernel threads. Sums over all requested CPUs. */
+/*
+ * A victim of noise: a cgroup, the idle task or kernel threads. The figures are sums over all
+ * requested CPUs.
+ */
 struct noise_hit {
 	uint64_t key; /* key of struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];
@@ -91,7 +95,8 @@ struct noise_sender {
 struct noise_sent {
 	struct noise_sender *list; /* by receiving CPU, most IPIs first */
 	size_t nr;
-	uint64_t lost; /* IPIs that found no room, since the programs were loaded */
+	/* number of IPIs that did not fit into the tables, since the programs were loaded */
+	uint64_t lost;
 };
 
 struct noise_core {
@@ -100,8 +105,9 @@ struct noise_core {
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* parts of the time as in load */
-	uint64_t steal_ns; /* also part of the other times; UINT64_MAX if unknown */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* time by part, as in load */
+	/* stolen time, which is also part of the other times; UINT64_MAX if unknown */
+	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
 	bool exceeded; /* a figure exceeds its limit */

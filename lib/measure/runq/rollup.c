@@ -155,8 +155,8 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	row->label_len = strlen(row->label);
 	row->path += label->pid_len;
 	/*
-	 * The names of a VM row are not parsed, because the name of a VM may look like the path of
-	 * a pod.
+	 * A VM row has no names of a pod, although the name of a VM may look like the path of a
+	 * pod.
 	 */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;

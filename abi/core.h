@@ -26,11 +26,14 @@ struct core_block {
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
 
-/* Immediate operands that sys_bpf_open_filled() sets in the programs. Flags are 0 or 1. */
+/*
+ * Immediate operands that sys_bpf_open_filled() sets in the programs. Operands that are flags are 0
+ * or 1.
+ */
 enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* number of blocks, a power of two, minus 1 */
-	CORE_FILLED_LOAD, /* the switch program of runq also counts for load */
+	CORE_FILLED_LOAD, /* the program of runq on sched_switch also counts for load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* number of wake-up histograms per CPU */
 	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one histogram per CPU */

@@ -4,9 +4,9 @@
 #define SUBTICK_ABI_HIST_H
 
 /*
- * Below HIST_SUB every value has its own bucket; from there on each power of two is split into
- * HIST_SUB equal buckets. A bucket is at most 1/HIST_SUB = 3.125 % wide relative to its lower
- * edge, which bounds the error of any percentile read from it.
+ * Every value below HIST_SUB has its own bucket. Above, each power of two is split into HIST_SUB
+ * equal buckets. The width of a bucket is at most 1/HIST_SUB = 3.125 % of its lower bound, which
+ * limits the error of percentiles.
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)

@@ -25,17 +25,19 @@ enum load_ctx {
 	LOAD_SOFTIRQ_TASK,
 	/* a power of two, so that a bitwise AND proves the array bound to the verifier */
 	LOAD_NR_CTX,
-	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start: base is 0 */
+	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start; the member base is 0 */
 };
 
 /*
- * Two partitions of the time since start_ns:
- *   base: context below hardirqs;      sum(base_ns) == base >> 8
- *   hirq: inside or outside hardirqs;  sum(hirq_ns) + hirq_out_ns == hirq >> 8
- * The low byte of `base` is the open context, the low byte of `hirq` is the nesting depth. The other bits are the
- * timestamp of the last change, in ns since the start. Each partition has one writer at a time: hardirq programs can
- * interrupt other programs, but not each other. Both equations hold unless an update is in progress. A reader on another
- * core checks them instead of a sequence count, so the writer needs neither barriers nor atomic operations.
+ * The time since start_ns is counted twice:
+ *   base: by the context that hardirqs interrupt;  sum(base_ns) == base >> 8
+ *   hirq: by inside or outside of hardirqs;        sum(hirq_ns) + hirq_out_ns == hirq >> 8
+ * The low byte of `base` is the current context. The low byte of `hirq` is the number of nested
+ * hardirqs. The other bits of both words are the timestamp of the last change, in ns since the
+ * start. Each of the two counts has one writer at a time: hardirq programs can interrupt other
+ * programs, but not each other. Both equations hold unless an update is in progress. A reader on
+ * another core checks the equations instead of a sequence count, so the writer needs neither
+ * barriers nor atomic operations.
  */
 struct load_slot {
 	/* The first cache line has the fields that every event uses. */
@@ -61,8 +63,8 @@ struct load_slot {
 	__u64 hirq_ns[LOAD_NR_CTX]; /* ended hardirqs by the context that they interrupted */
 
 	/*
-	 * Counter sample of source bpf-pmu. A read is torn unless pmu_check == ~(pmu_cycles ^ pmu_ns). pmu_check is 0
-	 * before the first sample.
+	 * Sample of the hardware counter of source bpf-pmu. A read is consistent if pmu_check ==
+	 * ~(pmu_cycles ^ pmu_ns). pmu_check is 0 before the first sample.
 	 */
 	__u64 pmu_cycles;
 	__u64 pmu_ns;

@@ -23,7 +23,8 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 /* State of one CPU. */
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
-	__u64 since_ns; /* last change of the physical core; valid in its first CPU only */
+	/* time of the last change on the physical core; valid only for its first CPU */
+	__u64 since_ns;
 	__s64 lost_ns;	/* time that was not counted because the map was full */
 	__u32 sibling;	/* CPU number of the sibling; the CPU's own number if it has none */
 	__u32 pad[9];

@@ -171,7 +171,7 @@ struct noise_send {
 	struct {
 		__u64 turn; /* << NOISE_TURN_SHIFT */
 		__u64 votes;
-		__u32 tgid; /* 0 for the idle task, or NOISE_BY_INTERRUPT */
+		__u32 tgid; /* tgid of the sender; 0 for the idle task, or NOISE_BY_INTERRUPT */
 		__u32 pad;
 		char comm[16];
 	} by[2];

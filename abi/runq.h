@@ -80,13 +80,14 @@ enum runq_cause {
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
-#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit whose name RUNQ_PLACE_UNWANTED hides */
+#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_PLACE_UNWANTED) */
 
 /*
- * A slot is one array element: the head, a histogram per stripe, a cell per CPU, a cold part per
- * CPU. The flag RUNQ_STEPS selects the kind of histogram before the programs are loaded. Counters
- * only grow. When another group takes the slot, its counters continue, and the reader stores their
- * values at that time. Slot 0 counts the waits of all groups that got no slot.
+ * A slot is one array element. It contains the head, up to RUNQ_MAX_STRIPES histograms (stripes),
+ * and for each CPU a struct runq_cell and a struct runq_cold. The flag RUNQ_STEPS selects the kind
+ * of histogram before the programs are loaded. Counters only grow. When another group takes the
+ * slot, its counters continue, and the reader stores their values at that time. Slot 0 counts the
+ * waits of all groups that got no slot.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
@@ -326,7 +327,7 @@ struct runq_cpu {
 	__u64 until;	     /* CLOCK_MONOTONIC at which off becomes too inexact */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
-	__u64 switches;	     /* dispatches after a wait that the slow path counted */
+	__u64 switches;	     /* number of waits that the slow path counted */
 	/* The slow path. */
 	__u64 wait_ns; /* wait time counted in slots outside of the first chunk */
 	__u64 from;    /* start of the last wait, as in runq_walk; only the programs use it */

@@ -33,7 +33,10 @@
 #define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
-/* Bits of runq_avoidable_cpu.flags. Bits 0 to 15: sets that count this core as idle. */
+/*
+ * Bits of runq_avoidable_cpu.flags. Bits 0 to 15: the sets of cores in which this core is counted
+ * as idle.
+ */
 #define RUNQ_AVOIDABLE_MEMBER 16	  /* position of 16 bits: the sets that contain this core */
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
 #define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
@@ -41,9 +44,10 @@
 struct runq_avoidable_cpu {
 	__u64 flags;
 	__u64 idle;	/* accumulator of the idle time of this core */
-	__u64 unwanted; /* waits on this CPU do not count; user space sets it */
-	__u64 lost;	/* waits with an unknown start or without room in the table of groups */
-	__u64 full;	/* the part of `lost` that found no room in the table of groups */
+	__u64 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
+	/* number of waits with an unknown start or that found the table of groups full */
+	__u64 lost;
+	__u64 full;	/* the part of `lost` that found the table of groups full */
 	__u64 left_ns;	/* end of the core's last idle period, CLOCK_MONOTONIC */
 	__u64 pad[2];
 };

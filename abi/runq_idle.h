@@ -11,7 +11,7 @@
 
 struct runq_idle_cpu {
 	__u32 state;	/* number of the last requested idle state */
-	__u32 unwanted; /* waits on this CPU do not count; user space sets it */
+	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
 	__u64 full;	/* waits that did not fit into the table */
 };
 

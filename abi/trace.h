@@ -100,18 +100,19 @@ struct trace_ring {
 		};
 	};
 	__u64 nested_head;
-	__u64 nested_lost; /* edges lost at a third level of nesting */
+	/* number of edges lost because interrupts were nested three levels deep */
+	__u64 nested_lost;
 	__u64 stop_head;   /* head at which this ring is full after the --on event; 0 before the event */
 	__u64 seed;	   /* pid + 1 of the running task, from the task iterator at the start, or 0 */
 	__u64 irq_ns;	   /* start of the open handler, for --on noise */
 	__u64 irq_depth;
 	__u64 softirq_ns;
-	__u64 event_ns;	   /* --on event of this core: its time, */
-	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
-	__u64 event_len_ns; /* and its duration */
+	__u64 event_ns;	   /* time of the --on event on this core */
+	__u64 event_what;  /* the --on event: TRACE_WHAT(pid, 0, enum trace_event) */
+	__u64 event_len_ns; /* duration of the --on event */
 	__u64 pad;
-	__u64 group_waits; /* for --on pN: waits of the cgroup on this core, */
-	__u64 group_long;  /* and its waits of on_wait_ns or longer */
+	__u64 group_waits; /* for --on pN: number of waits of the cgroup on this core */
+	__u64 group_long;  /* for --on pN: number of the cgroup's waits of on_wait_ns or longer */
 	__u64 group_next;  /* 1 if the next task belongs to the cgroup */
 	struct trace_edge nested[TRACE_NR_NESTED];
 	struct trace_edge edges[]; /* the number of edges is a power of two */
@@ -177,8 +178,8 @@ struct trace_task {
 	__u64 check;
 	__u64 queued; /* for --on wait and wake: enqueue time in ns << 1 | woken; 0 if not enqueued */
 	__u32 kthread;
-	__u32 held_cpu;	 /* CPU on which it is throttled, */
-	__u64 held_from; /* and the kernel's throttled total at that time */
+	__u32 held_cpu;	 /* CPU on which the task is throttled */
+	__u64 held_from; /* the kernel's total of throttled time when the throttling began */
 	__u64 allowed;	 /* mask of the allowed CPUs 0 to 63 (affinity and cpuset) */
 	__u32 nr_allowed; /* number of all allowed CPUs; 0 if unknown */
 	__u32 pad;

@@ -39,7 +39,7 @@ struct wake_kpoint {
 	__u64 tai_ns; /* idle exit after the launch */
 	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
 	__u64 expire_ns; /* entry of the handler of subtick's timer */
-	__u64 switch_ns; /* switch to the worker */
+	__u64 switch_ns; /* time of the switch to the worker thread */
 	__u32 state;	 /* requested idle state */
 	__u32 irq;	 /* interrupt number, for WAKE_IRQ_DEVICE */
 	__u16 irqs;	   /* number of interrupt handlers entered since the launch */
@@ -129,8 +129,8 @@ struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
 	__u64 sum_units; /* sum of ns / WAKE_SQ_UNIT */
-	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; 10¹² wake-ups of 50 µs fit */
-	__u64 min_ns; /* minimum since the start; 0 before the first wake-up */
+	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; no overflow for 10¹² wake-ups of 50 µs */
+	__u64 min_ns; /* minimum latency since the start; 0 before the first wake-up */
 	__u64 max_ns;
 	__u64 inside; /* wake-ups whose handler ran before the idle exit */
 	__u64 pad[2];

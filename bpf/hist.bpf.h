@@ -31,7 +31,7 @@ static __always_inline __u32 hist_msb(__u64 v)
 #define HIST_16(n) HIST_4(n), HIST_4(n), HIST_4(n), HIST_4(n)
 #define HIST_64(n) HIST_16(n), HIST_16(n), HIST_16(n), HIST_16(n)
 
-/* hist_msb() of a byte. */
+/* Result of hist_msb() for each value of a byte. */
 static const __u8 hist_msb_of[256] = {
 	0,	    0,		1,	    1,		HIST_4(2),  HIST_4(3),	HIST_4(3),
 	HIST_16(4), HIST_16(5), HIST_16(5), HIST_64(6), HIST_64(7), HIST_64(7),

@@ -100,7 +100,7 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Positive while quota throttles the group or an ancestor on this CPU. */
+/* Positive while CPU quota throttles the group or an ancestor on this CPU. */
 struct cfs_rq___count {
 	int throttle_count;
 };
@@ -237,7 +237,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-/* Argument of a tp_btf program, loaded at a constant offset. */
+/* Loads an argument of a tp_btf program from a constant offset. */
 #define TP_ARG(args, offset)                                                                         \
 	({                                                                                         \
 		u64 __arg;                                                                         \

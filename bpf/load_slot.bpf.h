@@ -117,7 +117,9 @@ static __always_inline void base_first(struct load_slot *s, u32 ctx)
 		s->base = ctx;
 }
 
-/* base_move() for a constant context @from. @base is the current value of s->base. */
+/*
+ * Does what base_move() does, for a constant context @from. @base is the current value of s->base.
+ */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
 	now = after(now, base);
@@ -125,7 +127,10 @@ static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 no
 	s->base = now << 8 | ctx;
 }
 
-/* Closes the open base context and opens @ctx, with interrupts off. */
+/*
+ * Ends the interval of the current base context and begins an interval of @ctx; interrupts must be
+ * off.
+ */
 static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 {
 	u64 base = s->base;
@@ -153,7 +158,10 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	MOVING(s, ctx, base_move(s, now, ctx));
 }
 
-/* base_enter() for an event that may be the first of its core. @before: context before the event. */
+/*
+ * Does what base_enter() does, for an event that may be the first of its core. @before: context
+ * before the event.
+ */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));

@@ -25,7 +25,7 @@ static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 	return smt_time(word ? word : smt->seed, now);
 }
 
-/* The CPU becomes busy or idle at @now. No effect if the state does not change. */
+/* Records that the CPU becomes busy or idle at @now. No effect if the state does not change. */
 static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 {
 	struct load_smt *own = smt_of(s);

@@ -105,7 +105,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* Out of line, because only PREEMPT_RT preempts softirqs. */
+/* Out of line, because softirqs are preempted only under PREEMPT_RT. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
@@ -126,8 +126,8 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * True if the task switch ends no interval. The idle task has PF_KTHREAD. Noise measures each
- * kernel thread.
+ * True if the task switch ends no interval. The idle task has PF_KTHREAD. For noise, a switch to a
+ * kernel thread ends the interval, because each kernel thread is measured.
  */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
 					   struct task_struct *next)
@@ -140,8 +140,8 @@ static __always_inline bool switch_goes_on(const struct load_slot *s, struct tas
 }
 
 /*
- * Switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have a
- * separate context.
+ * Handles a switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have
+ * a separate context.
  */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
@@ -153,7 +153,7 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* Switch to the idle task. */
+/* Handles a switch to the idle task. */
 static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -162,7 +162,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
-/* Switch to another task if switch_goes_on() is false. */
+/* Handles a switch to another task if switch_goes_on() is false. */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {

@@ -20,7 +20,7 @@
 		__type(value, value_type);         \
 	} name SEC(".maps")
 
-/* Array that user space maps into its memory. */
+/* Declares an array that user space maps into its memory. */
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 
 /*

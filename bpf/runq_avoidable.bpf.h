@@ -51,8 +51,8 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 }
 
 /*
- * Adds an idle core to each set in the bit mask @in. A global function, so that the verifier checks
- * the function once and not at each call.
+ * Adds an idle core to each set of cores that the bit mask @in selects. A global function, so that
+ * the verifier checks the function once and not at each call.
  */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
@@ -75,9 +75,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * The core goes idle. Other cores change the flags of this core only in set_join(), once per set,
- * so one of the attempts succeeds.
- * If @first is true, the function has an effect only while the state of the core is unknown.
+ * Records that the core goes idle. Other cores change the flags of this core only in set_join(),
+ * once per set, so one of the attempts succeeds. If @first is true, the function has an effect only
+ * while the state of the core is unknown.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -100,8 +100,8 @@ __noinline int core_enter(u64 cpu, u64 now, bool first)
 }
 
 /*
- * The core leaves its idle task. RUNQ_AVOIDABLE_SEEN is set first, so that no other core can set
- * RUNQ_AVOIDABLE_IDLE.
+ * Records that the core leaves its idle task. RUNQ_AVOIDABLE_SEEN is set first, so that no other
+ * core can set RUNQ_AVOIDABLE_IDLE.
  */
 __noinline int core_leave(u64 cpu, u64 now)
 {
@@ -260,7 +260,7 @@ static __always_inline void avoid_begins(struct runq_avoidable_task *entry, stru
 	entry->since_ns = now;
 }
 
-/* A task that waits is moved from its core to @to. */
+/* Adjusts the record of a waiting task that migrates from its core to @to. */
 static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struct task_struct *task,
 				       u32 to, u64 now)
 {
@@ -304,7 +304,7 @@ static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *ent
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
 }
 
-/* A wait ends on @cpu. */
+/* Computes the avoidable part of a wait that ends on @cpu. */
 static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 				      struct task_struct *task, u32 cpu, u64 now,
 				      struct runq_avoidable_waits *ret_waits)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Charges the time of a wait to the group that had the core. */
+/* Charges the time of a wait to the group whose tasks ran on the core. */
 #ifndef SUBTICK_BPF_RUNQ_BLAME_H
 #define SUBTICK_BPF_RUNQ_BLAME_H
 

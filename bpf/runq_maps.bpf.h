@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Settings, modes and maps of runq.bpf.c. */
+/* Settings, variants and maps of the programs in runq.bpf.c. */
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
 #include "load_slot.bpf.h"
 
-/* Set by user space before loading. */
+/* User space sets these constants before the programs are loaded. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile bool want_sample;   /* count a sample of the waits */
-const volatile __u64 threshold_ns; /* 0 disables events; events need want_causes */
+/* minimum length of a wait that is reported by an event; 0 disables events; requires want_causes */
+const volatile __u64 threshold_ns;
 /* take the start of a wait from wake-up events, not from sched_info */
 const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
@@ -51,9 +52,9 @@ struct runq_sample sample SEC(".data");
 __u64 slot_changes SEC(".data"); /* number of times that a group got a slot or ended */
 
 /*
- * Memory at fixed addresses, without look-ups: tasks by pid, blame, and the first chunk of slots.
- * The declared sizes are placeholders: user space sets the sizes of the maps. The unit test has its
- * own memory.
+ * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
+ * and the first chunk of slots. The declared sizes are placeholders: user space sets the sizes of
+ * the maps. The unit test has its own memory.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");

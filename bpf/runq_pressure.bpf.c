@@ -38,7 +38,7 @@ MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 /* Group numbers that can be used again; user space adds the number of each removed cgroup. */
 QUEUE(free_groups, QUEUE, RUNQ_PRESSURE_NR, u32);
 
-/* A cgroup and its ancestors, while they get their numbers. */
+/* A cgroup and its ancestors, stored while their group numbers are allocated. */
 struct chain {
 	u64 css[RUNQ_PRESSURE_DEPTH];
 };

@@ -489,7 +489,7 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 
 /*
  * Begins the segment of @next, but does not count the wait of @next, because the filter or the
- * sample excludes that wait. False: take the slow path.
+ * sample excludes that wait. If the result is false, the caller takes the slow path.
  */
 static __always_inline bool quick_segment(struct mode mode, struct task_struct *prev,
 					  struct task_struct *next, enum from from, u64 mono,

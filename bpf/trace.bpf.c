@@ -111,7 +111,7 @@ int BPF_PROG(trace_waking, struct task_struct *task)
 
 /*
  * Reads the fields of the task before any function call, to save registers. Interrupts are off,
- * except where a task wakes itself.
+ * except if a task wakes itself.
  */
 static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
 {
@@ -186,7 +186,7 @@ static __always_inline int put_edge(u64 kind, u64 what, bool interrupts)
 	return ring ? ring_add(ring, kind, what, interrupts, &now) : 0;
 }
 
-/* Before 6.3 the idle function returns with interrupts on. */
+/* Before Linux 6.3 interrupts may be enabled at the idle exit event. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(trace_idle, u64 state)
 {

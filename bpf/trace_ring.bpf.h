@@ -129,7 +129,7 @@ static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 n
 		event_seen(ring, TRACE_EVENT_NOISE, (u32)bpf_get_current_pid_tgid(), now, now - since);
 }
 
-/* Measures interrupts and softirqs for --on noise. */
+/* Measures the duration of interrupts and softirqs for --on noise. */
 static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 {
 	switch (kind) {

@@ -39,7 +39,8 @@ enum subtick_runq_flag {
 	/* fill the list SUBTICK_PRESSURE; only if groups are cgroups or pods */
 	SUBTICK_RUNQ_PRESSURE = 1 << 2,
 	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* fill SUBTICK_IDLE_STATES */
-	SUBTICK_RUNQ_AVOIDABLE = 1 << 4,   /* measure SUBTICK_AVOIDABLE_NS to SUBTICK_EXCLUDED_NS */
+	/* measure the keys SUBTICK_AVOIDABLE_NS to SUBTICK_EXCLUDED_NS */
+	SUBTICK_RUNQ_AVOIDABLE = 1 << 4,
 };
 
 /*

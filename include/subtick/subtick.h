@@ -53,7 +53,7 @@ int subtick_service(struct subtick *ctx, const struct subtick_window **ret_windo
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
 
-/* Lists of a window. Lists that the options do not request are empty. */
+/* Lists of rows in a window. Lists that the options do not request are empty. */
 enum subtick_list {
 	SUBTICK_WINDOW = 1,    /* one row with the figures of the whole window */
 	/* one row per loss counter, with NAME, and COUNT since the context was opened */
@@ -217,8 +217,9 @@ enum subtick_flag {
 	SUBTICK_HOTPLUGGED = 1 << 3,
 	SUBTICK_TORN = 1 << 4,	       /* no figure: data changed during every attempt to read it */
 	SUBTICK_NO_TIME = 1 << 5,      /* no figure: the source's clock did not advance */
-	SUBTICK_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
-	SUBTICK_CLAMPED = 1 << 7,      /* the value was outside 0…1 by more than 0.1 % */
+	/* it is not known whether the event counts at the rate of the clock */
+	SUBTICK_NOT_CONSTANT = 1 << 6,
+	SUBTICK_CLAMPED = 1 << 7,      /* the value was below 0 or above 1 by more than 0.1 % */
 	SUBTICK_RESTARTED = 1 << 8,    /* no figure: the counter was lost and opened again */
 };
 

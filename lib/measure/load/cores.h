@@ -21,7 +21,7 @@ struct load_cores {
 	uint32_t *siblings;
 	struct load_core *list;	       /* sorted by the first CPU */
 	struct load_core_state *states; /* by core */
-	bool grown; /* some CPU came online after the start, on any core */
+	bool grown; /* a CPU of any core came online after the start */
 	size_t nr;
 };
 

@@ -150,7 +150,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* A failed read leaves the window without this list; the report has a note. */
+/* If the read fails, the window does not have this list, and the report says so. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];

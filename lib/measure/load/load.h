@@ -15,7 +15,7 @@ struct load_opts {
 	/* event to count, for sources that use hardware counters; NULL for the default */
 	const char *event;
 	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
-	bool compare;	    /* compare all sources that work */
+	bool compare;	    /* compare all sources that work on this machine */
 	/* Names of the compared sources, NULL-terminated, or NULL for all */
 	const char *const *compare_with;
 	bool softirq;	    /* measure time by softirq vector */

@@ -137,7 +137,10 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 		rc = sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
-	/* A CPU is idle if the iterator found no task on it and no context switch followed. */
+	/*
+	 * If the task iterator found no running task on a CPU and no context switch followed, the
+	 * CPU is idle.
+	 */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
 	return 0;

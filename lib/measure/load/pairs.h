@@ -27,7 +27,10 @@ struct load_pair_sum {
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
 		    struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
-/* Ends the window. Counts cgroups on CPUs in @cpus only. The rows are valid until the next call. */
+/*
+ * Ends the window. Counts only cgroups whose tasks ran on CPUs in @cpus. The rows are valid until
+ * the next call.
+ */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 

@@ -20,7 +20,7 @@ struct proc_source {
 	struct schedstat_cpu *sched_cpus; /* NULL if the source reads /proc/stat */
 	uint64_t tick_ns;		  /* 1/USER_HZ */
 	uint64_t read_errors;
-	bool failed; /* the last read failed */
+	bool failed; /* the last read of the file failed */
 };
 
 static struct proc_source *to_proc(struct load_source *source)

@@ -33,7 +33,10 @@ struct load_stored {
 /* Returns false if no value was stored, or if the value changed during every attempt. */
 bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 
-/* Reads two siblings at the same moment. @start_ns is CLOCK_MONOTONIC at the start. */
+/*
+ * Reads the busy times of two siblings for one point in time. @start_ns is CLOCK_MONOTONIC at the
+ * start.
+ */
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample);
 

@@ -47,11 +47,14 @@ struct load_source_ops {
 	size_t size; /* size of the source's struct */
 	/*
 	 * Members of @source after struct load_source are 0. Fails with err->unsupported if the
-	 * machine lacks a needed feature. The caller closes @source after a failure.
+	 * machine does not have a required feature. The caller closes @source after a failure.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
-	/* Fills samples[0 … nr_cpus-1]. A CPU that cannot be read gets a flag. */
+	/*
+	 * Fills samples[0 … nr_cpus-1]. The sample of a CPU that cannot be read gets a flag that
+	 * says why.
+	 */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/*
 	 * Sets the members for the kinds of losses that the source counts. The caller has set all

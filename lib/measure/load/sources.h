@@ -13,8 +13,8 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 /* All sources, best first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
- * Opens the source @name. For "auto" or NULL opens the best source, and @err has the reason why a
- * better one failed.
+ * Opens the source @name. If @name is "auto" or NULL, opens the best source that works; @err has
+ * the reason why a better source failed.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);

@@ -25,8 +25,8 @@ int steal_open(struct steal *steal, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
 /*
- * Samples the column steal. @read is NULL, or the columns of /proc/stat that another source has
- * just read.
+ * Reads the column steal of /proc/stat for all CPUs. @read is NULL, or the columns of /proc/stat
+ * that another source has just read.
  */
 void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 

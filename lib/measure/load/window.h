@@ -54,7 +54,7 @@ struct load_window {
 	bool softirq, bursts, irq, smt, cgroups; /* requested */
 	unsigned int top;		       /* tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
-	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
+	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
 	const struct load_line *lines;	       /* hardirqs of all CPUs by line, most time first */
 	size_t nr_lines;
 	const struct topology_cpu *topology; /* by CPU, with --cores or --by */

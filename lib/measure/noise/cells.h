@@ -55,9 +55,9 @@ uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *
 void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
 		      struct noise_times *ret_times);
 /*
- * Advances the open interval of @key, which began at task time @since_ns. Returns the time that has
- * not been reported yet. @ret_back is the reported time of the previous interval, which programs
- * have counted by now.
+ * Continues the running interval of the thread or function @key, which began at task time
+ * @since_ns. Returns the time that has not been reported yet. @ret_back is the reported time of the
+ * previous interval, which programs have counted by now.
  */
 uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back);

@@ -87,7 +87,8 @@ struct noise_sender {
 	char name[NOISE_SEND_NAME];
 	uint64_t count;
 	uint64_t by_process; /* lower bound of the IPIs sent by process `pid`, or 0 if unknown */
-	uint32_t pid;	     /* process, 0 for the idle task, or NOISE_BY_INTERRUPT */
+	/* pid of the sending process; 0 for the idle task, or NOISE_BY_INTERRUPT */
+	uint32_t pid;
 	char comm[16];
 };
 
@@ -103,21 +104,21 @@ struct noise_core {
 	uint32_t cpu;
 	uint32_t flags; /* enum load_flag; with a flag of LOAD_NO_FIGURE the other members are 0 */
 	uint64_t window_ns;
-	uint64_t class_ns[NOISE_CLASSES]; /* time of all sources by class */
+	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
 	uint64_t part_ns[LOAD_NR_PARTS];  /* time by part, as in load */
 	/* stolen time, which is also part of the other times; UINT64_MAX if unknown */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* a figure exceeds its limit */
+	bool exceeded; /* a figure of this CPU exceeds its limit */
 };
 
 /* Limits of figures. UINT64_MAX and NaN stand for no limit. */
 struct noise_limits {
 	uint64_t max_ns;    /* longest event of any source */
 	double rate_hz;	    /* events per second and CPU */
-	double share_ratio; /* share of the window of a CPU */
+	double share_ratio; /* share of the window that noise takes on a CPU */
 };
 
 struct noise_losses {
@@ -159,7 +160,7 @@ struct noise_window {
 	struct load_losses losses;
 };
 
-/* Name of a kind in JSON and metrics. */
+/* Name of a kind of noise source in JSON and metrics. */
 static inline const char *noise_kind_name(enum noise_kind kind)
 {
 	static const char *const names[NOISE_KINDS] = {"irq", "vector", "softirq", "kthread", "nmi"};
@@ -167,7 +168,7 @@ static inline const char *noise_kind_name(enum noise_kind kind)
 	return names[kind];
 }
 
-/* Share of a CPU's window that all sources took. */
+/* Share of the window that all noise sources took on a CPU. */
 static inline double noise_share(const struct noise_core *core)
 {
 	uint64_t ns = 0;

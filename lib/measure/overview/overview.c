@@ -18,7 +18,7 @@ struct overview {
 	struct overview_opts opts;
 	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
 	struct overview_window window;
-	struct runnable runnable; /* at the begin of the window */
+	struct runnable runnable; /* runnable tasks at the beginning of the window */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -93,8 +93,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * Rows are sorted by their waits. If there are too many culprits, only the settings of the largest
- * culprits are read.
+ * Rows are sorted by their wait time. If there are too many culprits, only the settings of the
+ * largest culprits are read.
  */
 void overview_read_settings(struct overview_window *w)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most. */
+/*
+ * Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most CPU
+ * time.
+ */
 #include "measure/overview/suspects.h"
 
 #include <dirent.h>

@@ -19,7 +19,7 @@
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
-	uint32_t pid; /* 0: tasks that exited */
+	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
 	uint32_t tgid;
 	/* comm of the task; for a kernel worker, with the name of its workqueue */
 	char name[SUSPECT_NAME];
@@ -42,17 +42,21 @@ struct suspect {
 };
 
 struct suspects {
-	/* SUSPECTS_MAX places; most CPU time first. The array is NULL if tasks are not measured. */
+	/*
+	 * Array of SUSPECTS_MAX elements; the task with the most CPU time is first. The array is
+	 * NULL if tasks are not measured.
+	 */
 	struct suspect *list;
 	size_t nr;
-	uint64_t own_ns; /* CPU time of this process, which is not listed */
+	uint64_t own_ns; /* CPU time of subtick itself, which is not in the list */
 	uint64_t own_cgroup_id;
 };
 
 /* Tasks that run or wait for a CPU at one moment. */
 struct runnable {
 	uint32_t pids[RUNNABLE_MAX];
-	uint64_t waited_ns[RUNNABLE_MAX]; /* run_delay of the kernel: waits that have ended */
+	/* run_delay of the kernel: time of the waits that have ended */
+	uint64_t waited_ns[RUNNABLE_MAX];
 	size_t nr;
 };
 

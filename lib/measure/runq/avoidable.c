@@ -175,7 +175,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* A deleted entry starts again at 0. */
+	/* If an entry is deleted, its counters start again at 0. */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -200,7 +200,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Entries of filtered cgroups are never read, so the table may be full of removed cgroups.
+	 * Entries of cgroups that the filter excludes are never read, so removed cgroups may fill
+	 * the table.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

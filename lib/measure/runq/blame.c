@@ -147,7 +147,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks the row as late if one of its groups has ended. */
+/* Marks a row that was charged after one of its two groups had ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -157,7 +157,8 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 
 /*
  * True if the row can be freed: a group of its pair has ended, and the counters did not grow
- * between two reads. A CPU that was about to charge the group when it ended can still create a row.
+ * between two reads. A CPU that was about to charge a wait to the group when the group ended can
+ * still create a row.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)

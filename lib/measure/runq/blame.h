@@ -30,7 +30,7 @@ struct runq_blame_table {
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last read */
-	struct runq_row *left; /* charges of groups that ended since the last read */
+	struct runq_row *left; /* wait time charged to groups that ended since the last read */
 	size_t nr_left;
 };
 

@@ -205,7 +205,7 @@ static bool chunks_full(const struct runq_chunks *chunks)
 	       runq_chunks_slots(chunks) + RUNQ_CHUNK > RUNQ_NR_SLOTS;
 }
 
-/* Slots for groups: all except slot 0. */
+/* Number of slots for groups: all slots except slot 0. */
 static size_t slots_usable(const struct runq_chunks *chunks)
 {
 	return chunks->nr ? runq_chunks_slots(chunks) - 1 : 0;

@@ -36,7 +36,10 @@ struct runq_group {
 	bool alive;	  /* rollup row: at least one of its groups still exists */
 	/* Path of the cgroup or of the task's cgroup, else the name of the group */
 	const char *path;
-	/* Parsed from the path. The member is NULL if the path contains no such id. */
+	/*
+	 * These members are parsed from the path. The member is NULL if the path contains no such
+	 * id.
+	 */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
 	uint64_t names_at;		/* value of pods_news() at the last lookup */
@@ -45,7 +48,7 @@ struct runq_group {
 	/* Rollup row: text of label_len bytes that identifies the row. */
 	const char *label;
 	size_t label_len;
-	/* Avoidable waits until the end of the last window */
+	/* avoidable waits from the start until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
 	 * Rollup row of a VM: length of the VM's name at the start of the path. 0 for other rows.

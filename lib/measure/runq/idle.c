@@ -24,7 +24,7 @@ struct runq_idle {
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
 	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings */
-	unsigned int last;			     /* index of the last reading */
+	unsigned int last;			     /* index of the last reading in the array */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];

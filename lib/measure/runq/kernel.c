@@ -253,7 +253,7 @@ int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,
 
 	if (rc)
 		return rc;
-	/* Only blame uses the keys of ended groups. */
+	/* The keys of ended groups are needed only for blame. */
 	if (!k->blame.rows)
 		k->slots.nr_retired = 0;
 	*ret_list = &k->slots.waits;
@@ -271,7 +271,10 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/* Sum of run_delay of all tasks, including exited ones. 0 if the kernel has no run_delay. */
+/*
+ * Sum of run_delay of all tasks, including exited tasks. The result is 0 if the kernel has no
+ * run_delay.
+ */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	k->core.skel->data->delay_live_ns = 0;
@@ -303,9 +306,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits and the kernel's run_delay close together. Retries if tasks waited for
- * more than 1 ms between the two reads, for example after a preemption. The exporter stops after
- * WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
+ * Reads the sum of waits and directly afterwards the kernel's run_delay. Retries if tasks waited
+ * for more than 1 ms between the two reads, for example after a preemption. The exporter stops
+ * after WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

@@ -71,9 +71,9 @@ struct runq_opts {
 	/* report a row for each descendant of the requested cgroups instead of one sum */
 	bool tree;
 	uint64_t le_ns[RUNQ_NR_LE];
-	unsigned int nr_le; /* 0 for the default boundaries */
+	unsigned int nr_le; /* number of boundaries, or 0 for the default boundaries */
 	double percentiles[RUNQ_MAX_PERCENTILES];
-	unsigned int nr_percentiles; /* 0 for 50, 90, 99 and 99.9 */
+	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
 	 * Number of groups to allocate at the start, for callers that later drop the privilege to
@@ -104,7 +104,7 @@ struct runq_opts {
 	/* minimum length of the long waits to report one by one, or 0 for none */
 	uint64_t threshold_ns;
 	/* Limit: a group fails if this percentile of its waits exceeds fail_ns. */
-	double fail_percent; /* 0 for no limit */
+	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
 };
 

@@ -60,7 +60,7 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/* Sum over all causes, which is the time with any cause. */
+/* Sum of the times of all causes. Causes do not overlap, so this is the time with any cause. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* Pressure rows of a runq window: cgroup names, times, and the kernel's PSI. */

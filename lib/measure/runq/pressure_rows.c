@@ -21,7 +21,8 @@ struct known {
 	/* Times that have not been reported, because the name was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
-	struct runq_pressed *row;	 /* row of this window until rows are sorted, or NULL */
+	/* row of the cgroup in this window, valid until the rows are sorted, or NULL */
+	struct runq_pressed *row;
 };
 
 struct runq_pressures {
@@ -69,7 +70,7 @@ void runq_pressures_close(struct runq_pressures *p)
 	free(p);
 }
 
-/* Resets the state, because the number belongs to another cgroup now. */
+/* Resets the state, because the group number belongs to another cgroup now. */
 static void known_reset(struct known *known, uint64_t key)
 {
 	runq_group_put(known->group);
@@ -175,7 +176,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* the open fails if the cgroup was removed */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",

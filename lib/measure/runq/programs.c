@@ -69,8 +69,8 @@ static bool subtracts(const struct btf *btf)
 }
 
 /*
- * Chooses the program to attach to sched_switch. Common cases have separate programs with fewer
- * instructions.
+ * Chooses the program to attach to sched_switch. Frequently used options have separate programs
+ * with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)

@@ -19,7 +19,10 @@ struct label {
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/* Row of a VM. pid_len is the length of "PID/", which is not part of the displayed path. */
+	/*
+	 * Members for the row of a VM. pid_len is the length of "PID/", which is not part of the
+	 * displayed path.
+	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 };
 
@@ -227,7 +230,7 @@ struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct run
 	return row ? (struct runq_party){RUNQ_PARTY_GROUP, row} : *party;
 }
 
-/* Drops rows without references and resets the others for the next window. */
+/* Frees rows without references and resets the other rows for the next window. */
 static void rows_reset(struct runq_rollup *rollup)
 {
 	size_t left = 0;

@@ -11,7 +11,7 @@
 #define RUNQ_RULES_MAX 64
 
 enum runq_rule_kind {
-	RUNQ_RULE_CGROUP, /* a path with its descendants */
+	RUNQ_RULE_CGROUP, /* a cgroup path, with its descendants */
 	RUNQ_RULE_NAMESPACE,
 	RUNQ_RULE_POD,
 	RUNQ_RULE_CONTAINER,

@@ -441,7 +441,10 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/* Scans slots now if an event has an unknown group. Regular scans find new groups every 50 ms. */
+/*
+ * Scans slots now if an event has an unknown group. Otherwise new groups are found by the regular
+ * scans every 50 ms.
+ */
 static int find_parties(struct runq_meter *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nr_events; i++)

@@ -23,7 +23,7 @@ void runq_set_sample(struct meter *meter, double ratio);
 
 /*
  * Upper bound of the kernel memory that runq_open() allocates for @groups on @cpus possible CPUs,
- * with causes and blame. @fine is true with fine histograms. See docs/methods/runq.md.
+ * with causes and blame. @fine is true if slots have fine histograms. See docs/methods/runq.md.
  */
 uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine);
 

@@ -12,7 +12,10 @@
 
 /* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* Tasks of a removed cgroup may still wait. The group ends after 50 ms without a wait. */
+/*
+ * After a cgroup is removed, its last tasks may still wait. The group ends after 50 ms without a
+ * wait.
+ */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -25,7 +28,7 @@ struct runq_owner {
 	uint64_t gone_ns; /* time of the first scan after the group ended */
 	uint64_t gone_count;
 	uint64_t print; /* hash of the slot's head when the name was read */
-	bool reported; /* a window has reported waits */
+	bool reported; /* a window has reported waits of the group */
 	/* the group was found in the last scan, so the next scan checks the head again */
 	bool is_new;
 	bool over;     /* the group ends in the current scan */
@@ -107,9 +110,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * Programs store the key last. Before Linux 5.12 BPF programs have no ordered stores, so on
-	 * arm64 the key may be visible before the other fields; owner_recheck() reads the name
-	 * again.
+	 * The BPF programs store the key of a slot after all other fields. Before Linux 5.12 BPF
+	 * programs have no ordered stores, so on arm64 the key may be visible before the other
+	 * fields; owner_recheck() reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -262,7 +265,7 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* Owner of the slot at @place, or NULL. */
+/* Group that owns the slot with the reference @place, or NULL. */
 static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t place)
 {
 	size_t slot = runq_chunks_at(&slots->chunks, place);

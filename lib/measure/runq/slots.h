@@ -15,7 +15,8 @@ struct runq_slots {
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */
-	const __u64 *changes; /* counter of new and ended groups, incremented by programs */
+	/* counter of new and ended groups, which the BPF programs increment */
+	const __u64 *changes;
 	struct runq_blame_table *blame; /* NULL without blame */
 	struct runq_task *tasks; /* mapped task entries of the programs */
 
@@ -38,7 +39,7 @@ struct runq_slots {
 /* Allocates slots by runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
-/* Excludes cgroups whose new names do not pass the filter. */
+/* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
 /*
  * Finds new groups and frees slots of ended groups. If @at_once is false, slots are scanned at most

@@ -101,7 +101,7 @@ void runq_waits_merge(struct runq_waits_list *list)
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* Keeps two rows if out of memory. */
+			/* If out of memory, the two rows are not merged. */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

@@ -27,11 +27,14 @@ struct runq_group_window {
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
 	/* With opts.avoidable. These members are UINT64_MAX in a row without a group. */
-	/* Lower bound of the waits while a CPU that the task may use was idle */
+	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
 	uint64_t excluded_ns;	    /* waits while only CPUs outside affinity or cpuset were idle */
-	/* One of these idle CPUs, or UINT32_MAX. The CPU is undefined if the time is 0. */
+	/*
+	 * One of the CPUs that were idle during such a wait, or UINT32_MAX. The CPU is undefined if
+	 * the time is 0.
+	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* Exact number of waits up to each of le_ns, inclusive */
 	const uint64_t *le_count;
@@ -39,8 +42,9 @@ struct runq_group_window {
 	const double *percentile_ns;
 	/* percentile that is compared with the limit; NAN without a limit */
 	double judged_ns;
-	double count_stderr_ratio; /* standard error of a sample; NAN if every wait counts */
-	/* Standard error of a sample; NAN also without a fine histogram */
+	/* standard error due to sampling; NAN if all waits are counted */
+	double count_stderr_ratio;
+	/* standard error due to sampling; NAN also without a fine histogram */
 	double sum_stderr_ratio;
 	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
 };

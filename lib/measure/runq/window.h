@@ -35,7 +35,7 @@ struct runq_idle_state {
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* PSI of the kernel, including quota, or UINT64_MAX if unknown. */
+	/* PSI of the kernel, which includes throttling by quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
 	/* Longest WAITING time of any descendant that has a row. */
@@ -60,7 +60,7 @@ struct runq_long_wait {
 /* Totals since the start, over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* observed waits except those on the fast path */
+	uint64_t waits; /* number of observed waits except those that the fast path counted */
 	/*
 	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The sums below were read at
 	 * that time.
@@ -96,7 +96,9 @@ struct runq_window {
 
 	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit n: the kernel reports cause n */
-	/* Rows by sum, largest first, then requested cgroups without waits. */
+	/*
+	 * Rows in the order of their sum, largest first, then the requested cgroups without waits.
+	 */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */

@@ -11,7 +11,7 @@
 #define LOAD_PAIR_IDLE	  0	  /* value for the idle task instead of a cgroup id */
 #define LOAD_PAIR_UNKNOWN (~0ULL) /* value before the first context switch */
 
-/* The key of a sum of ns: @group[0] runs on @cpu while @group[1] runs on its sibling. */
+/* Key of a time sum: group[0] runs on cpu while group[1] runs on the sibling of that CPU. */
 struct load_pair_key {
 	__u64 group[2]; /* cgroup ids */
 	__u32 cpu;

@@ -68,7 +68,9 @@ enum noise_class {
 	NOISE_CLASSES,
 };
 
-/* Victims that are not cgroups. All cgroup ids are smaller than these values. */
+/*
+ * Values for victims of noise that are not cgroups. All cgroup ids are smaller than these values.
+ */
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
@@ -159,8 +161,9 @@ enum noise_send_program {
 };
 
 /*
- * IPIs of one kind, or calls of one function, from one core to another. The key is the name as in struct load_line_key,
- * or the address of the function. The id is the receiving core.
+ * IPIs of one kind, or calls of one function, from one core to another. The key of an entry is the
+ * name as in struct load_line_key, or the address of the function. The id of an entry is the
+ * receiving core.
  */
 struct noise_send {
 	struct noise_sum sum;

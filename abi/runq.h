@@ -62,9 +62,10 @@ enum runq_cause {
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that is indexed by wait / HIST_SUB: the distance of the wait's bucket from the
- * first bucket of the same width; RUNQ_QUICK_SHIFT and the shift, for narrower buckets;
- * RUNQ_QUICK_LE, if the bucket contains a boundary and the slow path must count the wait.
+ * Values of the table of short waits, which is indexed by wait / HIST_SUB. A value below
+ * RUNQ_QUICK_SHIFT is the distance of the wait's bucket from bucket RUNQ_QUICK_FIRST. For narrower
+ * buckets the value is RUNQ_QUICK_SHIFT plus the shift that yields the bucket. The value
+ * RUNQ_QUICK_LE means that the bucket contains a boundary, with which the wait must be compared.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0

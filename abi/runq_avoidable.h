@@ -25,8 +25,8 @@
 
 /*
  * Accumulator of the time during which a condition holds, in one word. The lower bits are the
- * signed number of open intervals, n. The upper bits are the sum of end times minus start times,
- * without the end times of open intervals. At time t the accumulated time is sum + n × t, modulo
+ * signed number of open intervals, n. The upper bits are the sum of the end times of closed
+ * intervals minus the sum of all start times. At time t the accumulated time is sum + n × t, modulo
  * 2^52 ns. One atomic addition opens or closes an interval.
  */
 #define RUNQ_AVOIDABLE_SHIFT 12

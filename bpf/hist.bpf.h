@@ -37,7 +37,10 @@ static const __u8 hist_msb_of[256] = {
 	HIST_16(4), HIST_16(5), HIST_16(5), HIST_64(6), HIST_64(7), HIST_64(7),
 };
 
-/* Two or three predictable branches and a table save 3 to 20 ns over hist_msb() on a Neoverse N1. */
+/*
+ * Two or three predictable branches and a table are 3 to 20 ns faster than hist_msb() on a Neoverse
+ * N1.
+ */
 static __always_inline __u32 hist_bucket(__u64 v)
 {
 	__u32 byte, shift;

@@ -282,9 +282,9 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from sharing
- * either branch with other code, so that the verifier can remove the dead branch and the test. The
- * verifier also removes jumps to the next instruction.
+ * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from merging
+ * either branch with other code, so that the verifier can remove the unused branch and the test.
+ * The verifier also removes jumps to the next instruction.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

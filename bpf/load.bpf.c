@@ -250,7 +250,10 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	if (!softirq_edge(&s, &now))
 		return 0;
 	open = (u64)s->vec - 1;
-	/* Without the barrier clang compares vec + 1, and the verifier of 6.12 loses the bound of vec. */
+	/*
+	 * Without the barrier clang compares vec + 1, and the verifier of Linux 6.12 loses the
+	 * known bound of vec.
+	 */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);

@@ -116,7 +116,7 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 		return 0;
 	}
 	if (!s->base) {
-		/* The handler began before the measurement. */
+		/* The hardirq handler began before the measurement. */
 		u32 ctx = current_ctx();
 
 		base_first(s, ctx);

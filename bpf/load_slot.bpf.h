@@ -26,7 +26,7 @@ const volatile __u32 first_idle = LOAD_HALT;
  */
 __u64 hotplug_steps SEC(".data");
 
-/* The only variable in .bss. User space shrinks .bss to the number of CPUs. */
+/* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -44,7 +44,7 @@ static __always_inline struct core_block *core_masked(u64 cpu)
 {
 	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	/* Without the barrier clang computes the address again for each field. */
+	/* Without the barrier clang computes the address of the block again for each field. */
 	asm volatile("" : "+r"(core));
 	return core;
 }

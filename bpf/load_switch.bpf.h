@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Task switches in load and noise. The switch programs of runq call the same functions. */
+/*
+ * Task switches in load and noise. The programs of runq on sched_switch call these functions too.
+ */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
 

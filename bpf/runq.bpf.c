@@ -167,7 +167,9 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
 		return;
 	slot = slot_get(d->place);
-	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
+	/*
+	 * The verifiers of Linux 5.10 and 6.1 lose the known bounds of 32-bit values on the stack.
+	 */
 	asm volatile("" : "+r"(cpu));
 	if (unlikely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
@@ -492,7 +494,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes there is no register for it. */                            \
+			/* With causes, no register is free for prev. */                          \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -510,7 +512,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/* A switch that a sample may need, or that ends an interval of load. */                  \
+	/* A switch that affects a sample, or that ends an interval of load. */                   \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -528,9 +530,9 @@ int runq_some(u64 *ctx)
 		}                                                                                 \
 		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
-		/* until is 0 if the clock's offset is unknown. */                                \
+		/* runq.until is 0 if the clock's offset is unknown. */                           \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* No task waits. Only throttled tasks may need earlier segments. */      \
+			/* No task waits, so only throttled tasks can use older segments. */      \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -540,7 +542,7 @@ int runq_some(u64 *ctx)
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	/* With load: switches to kernel threads, and rare cases. */                              \
+	/* With load, for switches to kernel threads, and rare cases. */                          \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \

@@ -37,7 +37,7 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
 
-	/* The slot of the culprit has no group at the moment. */
+	/* The slot of the culprit belongs to no group at the moment. */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
 		known = bpf_map_lookup_elem(&row_of, pair);

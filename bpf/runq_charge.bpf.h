@@ -154,7 +154,7 @@ static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 
 	if (le && wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		step++;
-	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit registers. */
+	/* The verifiers of Linux 5.10 and 6.1 lose the known bounds of 32-bit registers. */
 	asm volatile("" : "+r"(step));
 	if (step <= RUNQ_NR_LE)
 		stripe_add(&steps->count[step], 1);

@@ -68,7 +68,10 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	/* Unsigned arithmetic cannot overflow. Results that are too large are discarded below. */
+	/*
+	 * The arithmetic is unsigned, because signed overflow is undefined. Results that are too
+	 * large are discarded below.
+	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {

@@ -25,7 +25,10 @@ const volatile __u8 le_in[HIST_NR];
 /* For each histogram bucket: number of --le boundaries in lower buckets. */
 const volatile __u8 le_before[HIST_NR];
 
-/* Options of a switch program: constants in the common variants, MODE_ANY in the general one. */
+/*
+ * Options of a program on sched_switch: constants in the specialised programs, MODE_ANY in the
+ * general program.
+ */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
@@ -54,7 +57,7 @@ __u64 slot_changes SEC(".data"); /* number of times that a group got a slot or e
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
  * and the first chunk of slots. The declared sizes are placeholders: user space sets the sizes of
- * the maps. The unit test has its own memory.
+ * the maps. The unit test uses its own memory instead.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -79,7 +82,8 @@ static char near_area[8] SEC(".data.near");
 	})
 
 /*
- * Computes @base + @offset in the register of @offset. Without the asm, clang copies @base first.
+ * Computes @base + @offset in the register of @offset. Without the asm, clang copies @base to
+ * another register first.
  */
 #define OFFSET(base, offset)                                               \
 	({                                                               \
@@ -116,8 +120,8 @@ _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /*
- * The tag has nine bits and is never 0. The remaining bits are sufficient for one year of
- * run_delay.
+ * The tag, computed from the pid, has nine bits and is never 0. The remaining bits are sufficient
+ * for one year of run_delay.
  */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)

@@ -39,7 +39,7 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 /* Ring of any CPU; NULL if the CPU was added after the start. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
-	/* The verifier of 5.10 loses the bound of 32-bit registers. */
+	/* The verifier of Linux 5.10 loses the known bounds of 32-bit registers. */
 	asm volatile("" : "+r"(cpu));
 	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
@@ -207,7 +207,10 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	if (ring->stopped)
 		return TRACE_NEVER;
 	if (ring->unwanted) {
-		/* Wake-ups on an unselected CPU are recorded if the task goes to a selected CPU. */
+		/*
+		 * A wake-up on a CPU that is not selected is recorded if the woken task goes to a
+		 * selected CPU.
+		 */
 		bool wakes = kind >= TRACE_WAKING && kind <= TRACE_MIGRATE;
 
 		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))

@@ -21,7 +21,7 @@ static __always_inline void passive_enter(struct wake_slot *s)
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
-	/* The timestamp of an idle exit comes before our own work. */
+	/* The timestamp of an idle exit is taken before all other work of the program. */
 	u64 now = state == PWR_EVENT_EXIT ? bpf_ktime_get_ns() : 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
@@ -42,7 +42,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	s->win.begun = state;
 	s->win.tai_ns = 0;
 	s->win.idle = 1;
-	/* The timestamp of an idle entry comes after our own work. */
+	/* The timestamp of an idle entry is taken after all other work of the program. */
 	s->win.tbi_ns = bpf_ktime_get_ns();
 	return 0;
 }

@@ -15,8 +15,8 @@ struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
-	 * Ends the window and begins the next window without a gap. X_window() returns the ended
-	 * window until the next read.
+	 * Ends the window and begins the next window without a gap. For a measurement X, X_window()
+	 * returns the ended window until the next read.
 	 */
 	int (*read)(struct meter *meter, struct err *err);
 	/*

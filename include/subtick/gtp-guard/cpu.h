@@ -35,7 +35,9 @@ struct cpu_load {
  */
 int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
 int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
-/* Samples all CPUs. The load is computed from this sample and the previous one. */
+/*
+ * Samples all CPUs. Samples a CPU. Its load is computed from this sample and the previous sample.
+ */
 void cpu_load_update(struct cpu_load *ctx);
 /* Load from 0.0 to 1.0; -1.0 if the CPU is offline, not readable, or was sampled only once. */
 float cpu_load_get(struct cpu_load *ctx, int cpu);

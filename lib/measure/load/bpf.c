@@ -525,7 +525,10 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/* The switch programs of runq support neither --tasks nor the counter of bpf-pmu. */
+/*
+ * The programs of runq on sched_switch support neither --tasks nor the hardware counter of source
+ * bpf-pmu.
+ */
 static const struct core *bpf_core(struct load_source *source)
 {
 	const struct bpf_source *b = to_bpf(source);

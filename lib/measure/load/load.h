@@ -34,16 +34,19 @@ struct load_opts {
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* The last window. Valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
-/* The source if it also counts noise, or NULL. The caller must close the source. */
+/*
+ * Returns the source of load if the source also counts noise, or NULL. The caller must close the
+ * source.
+ */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * The source if the switch program of runq can also count for load, or NULL. The caller must close
- * the source.
+ * Returns the source of load if runq's program on sched_switch can also count for load, or NULL.
+ * The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
 /*
- * The source if it also counts passive wake-ups, or NULL with @err set. The caller must close the
- * source.
+ * Returns the source of load if the source also counts passive wake-ups, or NULL with @err set. The
+ * caller must close the source.
  */
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 

@@ -20,7 +20,10 @@ struct steal {
 	bool open; /* /proc/stat is open; if false, steal is unknown */
 };
 
-/* Returns 0 or -ENOMEM. The other functions accept a zeroed struct, whose steal is unknown. */
+/*
+ * Returns 0 or -ENOMEM. The other functions also accept a struct filled with zeros, for which
+ * stolen time is unknown.
+ */
 int steal_open(struct steal *steal, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 

@@ -153,7 +153,7 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the open interval of the running task: task time of the CPU minus the times in the map. The
- * next switch adds the whole interval to the map; carry_ns is then subtracted.
+ * next switch adds the whole interval to the map, and the next window subtracts carry_ns.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {

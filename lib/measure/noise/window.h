@@ -61,8 +61,8 @@ struct noise_function {
 	/* longest time that the function ran without a task switch, or 0 if unknown */
 	uint64_t longest_ns;
 	/*
-	 * Time from queueing to execution. The count of the delay is the number of executions with
-	 * a known delay.
+	 * Delay of the function from queueing to execution. The count of the delay is the number of
+	 * executions with a known delay.
 	 */
 	struct noise_times delay;
 };
@@ -114,7 +114,7 @@ struct noise_core {
 	bool exceeded; /* a figure of this CPU exceeds its limit */
 };
 
-/* Limits of figures. UINT64_MAX and NaN stand for no limit. */
+/* Limits of the figures of a CPU; UINT64_MAX and NaN mean no limit. */
 struct noise_limits {
 	uint64_t max_ns;    /* longest event of any source */
 	double rate_hz;	    /* events per second and CPU */

@@ -16,7 +16,7 @@ struct runq_avoidable;
 /* Approximate kernel memory of the maps. */
 #define RUNQ_AVOIDABLE_BYTES (4ULL << 20)
 
-/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
+/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);
 /* Drops all waits counted before the first window. */

@@ -22,7 +22,7 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 void runq_filter_close(struct runq_filter *filter);
 /* True if the filter is not empty. */
 bool runq_filter_any(const struct runq_filter *filter);
-/* True if @group is a requested cgroup or below one, and passes the rules. */
+/* True if @group is a requested cgroup or a descendant of one, and passes the rules. */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
  * Applies the filter to a party. For a party that is no group, the filter uses its word, such as

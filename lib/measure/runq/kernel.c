@@ -84,7 +84,8 @@ static void start_clock(struct runq_clock *clock)
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
 	/*
-	 * Sets the random factor that selects the sample. Without getrandom() the time is the seed.
+	 * Sets the random factor that selects the sample. If getrandom() fails, the factor is
+	 * computed from the time.
 	 */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
@@ -96,7 +97,10 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		/* The maps of load may contain values of an earlier runq meter. */
+		/*
+		 * Resets the maps that runq shares with load, because they may contain values of an
+		 * earlier runq meter.
+		 */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
 		start_clock(&k->cores[cpu].runq.clock);

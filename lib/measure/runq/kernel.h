@@ -16,8 +16,8 @@ struct runq_kernel;
 struct runq_losses;
 
 /*
- * Loads and attaches the programs, with slots for @nr_groups groups. Source and hierarchy of @opts
- * are never AUTO. @filter must outlive the result.
+ * Loads and attaches the programs, with slots for @nr_groups groups. The source and the cgroup
+ * hierarchy in @opts must not be AUTO. @filter must outlive the result.
  */
 int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
@@ -55,12 +55,12 @@ int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
  * the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Reason why the switch program does not also count for load, or NULL. */
+/* Reason why runq's program on sched_switch does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
  * True if the exporter should compare the wait time with run_delay again. The intervals double up
- * to 10 s. With thousands of tasks a comparison costs more than the rest of a window. Times are
- * CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ * to 10 s. With thousands of tasks a comparison with run_delay costs more CPU time than all other
+ * work for a window. Times are CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Kernel memory of all maps in bytes. */

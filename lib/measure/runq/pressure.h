@@ -40,7 +40,7 @@ struct runq_pressure_losses {
 	RUNQ_PRESSURE_LOSSES(LOSS_MEMBER)
 };
 
-/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
+/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
 /* Ends the window. Rows are indexed by number, from 1, and valid until the next call. */
@@ -67,8 +67,8 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause);
 struct runq_pressures;
 
 /*
- * Opens the programs and the state of rows. The hierarchy of @opts is never AUTO. @mount is the
- * mount point of cgroup v2, whose cgroups have PSI, or NULL.
+ * Opens the programs and the state of rows. The cgroup hierarchy in @opts must not be AUTO. @mount
+ * is the mount point of cgroup v2, whose cgroups have PSI, or NULL.
  */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);

@@ -197,7 +197,7 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 
 		if (!row)
 			return NULL;
-		/* The row has the cgroup id of its topmost cgroup. */
+		/* A rollup row has the cgroup id of the topmost cgroup in the row. */
 		if (!row->vm_len && !strcmp(row->path, group->path))
 			row->cgroup_id = group->cgroup_id;
 		runq_group_get(row);

@@ -36,7 +36,7 @@ struct runq_rules_names {
 	bool open[RUNQ_RULE_NR_KINDS];	      /* the name can still change */
 };
 
-/* True if @path is @top or below it. */
+/* True if @path is the cgroup path @top or a descendant of @top. */
 bool runq_path_below(const char *path, const char *top);
 /* Adds the rule @text, which has the form KIND=PATTERN. */
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);

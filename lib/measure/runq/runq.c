@@ -125,9 +125,9 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info; before Linux 5.14 it does so only with delayacct. If the
- * kernel leaves sched_info at 0, all waits have an unknown start. The sleep of this process causes
- * waits, whose start is known if the kernel fills sched_info.
+ * True if the kernel fills sched_info. Before Linux 5.14 the kernel may do so only with the boot
+ * option delayacct. If the kernel leaves sched_info at 0, all waits have an unknown start. The
+ * sleep of this process causes waits, whose start is known if the kernel fills sched_info.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {

@@ -13,8 +13,8 @@
 /* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /*
- * After a cgroup is removed, its last tasks may still wait. The group ends after 50 ms without a
- * wait.
+ * After a cgroup is removed, its last tasks may still wait. So a removed group is treated as ended
+ * after 50 ms without a wait.
  */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
@@ -364,8 +364,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last one. The stores of the programs
- * are unordered, so the first scan after a change may miss the change.
+ * True if a group appeared or ended since the last scan but one. The stores of the programs are
+ * unordered, so the first scan after a change may miss the change.
  */
 static bool scan_needed(struct runq_slots *slots)
 {

@@ -57,7 +57,7 @@ struct runq_long_wait {
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };
 
-/* Totals since the start, over all CPUs. */
+/* Counters since the start, summed over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of observed waits except those that the fast path counted */
@@ -82,7 +82,7 @@ struct runq_window {
 	enum runq_rollup_by sum;	  /* rollup of the rows */
 	enum runq_source source;	  /* never AUTO */
 	const struct err *sched_info_err; /* why source sched_info is unavailable, or NULL */
-	/* Why load and runq do not share one switch program, or NULL */
+	/* why load and runq do not share one program on sched_switch, or NULL */
 	const struct err *separate_err;
 	enum runq_hierarchy hierarchy;	  /* never AUTO */
 	struct sched_ext scheduler;	  /* at the end of the window */
@@ -160,7 +160,7 @@ int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       struct err *err);
 /*
  * Fills blame of the window with the growth since the last read. If @rollup is not NULL, victims
- * and culprits are rollup rows. Uses blame_rows and fold_excluded of @opts.
+ * and culprits are rollup rows. The options blame_rows and fold_excluded of @opts apply.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
